@@ -1,0 +1,1 @@
+"""The reference package of the course: three engines for automatic differentiation, written to be read."""
