@@ -1,0 +1,81 @@
+"""The drawing kit behind the course's pictures: one palette, a few shapes, and the object that a notebook shows.
+
+JupyterLab shows an SVG as an <img>, so no colour of the page's theme reaches it. Every picture therefore brings its own
+light background, and reads the same in a dark theme, on GitHub and on paper.
+"""
+
+from html import escape
+from pathlib import Path
+
+# Okabe & Ito's colours (2008), told apart by people with any of the common colour-vision deficiencies.
+BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"
+INK, MUTED, LINE, PAPER = "#1f2328", "#59636e", "#8b949e", "#ffffff"
+PALE = {ORANGE: "#fdf1d8", SKY: "#e9f5fc", GREEN: "#ddf3eb", VERMILLION: "#fbe6da", PURPLE: "#f8eaf2", LINE: "#f2f4f6"}
+
+SANS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+
+
+class Picture:
+    """An SVG that shows itself in a notebook. `svg` is its text, `save(path)` writes it to a file.
+
+    >>> Picture([text(10, 20, "hello")], 100, 40, "a greeting")
+    Picture(a greeting, 100 × 40)
+    """
+
+    def __init__(self, parts, width, height, title):
+        self.width, self.height, self.title = round(width), round(height), title
+        self.svg = "\n".join([
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" role="img" '
+            f'viewBox="0 0 {self.width} {self.height}" font-family="{SANS}" font-size="13">',
+            f"<title>{escape(title)}</title>",
+            rect(0.5, 0.5, self.width - 1, self.height - 1, fill=PAPER, stroke="#d1d9e0", radius=8),
+            *parts, "</svg>"])
+
+    def _repr_svg_(self):
+        return self.svg
+
+    def save(self, path):
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self):
+        return f"Picture({self.title}, {self.width} × {self.height})"
+
+
+def element(name, content="", **attributes):
+    """One SVG element; an attribute's underscores become hyphens.
+
+    >>> element("circle", r=3, stroke_width=2)
+    '<circle r="3" stroke-width="2"></circle>'
+    """
+    pairs = "".join(f' {key.replace("_", "-")}="{escape(number(value))}"' for key, value in attributes.items()
+                    if value is not None)
+    return f"<{name}{pairs}>{content}</{name}>"
+
+
+def text(x, y, string, size=13, fill=INK, anchor="start", bold=False, mono=False, halo=False):
+    """A line of text whose baseline begins (or, by anchor, is centred or ends) at (x, y); a halo keeps lines off it."""
+    return element("text", escape(str(string)), x=x, y=y, font_size=size, fill=fill, text_anchor=anchor,
+                   font_weight="600" if bold else None, font_family=MONO if mono else None,
+                   **(dict(stroke=PAPER, stroke_width=4, paint_order="stroke", stroke_linejoin="round") if halo else {}))
+
+
+def rect(x, y, width, height, fill=PAPER, stroke=LINE, radius=4, stroke_width=1, dash=None):
+    """A rectangle with rounded corners."""
+    return element("rect", x=x, y=y, width=width, height=height, rx=radius, fill=fill, stroke=stroke,
+                   stroke_width=stroke_width, stroke_dasharray=dash)
+
+
+def path(d, stroke=LINE, stroke_width=1.5, dash=None):
+    """An open line from an SVG path text."""
+    return element("path", d=d, fill="none", stroke=stroke, stroke_width=stroke_width, stroke_dasharray=dash)
+
+
+def arrow_head(x, y, fill=LINE, size=7):
+    """A small triangle that points right, its tip at (x, y)."""
+    return element("path", d=f"M{number(x)} {number(y)}l{-size} {-size / 2}v{size}z", fill=fill)
+
+
+def number(value):
+    """A coordinate without superfluous digits, so that the SVG is the same text on every machine."""
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
