@@ -1,0 +1,116 @@
+"""What a check is: a probe, its points, the mistakes that it must catch and the variants that it must not.
+
+A probe runs in the student's namespace and returns named plain arrays. Nothing here decides a mark: the judge runs the
+same probe on the reference and compares (`autograder.judge`). The format is described in docs/lessons.md.
+"""
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Callable
+
+from autograder.errors import CourseError
+from autograder.judge.inside import compile_probe
+
+REGISTRY: dict[str, "Check"] = {}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change to the reference's cells: pairs (old, new) within the exercise's own cell, or whole new sources."""
+
+    swaps: tuple[tuple[str, str], ...] = ()
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def apply(self, exercise: str, cell_source: Callable[[str], str]) -> dict[str, str]:
+        """The edited sources, {exercise: source}. `cell_source` gives the reference's source of an exercise."""
+        if self.sources:
+            return self.sources
+        source = cell_source(exercise)
+        for old, new in self.swaps:
+            if old not in source:
+                raise CourseError(f"{exercise}: the reference solution has no {old!r} to swap")
+            source = source.replace(old, new)
+        return {exercise: source}
+
+
+@dataclass(frozen=True)
+class Mistake:
+    name: str
+    edit: Edit
+    hints: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    name: str
+    edit: Edit
+
+
+@dataclass
+class Check:
+    """One exercise's check. Call it as `check("name")` in a notebook; it is made by the decorator `check` below."""
+
+    name: str
+    points: float
+    probe: Callable
+    rtol: float
+    atol: float
+    device: tuple[str, ...]
+    seconds: float
+    mistakes: list[Mistake] = field(default_factory=list)
+    variants: list[Variant] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return (self.probe.__doc__ or self.name).strip().splitlines()[0]
+
+    def mistake(self, name: str, *, swap=None, source=None, hint=()) -> None:
+        """One edit of the reference that loses points, and that a message names. `hint`: a string, or gentle to plain."""
+        hints = (hint,) if isinstance(hint, str) else tuple(hint)
+        if not hints:
+            raise CourseError(f"{self.name}: the mistake {name!r} has no hint")
+        self.mistakes.append(Mistake(name, self.edit(swap, source), hints))
+
+    def variant(self, name: str, *, swap=None, source=None) -> None:
+        """A right solution written another way; it must earn all points."""
+        self.variants.append(Variant(name, self.edit(swap, source)))
+
+    def edit(self, swap, source) -> Edit:
+        if (swap is None) == (source is None):
+            raise CourseError(f"{self.name}: give swap=… or source=…, one of the two")
+        if source is not None:
+            sources = source if isinstance(source, dict) else {self.name: source}
+            return Edit(sources={name: textwrap.dedent(text).strip("\n") for name, text in sources.items()})
+        pairs = [swap] if isinstance(swap[0], str) else list(swap)
+        return Edit(swaps=tuple((old, new) for old, new in pairs))
+
+    @property
+    def probe_source(self) -> str:
+        """The probe's own text without its decorator: all that travels to a student's kernel."""
+        tree = ast.parse(textwrap.dedent(inspect.getsource(self.probe)))
+        function = tree.body[0]
+        function.decorator_list, function.name = [], "probe"
+        return ast.unparse(tree)
+
+    @cached_property
+    def standalone_probe(self) -> Callable:
+        """The probe made from its own text, with no names of its module: the same here as in a student's kernel."""
+        return compile_probe(self.probe_source)
+
+
+def check(name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, device=(), seconds: float = 10.0):
+    """Make the decorated probe the check called `name`, worth `points`.
+
+    rtol, atol   how far a quantity may lie from the reference's
+    device       names of the quantities that are also held against central differences on the OpenCL device
+    seconds      after this time the probe is stopped
+    """
+    def decorate(probe) -> Check:
+        if name in REGISTRY:
+            raise CourseError(f"two checks are called {name!r}")
+        REGISTRY[name] = Check(name, float(points), probe, rtol, atol, tuple(device), seconds)
+        return REGISTRY[name]
+    return decorate

@@ -1,0 +1,100 @@
+"""What a probe may use besides `student`, `rng`, `np` and `math`.
+
+This file travels as text to the student's kernel, so it imports nothing of the course at its top.
+"""
+
+import contextlib
+import sys
+
+
+class WorkLimitExceeded(BaseException):
+    """More calls than any sensible solution needs. A BaseException, so that `except Exception` does not swallow it."""
+
+
+class Tools:
+    """The helpers of a probe, passed to it as `tools`."""
+
+    def leaves(self, student, **numbers):
+        """Leaf Values of the student's class, labelled: a, b = tools.leaves(student, a=1.3, b=-0.7)."""
+        values = []
+        for label, number in numbers.items():
+            value = student.Value(float(number))
+            value.label = label
+            values.append(value)
+        return values[0] if len(values) == 1 else values
+
+    def backpropagate(self, out, upstream=1.0):
+        """Set `grad` on everything below `out`, starting from `upstream`, without the student's `backward`.
+
+        Serves both ways to write a node: parents with local derivatives, or closures `_backward` hung on nodes (then
+        the parents may be `parents` or `_prev`). So that an op can be checked before `backward` is written.
+        """
+        order = parents_first(out)
+        for node in order:
+            node.grad = 0.0
+        out.grad = float(upstream)
+        for node in reversed(order):
+            closure = getattr(node, "_backward", None)
+            if callable(closure):
+                closure()
+                continue
+            parents, derivatives = tuple(parents_of(node)), tuple(getattr(node, "local_derivatives", ()))
+            if len(parents) != len(derivatives):
+                raise ValueError(f"the node {getattr(node, 'op', '') or node!r} has {len(parents)} parents but "
+                                 f"{len(derivatives)} local derivatives; each parent needs one, in the same order")
+            for parent, derivative in zip(parents, derivatives):
+                parent.grad += derivative * node.grad
+
+    @contextlib.contextmanager
+    def work_limit(self, calls):
+        """Stop with WorkLimitExceeded after that many calls of Python or C functions.
+
+        A count, not a time: the verdict is the same on a slow machine.
+        """
+        left = [calls]
+
+        def count(frame, event, argument):
+            if event in ("call", "c_call"):
+                left[0] -= 1
+                if left[0] < 0:
+                    sys.setprofile(None)
+                    raise WorkLimitExceeded(f"stopped after {calls:,} function calls; a linear walk needs far fewer")
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            yield
+        finally:
+            sys.setprofile(before)
+
+    def device(self):
+        """The OpenCL device that the course runs on (tinygrad_cl.opencl.default_device)."""
+        from tinygrad_cl.opencl import default_device
+        return default_device()
+
+
+class DeviceTools(Tools):
+    """The same helpers for a run on `tinygrad_cl.traced.TracedValue`, whose backward is central differences."""
+
+    def backpropagate(self, out, upstream=1.0):
+        (out * float(upstream)).backward()
+
+
+def parents_of(node):
+    """The nodes that `node` was computed from, whatever the student calls them."""
+    parents = getattr(node, "parents", ())
+    return parents if parents else getattr(node, "_prev", ())
+
+
+def parents_first(root):
+    """Every node below root, parents before children, each once; by identity, so that an odd __eq__ does no harm."""
+    order, visited, stack = [], set(), [(root, False)]
+    while stack:
+        node, parents_done = stack.pop()
+        if parents_done:
+            order.append(node)
+        elif id(node) not in visited:
+            visited.add(id(node))
+            stack.append((node, True))
+            stack.extend((parent, False) for parent in parents_of(node))
+    return order

@@ -1,0 +1,58 @@
+"""The second opinion: the same probe with a `Value` whose gradients are central differences on the OpenCL device."""
+
+from functools import lru_cache
+
+from autograder.checks import find
+from autograder.checks.check import Check
+from autograder.checks.tools import DeviceTools
+from autograder.judge.reference import module_of, reference_namespace
+from autograder.judge.verdict import Verdict, outcomes_of, probe_namespace, same_arrays
+
+# How far central differences may lie from a right gradient: (rtol, atol) by the precision of the device.
+TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
+
+
+@lru_cache(maxsize=256)
+def device_outcomes(check_name: str, seed: str, trials: int):
+    """(name of the device, its precision, one dict of outcomes per trial); NoDeviceError where there is none."""
+    from tinygrad_cl.opencl import default_device
+    from tinygrad_cl.traced import TracedValue
+
+    check, device = find(check_name), default_device()
+    namespace = reference_namespace(module_of(check_name)) | {"Value": TracedValue}
+    records = [probe_namespace(check, namespace, seed, trial, DeviceTools(), only=check.device)
+               for trial in range(trials)]
+    return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
+
+
+def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
+    """One sentence: do central differences on the device say what the student's arrays say? "" if the check asks none."""
+    from tinygrad_cl.opencl import NoDeviceError
+    if not check.device:
+        return ""
+    try:
+        name, precision, measured = device_outcomes(check.name, seed, len(trials))
+    except NoDeviceError:
+        return "No OpenCL device: not compared with finite differences (python -m tinygrad_cl doctor says what to do)."
+    wrong, worst = [], 0.0
+    for quantity in check.device:
+        for device, student in zip(measured, map(outcomes_of, trials)):
+            there, here = device.get(quantity), student.get(quantity)
+            if there is None or there.array is None:
+                reason = (there or device.get("")).error["message"] if there or device.get("") else "no answer"
+                return f"The device {name} gave no answer for {quantity}: {reason}"
+            if here is None or here.array is None or not same_arrays(there.array, here.array, *TOLERANCES[precision]):
+                wrong.append(f"{quantity} = {there.array:.6g}" if there.array.ndim == 0 else quantity)
+                break
+            worst = max(worst, float(abs(there.array - here.array).max(initial=0)))
+    place = f"Central differences on {name} ({precision})"
+    if wrong:
+        return f"{place} say otherwise, too: {', '.join(wrong)}."
+    return f"{place} agree, to {worst:.1e}."
+
+
+def add_second_opinion(verdict: Verdict, trials: list[dict], seed: str) -> Verdict:
+    if any("NotImplementedError" == d.got.error["type"] for d in verdict.wrong if d.got.error):
+        return verdict
+    verdict.device = second_opinion(verdict.check, trials, seed)
+    return verdict

@@ -1,0 +1,113 @@
+"""What happens in the student's process: run one probe, hand out plain arrays. No verdict is reached here.
+
+This file travels as text to the student's kernel, so it imports nothing of the course. In a notebook's `check(…)` and on
+the reference the same functions are called directly.
+"""
+
+import base64
+import contextlib
+import io
+import math
+import signal
+import threading
+import time
+import traceback
+
+import numpy as np
+
+
+class ProbeTimeout(BaseException):
+    """The probe took too long. A BaseException, so that `except Exception` in a student's code does not swallow it."""
+
+
+class Student:
+    """The student's names as attributes: `student.Value` is the notebook's `Value`."""
+
+    def __init__(self, namespace):
+        self.__dict__["_namespace"] = namespace
+
+    def __getattr__(self, name):
+        try:
+            return self._namespace[name]
+        except KeyError:
+            raise NameError(f"the notebook defines no {name!r}; did its cell run?") from None
+
+
+def run_probe(probe, namespace, seed, tools, seconds, only=None):
+    """Run a probe once and return {quantity: record}, records of plain text and base64: ready for JSON.
+
+    A record is {"array": npy bytes in base64} or {"error": {"type", "message", "where"}}. The key "input" holds a text.
+    An error of the whole probe stands under the key "" (no quantity has that name). All of it together takes at most
+    `seconds`; each quantity may use half of what is left, so that an endless loop in one leaves time for the others.
+    """
+    end = time.monotonic() + seconds
+    student, rng = Student(namespace), np.random.default_rng(seed)
+    try:
+        with time_limit(seconds / 2):
+            quantities = dict(probe(student, rng, tools))
+            records = {"input": {"text": str(quantities.pop("input", ""))[:2000]}}
+    except BaseException as error:  # whatever a student's code raises is a result, SystemExit and interrupts too
+        return {"": {"error": describe(error)}}
+    for name, quantity in quantities.items():
+        if only is not None and name not in only:
+            continue
+        try:
+            with time_limit(max((end - time.monotonic()) / 2, 0.01)):
+                records[name] = {"array": pack(quantity() if callable(quantity) else quantity)}
+        except BaseException as error:
+            records[name] = {"error": describe(error)}
+    return records
+
+
+def pack(quantity):
+    """A number, list or array as npy bytes in base64. Objects are refused: nothing but plain data leaves."""
+    if quantity is None:
+        raise TypeError("it is None; is there a `return` missing, or was it never set?")
+    array = np.array(quantity)
+    if array.dtype.kind not in "biufcU":
+        raise TypeError(f"it is a {type(quantity).__name__}, not a number or an array of numbers")
+    buffer = io.BytesIO()
+    np.save(buffer, array, allow_pickle=False)
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def describe(error):
+    """What was raised, in the student's words: type, message, and the last line of theirs that was running."""
+    where = ""
+    with contextlib.suppress(Exception):
+        own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_students(frame.filename)]
+        if own:
+            where = f"{own[-1].name}, line {own[-1].lineno}" + (f": {own[-1].line}" if own[-1].line else "")
+    with contextlib.suppress(Exception):
+        return {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500]}
+    return {"type": "Exception", "message": "", "where": where[:500]}
+
+
+def is_students(filename):
+    return filename.startswith(("<ipython", "<cell")) or ("ipykernel_" in filename and "site-packages" not in filename)
+
+
+@contextlib.contextmanager
+def time_limit(seconds):
+    """Raise ProbeTimeout in the block after that many seconds, where the platform can (the main thread, not Windows)."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(signum, frame):
+        raise ProbeTimeout(f"stopped after {seconds:.1f} s; is there a loop that never ends?")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def compile_probe(source):
+    """The function `probe` out of its text; besides its arguments it finds np and math."""
+    names = {"np": np, "math": math}
+    exec(compile(source, "<probe>", "exec"), names)
+    return names["probe"]

@@ -1,0 +1,57 @@
+"""The reference as a student's namespace: the lesson's given and exercise cells, run in the judge's own process.
+
+With edits it becomes a mistake, a variant, or a notebook with one exercise left out.
+"""
+
+import linecache
+from functools import lru_cache
+
+from autograder.lesson.text import Lesson, read_lesson
+
+
+def reference_namespace(module: str, edits: dict[str, str] | None = None) -> dict:
+    """The names that the solved lesson defines; `edits` replaces the sources of exercises, {exercise: source}."""
+    lesson, edits = read_lesson(module), edits or {}
+    namespace = {"__name__": "__main__", "__builtins__": __builtins__}
+    for cell in lesson.cells:
+        if cell.kind == "given":
+            run_cell(cell.solved, cell.id, namespace)
+        elif cell.kind == "exercise":
+            run_cell(edits.get(cell.name, cell.solved), cell.id, namespace)
+    return namespace
+
+
+def run_cell(source: str, cell_id: str, namespace: dict) -> None:
+    exec(compile_cell(source, f"<cell {cell_id}>"), namespace)
+
+
+@lru_cache(maxsize=4096)
+def compile_cell(source: str, filename: str):
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    return compile(source, filename, "exec")
+
+
+@lru_cache
+def module_of(exercise: str) -> str:
+    """The module whose lesson holds that exercise."""
+    from autograder import paths
+    from autograder.errors import CourseError
+    for module in paths.module_names():
+        if exercise in read_lesson(module).exercises:
+            return module
+    raise CourseError(f"no lesson has an exercise {exercise!r}")
+
+
+def stub_of(lesson: Lesson, exercise: str) -> str:
+    """An exercise's cell as a student finds it: the solution region is one `raise NotImplementedError`."""
+    from autograder.lesson.symbols import BEGIN, END
+    lines, inside = [], False
+    for line in lesson.exercise(exercise).source.splitlines():
+        if line.strip() == BEGIN:
+            inside = True
+            lines.append(line.replace(BEGIN, "raise NotImplementedError"))
+        elif line.strip() == END:
+            inside = False
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,140 @@
+"""Say a verdict: a short HTML in Jupyter, plain text elsewhere. Input, expected, got, where; then the known mistake."""
+
+from html import escape
+
+import numpy as np
+
+from autograder.judge.verdict import Difference, Outcome, Verdict
+
+SHOWN = 3  # differences in one report; the rest is counted
+
+HEADLINES = {
+    "ok": "all right",
+    "partial": "partly right",
+    "wrong": "not right yet",
+    "error": "your code raised an error",
+    "timeout": "stopped: it took too long",
+    "crashed": "the notebook's process ended",
+    "missing": "not written yet",
+    "invalid": "the notebook could not be read",
+}
+COLORS = {"ok": "#0072b2", "partial": "#e69f00"}  # Okabe and Ito: told apart with every kind of colour vision
+OTHER_COLOR = "#d55e00"
+
+
+class Report:
+    """A verdict for people; displays itself in Jupyter and prints as text elsewhere."""
+
+    def __init__(self, verdict: Verdict):
+        self.verdict = verdict
+
+    def headline(self) -> str:
+        verdict = self.verdict
+        mark = "✓" if verdict.status == "ok" else "✗"
+        return (f"{mark} {verdict.check.name} · {verdict.points:g} of {verdict.check.points:g} points · "
+                f"{HEADLINES[verdict.status]}")
+
+    def advice(self) -> str:
+        if self.verdict.reason:
+            return self.verdict.reason
+        if self.verdict.status == "missing":
+            return "Replace `raise NotImplementedError` in the cell above, run that cell, then run this one again."
+        return ""
+
+    def __str__(self) -> str:
+        verdict, lines = self.verdict, [self.headline()]
+        if self.advice():
+            lines.append(f"  {self.advice()}")
+        if verdict.status not in ("missing", "ok"):
+            for difference in verdict.wrong[:SHOWN]:
+                lines += [f"  {label:<9} {text}" for label, text in rows(difference)]
+            if len(verdict.wrong) > SHOWN:
+                lines.append(f"  … and {len(verdict.wrong) - SHOWN} more: {others(verdict)}")
+            if verdict.right:
+                lines.append(f"  right     {', '.join(verdict.right)}")
+            for mistake in verdict.mistakes:
+                lines += [f"  This is what comes out when {mistake.name}.", f"  Hint: {mistake.hints[0]}"]
+        if verdict.device:
+            lines.append(f"  {verdict.device}")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        verdict = self.verdict
+        color = COLORS.get(verdict.status, OTHER_COLOR)
+        parts = [f"<b style='color:{color}'>{escape(self.headline())}</b>"]
+        if self.advice():
+            parts.append(f"<div>{code(self.advice())}</div>")
+        if verdict.status not in ("missing", "ok"):
+            parts.append(table(verdict))
+            if len(verdict.wrong) > SHOWN:
+                parts.append(f"<div>… and {len(verdict.wrong) - SHOWN} more: {escape(others(verdict))}</div>")
+            if verdict.right:
+                parts.append(f"<div style='opacity:.75'>right: {escape(', '.join(verdict.right))}</div>")
+            parts += [mistake_html(mistake) for mistake in verdict.mistakes]
+        if verdict.device:
+            parts.append(f"<div style='opacity:.75;font-size:90%'>{escape(verdict.device)}</div>")
+        return (f"<div style='border-left:4px solid {color};padding:.3em .8em;line-height:1.5'>" + "".join(parts) + "</div>")
+
+
+def rows(difference: Difference) -> list[tuple[str, str]]:
+    """The lines of one difference: (label, text)."""
+    found = [("quantity", difference.quantity)]
+    if difference.input:
+        found.append(("input", difference.input))
+    found.append(("expected", show(difference.expected)))
+    found.append(("got", show(difference.got)))
+    if place := where(difference):
+        found.append(("where", place))
+    return found
+
+
+def show(outcome: Outcome) -> str:
+    if outcome.error:
+        place = outcome.error.get("where")
+        return f"{outcome.error['type']}: {outcome.error['message']}" + (f" (in {place})" if place else "")
+    array = outcome.array
+    if array.ndim == 0:
+        return str(array) if array.dtype.kind in "Ub" else f"{array:.10g}"
+    return np.array2string(array, precision=6, threshold=20, separator=", ").replace("\n", " ")
+
+
+def where(difference: Difference) -> str:
+    expected, got = difference.expected.array, difference.got.array
+    if expected is None or got is None:
+        return ""
+    if expected.shape != got.shape:
+        return f"the shape is {got.shape}, it should be {expected.shape}"
+    if expected.ndim == 0 or expected.dtype.kind == "U" or got.dtype.kind == "U":
+        return ""
+    with np.errstate(all="ignore"):
+        distance = np.nan_to_num(np.abs(got - expected), nan=np.inf)
+    worst = np.unravel_index(int(np.argmax(distance)), distance.shape)
+    index = ", ".join(str(i) for i in worst)
+    return f"{int((distance > 1e-6).sum())} of {expected.size} differ; most at [{index}]: {got[worst]:.6g}, not {expected[worst]:.6g}"
+
+
+def others(verdict: Verdict) -> str:
+    return ", ".join(difference.quantity for difference in verdict.wrong[SHOWN:])
+
+
+def table(verdict: Verdict) -> str:
+    lines = []
+    for difference in verdict.wrong[:SHOWN]:
+        for label, text in rows(difference):
+            lines.append("<tr><td style='text-align:left;vertical-align:top;opacity:.75;padding:0 1em 0 0'>"
+                         f"{label}</td><td style='text-align:left;padding:0'><code>{escape(text)}</code></td></tr>")
+    return f"<table style='margin:.3em 0;border:none;background:none'>{''.join(lines)}</table>"
+
+
+def mistake_html(mistake) -> str:
+    more = "".join(f"<details><summary>another hint</summary>{code(hint)}</details>" for hint in mistake.hints[1:])
+    return (f"<div style='margin-top:.3em'>This is what comes out when <b>{code(mistake.name)}</b>.</div>"
+            f"<div>Hint: {code(mistake.hints[0])}</div>{more}")
+
+
+def code(text: str) -> str:
+    """Escaped text in which `…` is set as code."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))

@@ -1,0 +1,1 @@
+"""Lessons: read a text (`text`), pull solutions from the package (`symbols`), make notebooks (`notebooks`)."""

@@ -1,0 +1,98 @@
+"""Pull the source of a solution out of the reference package by its symbol, so that it stands in one place only.
+
+A symbol is `module:name`, `module:Class.method`, or `module:Class[member member]` for a class with its docstring and
+the named members alone.
+"""
+
+import ast
+import importlib.util
+import re
+import textwrap
+from functools import lru_cache
+from pathlib import Path
+
+from autograder.errors import CourseError
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+SYMBOL = re.compile(r"(?P<module>[\w.]+):(?P<name>\w+)(\.(?P<method>\w+)|\[(?P<members>[^\]]*)\])?$")
+
+
+def split_symbols(text: str) -> list[str]:
+    """The symbols of a `source="…"`, which are separated by spaces; brackets may hold spaces, too."""
+    return re.findall(r"[\w.]+:\w+(?:\.\w+|\[[^\]]*\])?", text)
+
+
+def pull(symbol: str) -> str:
+    """The source behind a symbol, dedented; a method comes with `@add_to_class(Class)` in front of it."""
+    match = SYMBOL.match(symbol)
+    if not match:
+        raise CourseError(f"{symbol!r} is no symbol; write module:name, module:Class.method or module:Class[members]")
+    text, tree = module_source(match["module"])
+    node = find(tree, match["name"], symbol)
+    if match["members"] is not None:
+        return class_with(text, node, match["members"].split(), symbol)
+    if match["method"]:
+        return f"@add_to_class({match['name']})\n" + source_of(text, find(node, match["method"], symbol))
+    return source_of(text, node)
+
+
+@lru_cache
+def module_source(module: str) -> tuple[str, ast.Module]:
+    try:
+        spec = importlib.util.find_spec(module)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None:
+        raise CourseError(f"there is no module {module}")
+    text = Path(spec.origin).read_text(encoding="utf-8")
+    return text, ast.parse(text)
+
+
+def find(parent, name: str, symbol: str):
+    for node in parent.body:
+        if name in names_of(node):
+            return node
+    raise CourseError(f"{symbol}: there is no {name} in it")
+
+
+def names_of(node) -> list[str]:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return []
+
+
+def source_of(text: str, node) -> str:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    return textwrap.dedent("\n".join(text.splitlines()[first - 1:node.end_lineno]))
+
+
+def class_with(text: str, node: ast.ClassDef, members: list[str], symbol: str) -> str:
+    """The class with its docstring and the named members, in the order of the class."""
+    for member in members:
+        find(node, member, symbol)
+    header = "\n".join(text.splitlines()[node.lineno - 1:node.body[0].lineno - 1])
+    parts = [source_of(text, node.body[0])] if ast.get_docstring(node) else []
+    parts += [source_of(text, child) for child in node.body if set(names_of(child)) & set(members)]
+    return header + "\n" + textwrap.indent("\n\n".join(parts), "    ")
+
+
+def mark_solutions(source: str) -> str:
+    """Put nbgrader's solution markers around the body of every function, after its docstring."""
+    lines = source.splitlines()
+    for node in reversed(ast.parse(source).body):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+        if not body:
+            raise CourseError(f"{node.name} has no body to hide")
+        start, indent = body[0].lineno - 1, " " * body[0].col_offset
+        lines[node.end_lineno:node.end_lineno] = [indent + END]
+        lines[start:start] = [indent + BEGIN]
+    return "\n".join(lines)
+
+
+def strip_markers(source: str) -> str:
+    """The source without its solution markers."""
+    return "\n".join(line for line in source.splitlines() if line.strip() not in (BEGIN, END))

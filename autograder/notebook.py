@@ -1,0 +1,71 @@
+"""What a student's notebook imports: `check`, `predict` and `add_to_class`."""
+
+import sys
+
+from autograder.checks import find
+from autograder.errors import CourseError
+from autograder.judge.report import Report
+
+
+def check(name: str) -> None:
+    """Check an exercise of this notebook and show the result. `check("value.mul")` answers within a second."""
+    try:
+        report = run_check(name, sys._getframe(1).f_globals)
+    except CourseError as error:
+        print(error)
+        return
+    show(report)
+
+
+def run_check(name: str, namespace: dict) -> Report:
+    """The report of a check on a namespace, with the notebook's own seed."""
+    from autograder.judge.device import add_second_opinion
+    from autograder.judge.verdict import NOTEBOOK_SEED, NOTEBOOK_TRIALS, judge, probe_namespace
+
+    exercise = find(name)
+    trials = [probe_namespace(exercise, namespace, NOTEBOOK_SEED, trial) for trial in range(NOTEBOOK_TRIALS)]
+    return Report(add_second_opinion(judge(exercise, trials, NOTEBOOK_SEED), trials, NOTEBOOK_SEED))
+
+
+def show(report) -> None:
+    """Display in Jupyter, print elsewhere."""
+    from IPython import get_ipython
+    if get_ipython() is None:
+        print(report)
+    else:
+        from IPython.display import display
+        display(report)
+
+
+def predict(**guesses) -> "Prediction":
+    """Write guesses down before the run: guess = predict(a_grad=3, b_grad=None); later guess.compare(a_grad=…)."""
+    return Prediction(guesses)
+
+
+class Prediction:
+    """Guesses by name, to be held against what the run gives. Never graded."""
+
+    def __init__(self, guesses):
+        self.guesses = guesses
+
+    def compare(self, **results) -> None:
+        """Print each guess beside what came out."""
+        for name, result in results.items():
+            guess = self.guesses.get(name)
+            if guess is None or guess is ...:
+                print(f"{name}: you made no guess; it is {result:.6g}")
+                continue
+            try:
+                hit = abs(float(guess) - result) <= 0.01 * max(1.0, abs(result))
+            except (TypeError, ValueError):
+                print(f"{name}: your guess {guess!r} is no number; it is {result:.6g}")
+                continue
+            print(f"{name}: you said {float(guess):g}, it is {result:.6g}" + (" ✓" if hit else "  ← why?"))
+
+
+def add_to_class(cls):
+    """Decorator: the function below becomes a method of `cls`, so that a class can grow over several cells."""
+    def add(function):
+        setattr(cls, function.__name__, function)
+        return function
+    return add

@@ -1,0 +1,22 @@
+"""Where the course lies: the folders of the checkout, in one place."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = ROOT / "solutions"      # NN_name.py, written solved; NN_name.ipynb, generated
+MODULES = ROOT / "modules"        # NN_name/NN_name.ipynb, generated
+WORK = ROOT / "work"              # the learner's own copies, ignored by git
+SEED_FILE = ROOT / ".course_seed"  # the secret seed, ignored by git
+
+
+def module_names() -> list[str]:
+    """The modules of the course in order: "00_start", "01_value", …"""
+    return sorted(path.stem for path in LESSONS.glob("[0-9][0-9]_*.py"))
+
+
+def student_notebook(module: str) -> Path:
+    return MODULES / module / f"{module}.ipynb"
+
+
+def solved_notebook(module: str) -> Path:
+    return LESSONS / f"{module}.ipynb"
