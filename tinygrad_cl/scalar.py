@@ -25,9 +25,11 @@ class Value:
     __array_ufunc__ = None  # so that np.float64(2) * Value(3) is left to Value.__rmul__
 
     def __init__(self, data, parents=(), local_derivatives=(), op="", label=""):
-        if not isinstance(data, Real):
-            raise TypeError(f"a Value holds one real number, not {data!r}")
-        self.data = float(data)
+        if type(data) is not float:  # most are; for them the slower test is left out
+            if not isinstance(data, Real):
+                raise TypeError(f"a Value holds one real number, not {data!r}")
+            data = float(data)
+        self.data = data
         self.grad = 0.0
         self.parents = tuple(parents)
         self.local_derivatives = tuple(local_derivatives)
@@ -144,8 +146,7 @@ class Value:
         >>> [Value(a).relu().local_derivatives for a in (-2.0, 0.0, 2.0)]
         [(0.0,), (0.0,), (1.0,)]
         """
-        positive = self.data > 0
-        return Value(self.data if positive else 0.0, (self,), (1.0 if positive else 0.0,), "relu")
+        return Value(max(self.data, 0.0), (self,), (1.0 if self.data > 0 else 0.0,), "relu")
 
     # -- the operations made of those -------------------------------------------------------------------
 
@@ -228,18 +229,19 @@ def power_and_slope(base, exponent):
     """
     if not isinstance(exponent, Real):
         raise TypeError(f"an exponent is a number or a Value, not {exponent!r}")
+    exponent = float(exponent)
     if base == 0 and exponent < 0:
         raise ZeroDivisionError(f"0 ** {exponent:g}: a negative power of 0 is a division by 0")
-    if base < 0 and exponent != int(exponent):
+    if base < 0 and not exponent.is_integer():
         raise ValueError(f"({base:g}) ** {exponent:g} is not a real number: a negative base needs a whole exponent")
+    if exponent == 0:
+        return 1.0, 0.0
+    if base == 0 and exponent < 1:
+        return 0.0, math.inf
     try:
-        if exponent == 0:
-            return 1.0, 0.0
-        if base == 0 and exponent < 1:
-            return 0.0, math.inf
         return base ** exponent, exponent * base ** (exponent - 1)
     except OverflowError:
-        raise OverflowError(f"({base:g}) ** {exponent:g} is larger than any float") from None
+        raise OverflowError(f"({base:g}) ** {exponent:g}, or its derivative, is larger than any float") from None
 
 
 def topological_order(root):
@@ -254,13 +256,12 @@ def topological_order(root):
     >>> topological_order(c) == [a, b, c]
     True
     """
-    order, visited, stack = [], set(), [(root, False)]
+    order, visited, stack = [], set(), [root]
     while stack:
-        node, parents_done = stack.pop()
-        if parents_done:
-            order.append(node)
+        node = stack.pop()
+        if node is None:  # the mark above a node whose parents are all in the order now
+            order.append(stack.pop())
         elif node not in visited:
             visited.add(node)
-            stack.append((node, True))
-            stack.extend((parent, False) for parent in node.parents)
+            stack += [node, None, *node.parents]
     return order
