@@ -9,7 +9,7 @@ import contextlib
 import os
 import threading
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -56,6 +56,10 @@ class Device:
     compute_units: int
     handle: cl.Device = field(repr=False, compare=False)
     reason: str = ""
+
+    def facts(self):
+        """All of the above as plain data."""
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "handle"}
 
     @cached_property
     def context(self):
@@ -173,7 +177,7 @@ def choose(devices, environ=os.environ, find_fault=find_fault):
             return replace(device, reason=_reason(device, devices, wish, faults))
         faults.append(f"{device.name} ({device.platform}): {fault}")
     if not devices:
-        raise NoDeviceError(f"there is no OpenCL device on this computer; `{DOCTOR} --install` gets one")
+        raise NoDeviceError(f"there is no OpenCL device here; `{DOCTOR} --install` gets one")
     failed = "; ".join(faults)
     if wish:
         raise NoDeviceError(f"the device chosen by {wish} does not work: {failed}; `{DOCTOR}` shows the others")

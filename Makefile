@@ -1,0 +1,56 @@
+# Every target but help sets the course up first: .venv with the locked packages, and an OpenCL device that works.
+
+# The first Python that is new enough; `make PYTHON=/path/to/python lab` chooses another.
+PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+VENV := .venv/bin/python
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test grade notebooks bench lock
+.SILENT:
+
+help: ## show this list
+	awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+lab: $(READY) ## open the course in JupyterLab
+	$(VENV) -m autograder lab
+
+test: $(READY) ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
+	$(VENV) -m pytest $(ARGS)
+
+grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
+	$(VENV) -m autograder grade --sample
+
+notebooks: $(READY) ## build the notebooks from the lessons in solutions/
+	$(VENV) -m autograder build
+
+bench: $(READY) ## run every benchmark
+	for script in benchmarks/*.py; do echo "== $$script"; $(VENV) $$script || exit; done
+
+lock: $(READY) ## refresh requirements.lock from pyproject.toml
+	$(VENV) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev --no-emit-index-url \
+		--no-emit-find-links --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+
+# uv installs five times as fast as pip, but knows nothing of a package mirror that only pip was told about.
+$(READY): requirements.lock pyproject.toml
+	$(if $(PYTHON),,$(error Python 3.11 or newer is needed, and none was found: install one, or name it with make PYTHON=...))
+	echo "Setting up the course (once)."
+	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory debian-venv
+	echo "- packages, into .venv"
+	$(PYTHON) -m venv .venv
+	$(VENV) -m pip install --quiet --disable-pip-version-check --constraint requirements.lock uv
+	$(VENV) -m uv pip install --quiet --requirement requirements.lock || \
+		$(VENV) -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(VENV) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	echo "- an OpenCL device"
+	$(VENV) -m tinygrad_cl doctor --install
+	touch $@
+
+# Debian and Ubuntu keep the part of Python that makes virtual environments in a package of its own.
+.PHONY: debian-venv
+debian-venv:
+	test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
+		{ echo "Python cannot make virtual environments here: run 'sudo apt-get install python3-venv', then make again."; exit 1; }
+	echo "- python3-venv, from Debian"
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null

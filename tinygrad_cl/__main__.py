@@ -1,0 +1,61 @@
+"""The package's command line: `python -m tinygrad_cl doctor`."""
+
+import json
+import sys
+
+import click
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from tinygrad_cl.opencl.doctor import report
+from tinygrad_cl.opencl.install import install
+
+NO_DEVICE = 3  # the exit code
+
+
+@click.group()
+def main():
+    """The reference package of the course."""
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, for programs.")
+@click.option("--install", "wants_install", is_flag=True, help="Get a device that works, if there is none.")
+def doctor(as_json, wants_install):
+    """Show every OpenCL device, whether a kernel runs on it, and which one is chosen and why.
+
+    Ends with exit code 3 when there is none to choose.
+    """
+    say = Console(stderr=as_json, highlight=False, markup=False).print
+    found = install(say) if wants_install else report()
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    else:
+        show(found, Console(highlight=False))
+    sys.exit(0 if found["chosen"] else NO_DEVICE)
+
+
+def show(found, console):
+    """Write the report as a table, and the choice as a sentence."""
+    table = Table("", "device", "type", "OpenCL", "fp64", "floats\nat once", "a kernel on it", box=box.SIMPLE_HEAD)
+    for device in found["devices"]:
+        works = f"[green]works[/] ({device['seconds']:.1f} s)"
+        table.add_row(
+            "→" if device["position"] == found["chosen"] else "",
+            escape(f"{device['name']}\n{device['position']} {device['platform']}\n{device['driver']}"),
+            device["kind"],
+            device["version"].removeprefix("OpenCL "),
+            "yes" if device["fp64"] else "no",
+            str(device["vector_width"]),
+            works if device["works"] else f"[red]{escape(device['fault'])}[/]",
+        )
+    if found["devices"]:
+        console.print(table)
+    names = [f"{device['name']}: " for device in found["devices"] if device["position"] == found["chosen"]]
+    console.print(escape("".join(names) + (found["advice"] or f"{found['reason']}.")))
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m tinygrad_cl")

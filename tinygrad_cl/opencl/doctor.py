@@ -1,0 +1,118 @@
+"""What OpenCL there is on this computer: every device, tried out in a process of its own, and what to do without one."""
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tinygrad_cl.opencl.devices import DOCTOR, Device, NoDeviceError, choose
+
+PROBE = (sys.executable, "-m", "tinygrad_cl.opencl.probe")
+PATIENCE = 120  # seconds: a driver may set itself up at its first kernel
+
+
+class ProbeError(Exception):
+    """A driver crashed or hung; the message says which of the two."""
+
+
+def report(environ=os.environ, program=PROBE, patience=PATIENCE):
+    """Every OpenCL device, the outcome of running a kernel on it, and which is chosen and why, as plain data.
+
+    devices   a list of dicts: the facts of `Device`, and works (bool), fault (one line), seconds (the trial took)
+    chosen    the position of the device that the course uses, or None
+    reason    why it is that one, or why there is none
+    advice    where no device works at all, one sentence that says what to do on this system; otherwise ""
+    """
+    devices, faults, seconds = [], {}, {}
+    try:
+        devices = [Device(**facts, handle=None) for facts in run_probe(program, patience)]
+        for device in devices:
+            start = time.perf_counter()
+            faults[device] = _find_fault(device, program, patience)
+            seconds[device] = time.perf_counter() - start
+        chosen = choose(devices, environ, faults.get)
+        position, reason = chosen.position, chosen.reason
+    except ProbeError as error:
+        position, reason = None, f"listing the OpenCL devices {error}"
+    except NoDeviceError as error:
+        position, reason = None, str(error)
+    return {
+        "devices": [
+            device.facts()
+            | {"works": not faults[device], "fault": faults[device], "seconds": round(seconds[device], 2)}
+            for device in devices
+        ],
+        "chosen": position,
+        "reason": reason,
+        "advice": advice() if all(faults.values()) else "",
+    }
+
+
+def run_probe(program, patience, *positions):
+    """What the probe answers; raises ProbeError where it dies or does not end."""
+    try:
+        process = subprocess.run(
+            [*program, *positions], capture_output=True, text=True, timeout=patience, stdin=subprocess.DEVNULL
+        )
+    except subprocess.TimeoutExpired:
+        raise ProbeError(f"did not end within {patience} s") from None
+    if process.returncode:
+        raise ProbeError(f"crashed ({_how_it_died(process)})")
+    return json.loads(process.stdout)
+
+
+def _find_fault(device, program, patience):
+    try:
+        return run_probe(program, patience, device.position)
+    except ProbeError as error:
+        return f"the driver {error}"
+
+
+def _how_it_died(process):
+    if process.returncode < 0:
+        return signal.Signals(-process.returncode).name
+    lines = process.stderr.strip().splitlines()
+    return lines[-1] if lines else f"exit code {process.returncode}"
+
+
+def advice(system=sys.platform, linux=None, conda=None):
+    """One sentence that says how to get an OpenCL device on this very system.
+
+    system   as in sys.platform
+    linux    the name and the relatives of a Linux distribution, "ubuntu debian"; read from this system where None
+    conda    whether this Python belongs to a conda environment; looked up where None
+    """
+    if conda is None:
+        conda = Path(sys.prefix, "conda-meta").is_dir()
+    return f"No OpenCL device works here: {_remedy(system, _linux() if linux is None else linux, conda)}."
+
+
+def _remedy(system, linux, conda):
+    if conda:
+        return "run `conda install -c conda-forge pocl`"
+    if system == "darwin":
+        return "set the course up with `conda env create -f environment.yml`, which brings PoCL"
+    if system == "win32":
+        return "set the course up with `conda env create -f environment.yml`, or install your graphics card's driver"
+    packages = {
+        "debian": "apt-get install pocl-opencl-icd",  # and Ubuntu, Mint, …
+        "fedora": "dnf install pocl",
+        "arch": "pacman -S pocl",
+        "suse": "zypper install pocl",
+    }
+    command = next((command for family, command in packages.items() if family in linux), None)
+    if command:
+        return f"run `sudo {command}`, or without root `{DOCTOR} --install`"
+    return f"install PoCL with your system's package manager, or run `{DOCTOR} --install`"
+
+
+def _linux():
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        return ""
+    return f"{release.get('ID', '')} {release.get('ID_LIKE', '')}"

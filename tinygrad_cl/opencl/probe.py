@@ -1,0 +1,21 @@
+"""The program that the doctor runs in a process of its own, since a driver may crash or hang.
+
+    python -m tinygrad_cl.opencl.probe         every device, as JSON
+    python -m tinygrad_cl.opencl.probe 0:1     what is wrong with the device at this position, as JSON; "" for nothing
+"""
+
+import json
+import sys
+
+from tinygrad_cl.opencl.devices import find_devices, find_fault
+
+
+def main(positions):
+    devices = find_devices()
+    if not positions:
+        return [device.facts() for device in devices]
+    return next(find_fault(device) for device in devices if device.position == positions[0])
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1:])))
