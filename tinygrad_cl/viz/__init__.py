@@ -1,8 +1,10 @@
 """Pictures: graphs, devices, the map of the course, and the plots that the lessons share."""
 
 from tinygrad_cl.viz.course import draw_course
+from tinygrad_cl.viz.devices import draw_devices, draw_launch
 from tinygrad_cl.viz.graph import draw
 from tinygrad_cl.viz.plots import Plot, plot_lines, plot_step_size, plot_times
 from tinygrad_cl.viz.svg import Picture
 
-__all__ = ["Picture", "Plot", "draw", "draw_course", "plot_lines", "plot_step_size", "plot_times"]
+__all__ = ["Picture", "Plot", "draw", "draw_course", "draw_devices", "draw_launch", "plot_lines", "plot_step_size",
+           "plot_times"]

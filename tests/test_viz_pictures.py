@@ -1,0 +1,71 @@
+"""The other pictures and plots: well-formed, complete, and the same text each time."""
+
+import doctest
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from tinygrad_cl.viz import course, devices, draw_course, draw_devices, draw_launch, plot_lines, plot_step_size, plot_times
+from tinygrad_cl.viz import plots
+
+DEVICE = {"name": "A & B <CPU>", "platform": "Some platform", "position": "0:0", "kind": "CPU", "version": "OpenCL 3.0",
+          "driver": "3.1", "fp64": True, "vector_width": 16, "compute_units": 2, "reason": "", "works": True,
+          "fault": "", "seconds": 0.7}
+BROKEN = DEVICE | {"name": "Old", "position": "1:0", "works": False, "fault": "unknown target CPU 'generic' " * 20}
+
+
+def words(picture):
+    """Every text of a picture, in one string; parsing it also proves that it is well-formed XML."""
+    return " ".join(t.text for t in ET.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}text") if t.text)
+
+
+@pytest.mark.parametrize("module", [course, devices, plots], ids=lambda m: m.__name__)
+def test_the_examples_in_the_docstrings(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_the_map_shows_every_module_and_marks_one():
+    shown = words(draw_course("05"))
+    assert all(key in shown and name in shown for key, (name, _) in course.MODULES.items())
+    assert shown.count("here") == 1
+    with pytest.raises(ValueError, match="there is no module '16'"):
+        draw_course("16")
+
+
+def test_the_chosen_device_and_the_broken_one_are_told_apart():
+    shown = words(draw_devices({"devices": [DEVICE, BROKEN], "chosen": "0:0", "reason": "the first", "advice": ""}))
+    for word in ("A & B <CPU>", "you compute here", "does not work", "unknown target CPU", "2 cores", "16 floats"):
+        assert word in shown
+
+
+def test_no_device_says_what_to_do():
+    shown = words(draw_devices({"devices": [], "chosen": None, "reason": "there is none", "advice": "Run `this`."}))
+    assert "No OpenCL device" in shown and "Run this." in shown
+
+
+@pytest.mark.parametrize("units, width, squares", [(2, 16, 32), (132, 1, 96), (4, 1, 4), (64, 8, 48), (1, 1, 1)])
+def test_the_squares_of_a_device_fit_into_its_card(units, width, squares):
+    assert len(devices.draw_cores(DEVICE | {"compute_units": units, "vector_width": width}, 0)) == squares
+
+
+def test_a_launch_rounds_up_to_whole_groups():
+    assert "12 work-items for 10 numbers" in words(draw_launch(10, 4))
+    assert "no work-item too many" in words(draw_launch(8, 4))
+    for n, local_size in ((0, 4), (100, 4)):
+        with pytest.raises(ValueError):
+            draw_launch(n, local_size)
+
+
+def test_plots_are_svg_the_same_each_time_and_leave_gaps_for_what_a_logarithm_cannot_show():
+    h = 10.0 ** -np.arange(1, 8)
+    curves = {"float32": np.r_[h[:-1], 0.0], "float64": np.r_[np.nan, h[1:]]}
+    for make in (plot_step_size, plot_times, lambda x, y: plot_lines(x, y, markers=False)):
+        first, second = make(h, curves)._repr_svg_(), make(h, curves)._repr_svg_()
+        assert first == second
+        ET.fromstring(first)
+
+
+def test_more_curves_than_styles_are_drawn():
+    plot = plot_lines([1, 2], {str(i): [i, i] for i in range(14)})
+    assert len(plot.axes.lines) == 14
