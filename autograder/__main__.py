@@ -1,0 +1,98 @@
+"""The command line: python -m autograder build | grade | lab."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+
+from autograder import paths
+from autograder.errors import CourseError
+
+
+@click.group()
+def main():
+    """Build the course's notebooks, open them, and grade a class."""
+
+
+@main.command()
+@click.option("--check", is_flag=True, help="Write nothing; say what is stale, with exit code 1.")
+@click.argument("modules", nargs=-1)
+def build(check, modules):
+    """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named)."""
+    from autograder.lesson.notebooks import stale, write
+    names = list(modules) or paths.module_names()
+    if check:
+        found = stale(paths.module_names())
+        for sentence in found:
+            click.echo(sentence)
+        if found:
+            raise CourseError("run `make notebooks`, look at the difference, and commit it")
+        click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
+    else:
+        changed = write(names)
+        for path in changed:
+            click.echo(f"wrote {path.relative_to(paths.ROOT)}")
+        click.echo(f"{len(changed)} files changed")
+
+
+@main.command()
+@click.argument("submissions", required=False, type=click.Path(path_type=Path))
+@click.option("--out", type=click.Path(path_type=Path), help="Folder for gradebook, grades.csv, feedback.")
+@click.option("--sample", is_flag=True, help="Make a sample class in a temporary folder and grade it.")
+def grade(submissions, out, sample):
+    """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
+    from autograder.grading.console import grade_with_progress
+    if sample:
+        from autograder.grading.sample_class import make_sample_class
+        out = out or Path(tempfile.mkdtemp(prefix="course-grades-"))
+        submissions = out / "submissions"
+        make_sample_class(submissions)
+    if submissions is None or out is None:
+        raise CourseError("say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
+                          "(or --sample for a sample class)")
+    grade_with_progress(submissions, out)
+
+
+@main.command()
+@click.argument("module", default="00_start")
+@click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
+@click.option("--port", default=8888, show_default=True)
+def lab(module, browser, port):
+    """Open JupyterLab on MODULE, on your own copies in work/, which no update overwrites."""
+    for name in paths.module_names():
+        copy = paths.WORK / name / f"{name}.ipynb"
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(paths.student_notebook(name), copy)
+    if module not in paths.module_names():
+        raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
+    from jupyterlab.labapp import LabApp
+    arguments = [f"--port={port}", f"--notebook-dir={paths.WORK}", f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb"]
+    if not browser:
+        arguments.append("--no-browser")
+    if is_root():
+        arguments.append("--allow-root")
+    LabApp.launch_instance(argv=arguments)
+
+
+def is_root() -> bool:
+    import os
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def run():
+    try:
+        main(standalone_mode=False)
+    except click.exceptions.Abort:
+        raise SystemExit(130) from None
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except CourseError as error:
+        click.echo(str(error), err=True)
+        raise SystemExit(1) from None
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,1 @@
+"""Grading a class: submissions in, nbgrader's gradebook, grades.csv and feedback out."""

@@ -1,0 +1,167 @@
+"""Grade a folder of submissions into a class folder: nbgrader's gradebook, autograded notebooks, feedback, grades.csv.
+
+SUBMISSIONS holds <student>/<module>/<module>.ipynb. OUT becomes an nbgrader course folder, so that `nbgrader autograde`,
+formgrader and export work in it.
+"""
+
+import csv
+import shutil
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Callable, Iterator
+
+import nbformat
+
+from autograder import paths
+from autograder.checks import find
+from autograder.errors import CourseError
+from autograder.lesson.notebooks import convert, write_atomically, write_source
+from autograder.lesson.text import read_lesson
+
+CONFIG = '''"""Made by `python -m autograder grade`: nbgrader in this folder works with the course's judge."""
+
+from autograder.nbgrader_config import configure
+
+configure(get_config())
+'''
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of grades.csv."""
+
+    student: str
+    module: str
+    exercise: str
+    points: float
+    max_points: float
+    status: str
+    mistake: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    student: str
+    module: str
+    path: Path  # may not exist
+
+    @property
+    def notebook(self) -> Path:
+        return self.path / f"{self.module}.ipynb"
+
+
+def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
+    """The submissions in a folder, and a sentence for everything in it that is none."""
+    if not folder.is_dir():
+        raise CourseError(f"{folder} is no folder; it should hold <student>/<module>/<module>.ipynb")
+    found, oddities, modules = [], [], paths.module_names()
+    for student in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
+        if not student.is_dir():
+            oddities.append(f"{student.name} is no folder of a student; left out")
+            continue
+        for module in sorted(path for path in student.iterdir() if not path.name.startswith(".")):
+            if module.name in modules and module.is_dir():
+                found.append(Submission(student.name, module.name, module))
+            else:
+                oddities.append(f"{student.name}/{module.name} is no module of the course; left out")
+    if not found:
+        raise CourseError(f"{folder} holds no submission; it should hold <student>/<module>/<module>.ipynb")
+    return found, oddities
+
+
+def grade(submissions: list[Submission], out: Path, modules: list[str],
+          progress: Callable[[Submission, list[Row], str], None]) -> list[Row]:
+    """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
+
+    progress(submission, rows, failure) is called after each; failure is "" unless the grader itself failed on it.
+    """
+    from nbgrader.apps import NbGraderAPI
+
+    from autograder.nbgrader_config import course_config
+
+    prepare(out, modules)
+    api = NbGraderAPI(config=course_config(out))
+    rows: list[Row] = []
+    for submission in submissions:
+        collect(submission, out)
+        result = api.autograde(submission.module, submission.student)
+        failure = failure_of(result)
+        new = rows_of(submission, out, failure)
+        api.generate_feedback(submission.module, submission.student)
+        rows += new
+        write_csv(rows, out / "grades.csv")
+        progress(submission, new, failure)
+    return rows
+
+
+def prepare(out: Path, modules: list[str]) -> None:
+    """OUT as an nbgrader course folder, with the modules in its gradebook."""
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+    for module in modules:
+        write_source(read_lesson(module), out)
+        convert(out, module, solution=False)
+
+
+def collect(submission: Submission, out: Path) -> None:
+    """Copy the one file that counts into OUT/submitted. No links are followed; what is not there becomes an empty file."""
+    target = out / "submitted" / submission.student / submission.module
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    copy = target / submission.notebook.name
+    try:
+        if submission.notebook.is_file() and not submission.notebook.is_symlink():
+            shutil.copyfile(submission.notebook, copy)
+            return
+    except OSError:
+        pass
+    copy.write_bytes(b"")
+
+
+def failure_of(result: dict) -> str:
+    """The log of a submission on which nbgrader or the judge gave up; "" if they did not."""
+    return "" if result["success"] else (result.get("log") or result.get("error") or "nbgrader gave no reason")
+
+
+def rows_of(submission: Submission, out: Path, failure: str) -> list[Row]:
+    """A row for every exercise of the module, out of the autograded notebook; "invalid" where there is none."""
+    exercises = read_lesson(submission.module).exercises
+    verdicts = {} if failure else verdicts_in(out / "autograded" / submission.student / submission.module
+                                              / f"{submission.module}.ipynb")
+    absent = "missing" if not submission.notebook.exists() else "invalid"
+    rows = []
+    for name in exercises:
+        verdict = verdicts.get(name, {"points": 0.0, "status": "invalid", "mistake": ""})
+        status = absent if verdict["status"] == "invalid" else verdict["status"]
+        rows.append(Row(submission.student, submission.module, name, verdict["points"], find(name).points, status,
+                        verdict["mistake"]))
+    return rows
+
+
+def verdicts_in(path: Path) -> dict[str, dict]:
+    """{exercise: verdict} out of an autograded notebook."""
+    cells = nbformat.read(path, as_version=4).cells
+    made = [cell.metadata.get("course", {}) for cell in cells]
+    return {course["exercise"]: course["verdict"] for course in made if "verdict" in course}
+
+
+def write_csv(rows: list[Row], path: Path) -> None:
+    names = [field.name for field in fields(Row)]
+    lines = [names] + [[getattr(row, name) for name in names] for row in rows]
+    write_atomically(path, "".join(csv_line(line) for line in lines))
+
+
+def csv_line(values: list) -> str:
+    import io
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerow(values)
+    return buffer.getvalue()
+
+
+def by_submission(rows: list[Row]) -> Iterator[tuple[str, str, list[Row]]]:
+    """(student, module, rows), in order."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row.student, row.module), []).append(row)
+    for (student, module), group in groups.items():
+        yield student, module, group

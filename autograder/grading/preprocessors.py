@@ -1,0 +1,37 @@
+"""Two places where nbgrader's autograde calls the course: reading a submission, and running it.
+
+`SubmissionExporter` mends the submitted file, `JudgeNotebook` stands where nbgrader has Execute. All else is nbgrader's.
+"""
+
+from pathlib import Path
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Float, Integer
+
+from autograder.grading.repair import repaired
+from autograder.grading.seed import course_seed
+from autograder.judge.notebook import Limits, judge_notebook
+
+
+class SubmissionExporter(NotebookExporter):
+    """Reads a submission through `repair`, so that every file, however broken, goes on as a notebook."""
+
+    def from_filename(self, filename, resources=None, **options):
+        if not getattr(self.parent, "_sanitizing", False):
+            return super().from_filename(filename, resources=resources, **options)
+        notebook = repaired(Path(filename).read_bytes(), resources["nbgrader"]["assignment"])
+        return self.from_notebook_node(notebook, resources=resources, **options)
+
+
+class JudgeNotebook(NbGraderPreprocessor):
+    """Runs the student's cells in their kernel and writes the judge's verdicts into the check cells."""
+
+    cell_seconds = Float(Limits.cell_seconds, help="Seconds that one cell of a student may take.").tag(config=True)
+    deaths = Integer(Limits.deaths, help="How often a notebook's kernel may die before the rest is given up.").tag(config=True)
+    trials = Integer(Limits.trials, help="Trials per check, each with other inputs.").tag(config=True)
+
+    def preprocess(self, notebook, resources):
+        limits = Limits(self.cell_seconds, self.deaths, self.trials)
+        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), limits)
+        return notebook, resources

@@ -1,0 +1,125 @@
+"""Make any submitted file into a notebook that can be judged: the student's code, in the frame of the released notebook.
+
+What belongs to the course (given and check cells, points, metadata) is taken from the release; what the student wrote stays,
+in the student's order. Nothing here raises on bad input: what cannot be read becomes the released notebook, marked invalid.
+"""
+
+import copy
+import json
+
+import nbformat
+
+from autograder import paths
+
+LARGEST = 50_000_000  # bytes of a submitted file that are still read
+
+
+def released_notebook(module: str):
+    return nbformat.read(paths.student_notebook(module), as_version=4)
+
+
+def repaired(data: bytes, module: str):
+    """The submission as a notebook for the judge; where it is none, the release with metadata.course.invalid = why."""
+    release = released_notebook(module)
+    try:
+        submitted = parse(data)
+        cells = student_cells(submitted)
+    except NotReadable as reason:
+        release.metadata["course"] = {"invalid": str(reason)}
+        return release
+    release.cells = in_frame(cells, release.cells)
+    return release
+
+
+class NotReadable(Exception):
+    """The file is no notebook; the message says why, for student and instructor."""
+
+
+def parse(data: bytes):
+    if len(data) > LARGEST:
+        raise NotReadable(f"The file has {len(data) / 1e6:.0f} MB; a notebook of this course has less than one.")
+    if not data.strip():
+        raise NotReadable("The file is empty.")
+    try:
+        content = json.loads(data.decode("utf-8-sig"))
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise NotReadable(f"The file is not JSON, so it is no notebook ({error}).") from None
+    try:
+        return nbformat.convert(nbformat.from_dict(content), 4)
+    except Exception as error:  # nbformat raises whatever its converters stumble over
+        raise NotReadable(f"The file is JSON, but no notebook ({type(error).__name__}: {error}).") from None
+
+
+def student_cells(notebook) -> list[dict]:
+    """The cells as plain (type, source, ids), whatever else is wrong with them."""
+    found = []
+    cells = notebook.get("cells")
+    if not isinstance(cells, list):
+        raise NotReadable("The notebook has no list of cells.")
+    for cell in cells:
+        if not isinstance(cell, dict):
+            continue
+        source = cell.get("source", "")
+        source = "".join(map(str, source)) if isinstance(source, list) else str(source)
+        found.append({"type": cell.get("cell_type"), "source": source, "ids": ids_of(cell)})
+    return found
+
+
+def ids_of(cell) -> list[str]:
+    """What may tell which cell of the release this was: nbgrader's grade_id, else the cell's own id."""
+    metadata = cell.get("metadata")
+    nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
+    return [str(found) for found in (grade_id, cell.get("id")) if found]
+
+
+def in_frame(cells: list[dict], frame: list) -> list:
+    """The student's cells in their order, with the course's cells restored: each once, none changed, none missing."""
+    originals = {cell.id: cell for cell in frame}
+    last = {match(cell, originals): i for i, cell in enumerate(cells)}  # of several copies of an answer, the last counts
+    result, placed = [], set()
+    for i, cell in enumerate(cells):
+        cell_id = match(cell, originals)
+        original = originals.get(cell_id)
+        if original is None or (is_answer(original) and last[cell_id] != i):
+            result.append(added_cell(cell, len(result)))
+        elif is_locked(original):
+            if cell_id not in placed:
+                result.append(copy.deepcopy(original))
+        else:
+            answer = copy.deepcopy(original)
+            answer.source = cell["source"]
+            result.append(answer)
+        placed.add(cell_id)
+    return with_missing(result, frame)
+
+
+def match(cell: dict, originals: dict) -> str | None:
+    return next((cell_id for cell_id in cell["ids"] if cell_id in originals), None)
+
+
+def is_answer(cell) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
+def is_locked(cell) -> bool:
+    return bool(cell.metadata.get("nbgrader", {}).get("locked"))
+
+
+def added_cell(cell: dict, position: int):
+    make = nbformat.v4.new_code_cell if cell["type"] == "code" else nbformat.v4.new_markdown_cell
+    return make(cell["source"], id=f"student-{position}")
+
+
+def with_missing(cells: list, frame: list) -> list:
+    """Put every nbgrader cell that is not there after the cell that precedes it in the release."""
+    present = {cell.id for cell in cells}
+    previous = None
+    for original in frame:
+        if "nbgrader" in original.metadata and original.id not in present:
+            position = 1 + next((i for i, cell in enumerate(cells) if cell.id == previous), -1)
+            cells.insert(position, copy.deepcopy(original))
+            present.add(original.id)
+        if original.id in present:
+            previous = original.id
+    return cells
