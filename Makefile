@@ -53,4 +53,4 @@ debian-venv:
 	test "$$(id -u)" = 0 && command -v apt-get >/dev/null || \
 		{ echo "Python cannot make virtual environments here: run 'sudo apt-get install python3-venv', then make again."; exit 1; }
 	echo "- python3-venv, from Debian"
-	apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv >/dev/null
+	apt-get update -qq && DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -y -qq python3-venv >/dev/null

@@ -39,22 +39,26 @@ def doctor(as_json, wants_install):
 
 def show(found, console):
     """Write the report as a table, and the choice as a sentence."""
-    table = Table("", "device", "type", "OpenCL", "fp64", "floats\nat once", "a kernel on it", box=box.SIMPLE_HEAD)
+    table = Table("", "device", "OpenCL", "fp64", "floats\nat once", "a kernel\non it", box=box.SIMPLE_HEAD, pad_edge=False)
     for device in found["devices"]:
-        works = f"[green]works[/] ({device['seconds']:.1f} s)"
         table.add_row(
             "→" if device["position"] == found["chosen"] else "",
-            escape(f"{device['name']}\n{device['position']} {device['platform']}\n{device['driver']}"),
-            device["kind"],
+            "\n".join(_lines(device)),
             device["version"].removeprefix("OpenCL "),
             "yes" if device["fp64"] else "no",
             str(device["vector_width"]),
-            works if device["works"] else f"[red]{escape(device['fault'])}[/]",
+            f"[green]works[/]\n{device['seconds']:.1f} s" if device["works"] else "[red]fails[/]",
         )
     if found["devices"]:
         console.print(table)
     names = [f"{device['name']}: " for device in found["devices"] if device["position"] == found["chosen"]]
     console.print(escape("".join(names) + (found["advice"] or f"{found['reason']}.")))
+
+def _lines(device):
+    yield escape(device["name"])
+    yield f"[dim]{escape('{kind} {position}, {platform}, {driver}'.format(**device))}[/]"
+    if device["fault"]:
+        yield f"[red]{escape(device['fault'])}[/]"
 
 
 if __name__ == "__main__":

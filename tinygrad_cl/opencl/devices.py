@@ -141,13 +141,13 @@ def _describe(handle, platform, position):
     )
 
 
-def find_fault(device):
+def find_fault(device, kernel=TEST_KERNEL):
     """What is wrong with the device, as one line; "" when it built and ran a kernel that gave the right numbers."""
     a = np.linspace(-3, 3, 1000, dtype=np.float32)
     b = a[::-1] + np.float32(0.5)
     try:
         with silent_stderr():
-            program = device.build(TEST_KERNEL)
+            program = device.build(kernel)
             flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
             inputs = [cl.Buffer(device.context, flags, hostbuf=array) for array in (a, b)]
             result = cl.Buffer(device.context, cl.mem_flags.WRITE_ONLY, a.nbytes)

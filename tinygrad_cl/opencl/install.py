@@ -111,7 +111,7 @@ def install(say=print, sources=SOURCES, report=report):
             if found["chosen"]:
                 say(f"{source.name}: works.")
                 return found
-            say(f"{source.name}: {found['reason']}; removed again.")
+            say(f"{source.name}: does not work here ({_why(found)}), so it is removed again.")
         except subprocess.CalledProcessError as error:
             say(f"{source.name}: could not be installed: {_last_line(error)}")
         source.remove(sorted(source.installed() - before))
@@ -122,6 +122,11 @@ def _run(*command):
     """The output of a command that asks no questions."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+
+
+def _why(found):
+    """Why no device was chosen, in few words."""
+    return "; ".join(device["fault"] for device in found["devices"]) or found["reason"]
 
 
 def _last_line(error):

@@ -1,0 +1,91 @@
+"""pyproject.toml, requirements.lock and environment.yml say the same, and say all that the code imports."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ["tinygrad_cl", "autograder"]
+PYPROJECT_TEXT = (ROOT / "pyproject.toml").read_text()
+PROJECT = tomllib.loads(PYPROJECT_TEXT)["project"]
+LOCK_TEXT = (ROOT / "requirements.lock").read_text()
+CONDA_ALONE = {"python", "pocl", "pip"}  # not from PyPI, or not ours to lock
+
+
+def requirements(lines):
+    return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
+
+
+def locked():
+    """The version of each locked package on this Python and system."""
+    lines = [line for line in LOCK_TEXT.splitlines() if line and not line.lstrip().startswith("#")]
+    found = [requirement for requirement in map(Requirement, lines) if not requirement.marker or requirement.marker.evaluate()]
+    return {canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==") for requirement in found}
+
+
+def conda():
+    """The packages of environment.yml, by their names on PyPI."""
+    entries = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    return requirements(entry for entry in entries if isinstance(entry, str))
+
+
+DIRECT = requirements(PROJECT["dependencies"])
+OPTIONAL = requirements(line for extra in PROJECT["optional-dependencies"].values() for line in extra)
+OPTIONAL.pop(canonicalize_name(PROJECT["name"]))
+
+
+@pytest.mark.parametrize("name, requirement", (DIRECT | OPTIONAL).items(), ids=str)
+def test_the_lock_is_within_the_range_of_every_requirement(name, requirement):
+    assert locked()[name] in requirement.specifier
+
+
+def test_conda_gets_the_same_packages_in_the_same_ranges():
+    ranges = {name: str(requirement.specifier) for name, requirement in conda().items() if name not in CONDA_ALONE}
+    assert ranges == {name: str(requirement.specifier) for name, requirement in DIRECT.items()}
+    assert str(conda()["python"].specifier) == PROJECT["requires-python"]
+
+
+def test_every_requirement_has_a_reason():
+    lines = [line for line in PYPROJECT_TEXT.splitlines() if re.match(r'    "[a-z].*[<>=\]].*",', line)]
+    assert len(lines) >= len(DIRECT | OPTIONAL)
+    assert [line for line in lines if not re.search(r'",\s+# \w+', line)] == []
+
+
+def test_the_lock_names_no_host():
+    assert not re.search(r"://|--(index|find|extra|trusted)", LOCK_TEXT)
+
+
+def imported_names(folder):
+    """The first names of all absolute imports under a folder, wherever in a file they are."""
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                yield from (alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_whatever_is_imported_is_required(package):
+    distributions = packages_distributions()
+    imported = set(imported_names(ROOT / package)) - set(PACKAGES) - set(sys.stdlib_module_names)
+    undeclared = {
+        name for name in imported if not DIRECT.keys() & {canonicalize_name(each) for each in distributions.get(name, [])}
+    }
+    assert undeclared == set()
+
+
+def test_every_data_file_of_the_packages_is_shipped():
+    patterns = tomllib.loads(PYPROJECT_TEXT)["tool"]["setuptools"]["package-data"]["*"]
+    files = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    data = [path for path in files.splitlines() if not path.endswith(".py")]
+    assert [path for path in data if f"**/*{Path(path).suffix}" not in patterns] == []
