@@ -15,6 +15,9 @@ import nbformat
 from autograder import paths
 from autograder.checks import find
 from autograder.errors import CourseError
+from autograder.grading.seed import course_seed
+from autograder.judge.notebook import judge_notebook
+from autograder.judge.report import Report
 from autograder.lesson.notebooks import convert, write_atomically, write_source
 from autograder.lesson.text import read_lesson
 
@@ -79,6 +82,8 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
 
     from autograder.nbgrader_config import course_config
 
+    for module in modules:
+        prove(module)
     prepare(out, modules)
     api = NbGraderAPI(config=course_config(out))
     rows: list[Row] = []
@@ -92,6 +97,14 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
         write_csv(rows, out / "grades.csv")
         progress(submission, new, failure)
     return rows
+
+
+def prove(module: str) -> None:
+    """Judge the solved notebook just as a student's. If it loses a point, this machine cannot grade: say why, mark nobody."""
+    notebook = nbformat.read(paths.solved_notebook(module), as_version=4)
+    for verdict in judge_notebook(notebook, module, course_seed()).values():
+        if verdict.status != "ok":
+            raise CourseError(f"nothing was graded, because on this machine the reference solution itself fails:\n{Report(verdict)}")
 
 
 def prepare(out: Path, modules: list[str]) -> None:

@@ -6,6 +6,7 @@ in the student's order. Nothing here raises on bad input: what cannot be read be
 
 import copy
 import json
+import warnings
 
 import nbformat
 
@@ -45,7 +46,9 @@ def parse(data: bytes):
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise NotReadable(f"The file is not JSON, so it is no notebook ({error}).") from None
     try:
-        return nbformat.convert(nbformat.from_dict(content), 4)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # nbformat warns of what is mended below
+            return nbformat.convert(nbformat.from_dict(content), 4)
     except Exception as error:  # nbformat raises whatever its converters stumble over
         raise NotReadable(f"The file is JSON, but no notebook ({type(error).__name__}: {error}).") from None
 
@@ -76,30 +79,26 @@ def ids_of(cell) -> list[str]:
 def in_frame(cells: list[dict], frame: list) -> list:
     """The student's cells in their order, with the course's cells restored: each once, none changed, none missing."""
     originals = {cell.id: cell for cell in frame}
-    last = {match(cell, originals): i for i, cell in enumerate(cells)}  # of several copies of an answer, the last counts
+    last = {match(cell, originals): i for i, cell in enumerate(cells)}  # of several copies, the last counts
     result, placed = [], set()
     for i, cell in enumerate(cells):
         cell_id = match(cell, originals)
         original = originals.get(cell_id)
-        if original is None or (is_answer(original) and last[cell_id] != i):
-            result.append(added_cell(cell, len(result)))
-        elif is_locked(original):
+        if original is not None and is_locked(original):
             if cell_id not in placed:
                 result.append(copy.deepcopy(original))
+        elif original is None or last[cell_id] != i:
+            result.append(added_cell(cell, len(result)))
         else:
-            answer = copy.deepcopy(original)
-            answer.source = cell["source"]
-            result.append(answer)
+            kept = copy.deepcopy(original)
+            kept.source = cell["source"]
+            result.append(kept)
         placed.add(cell_id)
     return with_missing(result, frame)
 
 
 def match(cell: dict, originals: dict) -> str | None:
     return next((cell_id for cell_id in cell["ids"] if cell_id in originals), None)
-
-
-def is_answer(cell) -> bool:
-    return bool(cell.metadata.get("nbgrader", {}).get("solution"))
 
 
 def is_locked(cell) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from autograder.errors import CourseError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+WRITTEN_MARKERS = "<!-- BEGIN SOLUTION -->", "<!-- END SOLUTION -->"
 SYMBOL = re.compile(r"(?P<module>[\w.]+):(?P<name>\w+)(\.(?P<method>\w+)|\[(?P<members>[^\]]*)\])?$")
 
 
@@ -95,4 +96,5 @@ def mark_solutions(source: str) -> str:
 
 def strip_markers(source: str) -> str:
     """The source without its solution markers."""
-    return "\n".join(line for line in source.splitlines() if line.strip() not in (BEGIN, END))
+    markers = (BEGIN, END, *WRITTEN_MARKERS)
+    return "\n".join(line for line in source.splitlines() if line.strip() not in markers)

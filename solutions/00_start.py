@@ -1,0 +1,463 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 00 · Start
+#
+# At the end of this notebook a kernel that you wrote runs on your own device: forward and backward, with the right
+# numbers. On the way there you meet your device, and the checks.
+
+# %% given
+import numpy as np
+import pyopencl as cl
+
+from autograder.notebook import add_to_class, check, predict
+from tinygrad_cl.opencl import default_device, report
+from tinygrad_cl.opencl.kernels import build_kernel
+from tinygrad_cl.viz import draw, draw_course, draw_devices, draw_launch, plot_times
+
+# %% [markdown]
+# ## What you build
+#
+# A program computes one number from many others. If one of those moved a little, how much would the result move?
+# *Automatic differentiation* answers that for any program and all of its inputs at once. It is what training a neural
+# network rests on.
+#
+# You build a machine that does it, three times. Each one is checked against something simpler that you already trust.
+
+# %% demo
+draw_course("00")
+
+# %% [markdown]
+# ## How a notebook works
+#
+# - **Shift + Enter** runs a cell and goes to the next. Go from top to bottom.
+# - In an **exercise**, put your code where `raise NotImplementedError` stands. Run the cell.
+# - Right below it is its **check**. Run it as often as you like; it costs nothing.
+# - Hints are folded. Open them when you want them.
+#
+# Try it now. Run the check below *before* you write anything, and see what it says. Then solve the exercise.
+
+# %% exercise="start.double"
+def double(x):
+    """Twice the number x.
+
+    >>> double(21)
+    42
+    """
+    ### BEGIN SOLUTION
+    return 2 * x
+    ### END SOLUTION
+
+# %% check="start.double"
+
+# %% [markdown]
+# That is all there is to know about checks. They call your function with numbers of their own. If something is wrong,
+# they show the input, what was expected and what came out.
+
+# %% [markdown]
+# ## Your device
+#
+# OpenCL programs run on a *device*: a processor together with a compiler for it. It may be a graphics card, or the very
+# chip that runs Python. The next cell tries every device that it finds with a small program.
+
+# %% demo
+draw_devices(report())
+
+# %% [markdown]
+# The thick frame is where you compute. The squares are numbers that this device takes in one step.
+#
+# <details><summary>There is no thick frame</summary>
+#
+# Then no device works here yet. The sentence below the cards says what to do on your system. The exercises before
+# «The same on your device» work without one.
+#
+# </details>
+
+# %% [markdown]
+# ## One function, all through this notebook
+#
+# $$\text{out} = \sin(a) \cdot b$$
+#
+# Small enough to do by hand, and there is everything in it: a function, a product, two inputs. Here it is as a graph, for
+# one pair of numbers. Each box is computed from the boxes on its left.
+
+# %% demo
+from types import SimpleNamespace as Node
+
+a = Node(data=0.5, label="a")
+b = Node(data=-2.0, label="b")
+s = Node(data=np.sin(a.data), op="sin", parents=[a])
+out = Node(data=s.data * b.data, op="*", label="out", parents=[s, b])
+draw(out)
+
+# %% [markdown]
+# Write it with NumPy. One line does it, for single numbers and for arrays of any shape.
+
+# %% exercise="start.sin_times"
+def sin_times(a, b):
+    """sin(a) · b, number by number. a and b have the same shape, and so has the result; a and b stay as they are.
+
+    >>> sin_times(np.array([0.0, np.pi / 2]), np.array([5.0, 7.0]))
+    array([0., 7.])
+    """
+    ### BEGIN SOLUTION
+    return np.sin(a) * b
+    ### END SOLUTION
+
+# %% check="start.sin_times"
+
+# %% [markdown]
+# ## How much does it move?
+#
+# Take a = 0 and b = 3. Now out = 0. Move a by a tiny h: by how many h does out move? And if you move b instead?
+#
+# Guess before you compute. Put a number in place of each `...`. A guess is never graded.
+
+# %% predict
+guess = predict(move_a=..., move_b=...)
+
+# %% demo
+h = 1e-5
+move_a = (sin_times(0 + h, 3) - sin_times(0 - h, 3)) / (2 * h)
+move_b = (sin_times(0, 3 + h) - sin_times(0, 3 - h)) / (2 * h)
+guess.compare(move_a=move_a, move_b=move_b)
+
+# %% [markdown]
+# Those two numbers are the *partial derivatives* ∂out/∂a and ∂out/∂b at this place.
+#
+# Usually `out` is not the end. Something further right, the *loss*, is computed from it. Someone has worked out for you how
+# the loss moves with out, and hands you that number: the **upstream** gradient ∂loss/∂out. The chain rule does the rest:
+#
+# $$\frac{\partial\,\text{loss}}{\partial a} = \text{upstream} \cdot \frac{\partial\,\text{out}}{\partial a}
+# \qquad\qquad
+# \frac{\partial\,\text{loss}}{\partial b} = \text{upstream} \cdot \frac{\partial\,\text{out}}{\partial b}$$
+#
+# Every backward function in this course has this form: upstream gradient in, one gradient for each input out. Only the
+# partial derivatives differ. Find the two of sin(a) · b.
+#
+# <details><summary>Hint: ∂out/∂a</summary>
+#
+# While a moves, b stands still: it is a constant factor. What is the derivative of sin?
+#
+# </details>
+#
+# <details><summary>Hint: ∂out/∂b</summary>
+#
+# While b moves, sin(a) stands still. What is the derivative of 5 · b for b?
+#
+# </details>
+
+# %% exercise="start.gradient"
+def sin_times_gradient(a, b, upstream):
+    """(∂loss/∂a, ∂loss/∂b) for out = sin(a) · b, where upstream = ∂loss/∂out.
+
+    All five have the same shape; a, b and upstream stay as they are.
+
+    >>> grad_a, grad_b = sin_times_gradient(0.0, 3.0, upstream=1.0)
+    >>> float(grad_a), float(grad_b)
+    (3.0, 0.0)
+    >>> grad_a, grad_b = sin_times_gradient(0.0, 3.0, upstream=10.0)
+    >>> float(grad_a), float(grad_b)
+    (30.0, 0.0)
+    """
+    ### BEGIN SOLUTION
+    return upstream * np.cos(a) * b, upstream * np.sin(a)
+    ### END SOLUTION
+
+# %% check="start.gradient"
+
+# %% [markdown]
+# Here is the graph again, now with your gradients in the two leaves, for upstream = 1. The number on each edge is how much
+# its end moves with its start.
+#
+# Follow the path from out back to a and multiply the numbers on it. What do you get?
+
+# %% demo
+out.grad = 1.0
+out.local_derivatives = [b.data, s.data]
+s.grad = out.grad * b.data
+s.local_derivatives = [np.cos(a.data)]
+a.grad, b.grad = sin_times_gradient(a.data, b.data, out.grad)
+print(f"along the path to a: {b.data} · {np.cos(a.data):.4g} = {b.data * np.cos(a.data):.4g}; your gradient: {a.grad:.4g}")
+draw(out)
+
+# %% [markdown]
+# ## The same on your device
+#
+# A **kernel** is a small function in OpenCL C. The device runs it many times at once: once for each number. Each of these
+# runs is a **work-item**, and asks for its own number: `get_global_id(0)` gives 0 to the first, 1 to the second, and so on.
+#
+# Work-items start in groups of equal size. So there may be more of them than numbers:
+
+# %% demo
+draw_launch(n=10, local_size=4)
+
+# %% [markdown]
+# Now you: 1000 numbers, groups of 64. How many work-items start, and how many of them have no number to compute?
+
+# %% predict
+guess = predict(work_items=..., without_a_number=...)
+
+# %% demo
+work_items = int(np.ceil(1000 / 64)) * 64
+guess.compare(work_items=work_items, without_a_number=work_items - 1000)
+
+# %% [markdown]
+# If those write all the same, they write into memory that belongs to somebody else. Nothing warns you. So every kernel
+# begins with a **guard**: a work-item whose number is not below n does nothing.
+#
+# C in one look:
+#
+# | Python | OpenCL C |
+# |---|---|
+# | `i = 7` | `int i = 7;` |
+# | `x = 0.5` | `float x = 0.5f;` |
+# | `out[i] = 2 * a[i]` | `out[i] = 2 * a[i];` |
+# | `if i < n:` and an indented block | `if (i < n) { … }` |
+# | `np.sin(x)` | `sin(x)` |
+#
+# This function copies arrays to the device, runs a kernel there, and copies everything back. Read it once; nothing in it
+# needs to be learnt now. Module 09 takes it apart.
+
+# %% given source="tinygrad_cl.opencl.kernels:run_kernel"
+
+# %% [markdown]
+# Write the body of the kernel. It has a number to find, a guard, and one line of mathematics.
+#
+# <details><summary>Hint: the first line</summary>
+#
+# `int i = get_global_id(0);`
+#
+# </details>
+#
+# <details><summary>Hint: the guard</summary>
+#
+# With n = 10, work-item 9 has a number and work-item 10 has none. Is that `i < n` or `i <= n`?
+#
+# </details>
+
+# %% exercise="start.kernel"
+SIN_TIMES = """
+// out[i] = sin(a[i]) * b[i], one number for each work-item.
+// a, b and out hold n numbers each; n or more work-items run, in groups.
+__kernel void sin_times(__global const float *a, __global const float *b, __global float *out, const int n)
+{
+    ### BEGIN SOLUTION
+    int i = get_global_id(0);
+    if (i < n) {
+        out[i] = sin(a[i]) * b[i];
+    }
+    ### END SOLUTION
+}
+"""
+
+# %% check="start.kernel"
+
+# %% [markdown]
+# The check ran your kernel on arrays of several lengths, between margins. It counted every number in the margins that
+# was overwritten. Now hold it against NumPy yourself:
+
+# %% demo
+rng = np.random.default_rng(0)
+x, y = rng.normal(size=(2, 1000)).astype(np.float32)
+*_, result = run_kernel(SIN_TIMES, "sin_times", x, y, np.empty_like(x), n=x.size)
+print(f"largest difference from NumPy: {np.abs(result - sin_times(x, y)).max():.1e}")
+print(f"the step between neighbouring float32 numbers near 1: {np.spacing(np.float32(1)):.1e}")
+
+# %% [markdown]
+# The device and NumPy each round in their own way, so the last digit may differ. The checks allow for that.
+#
+# ## Backward on the device
+#
+# One more kernel: the gradients. You have the formula, in `sin_times_gradient`, and the frame, in `SIN_TIMES`. Each
+# work-item writes two numbers.
+
+# %% exercise="start.backward_kernel"
+SIN_TIMES_BACKWARD = """
+// grad_a[i] and grad_b[i]: the gradients of sin(a[i]) * b[i], given upstream[i].
+// All arrays hold n numbers; n or more work-items run. Nobody has set grad_a and grad_b before.
+__kernel void sin_times_backward(__global const float *a, __global const float *b, __global const float *upstream,
+                                 __global float *grad_a, __global float *grad_b, const int n)
+{
+    ### BEGIN SOLUTION
+    int i = get_global_id(0);
+    if (i < n) {
+        grad_a[i] = upstream[i] * cos(a[i]) * b[i];
+        grad_b[i] = upstream[i] * sin(a[i]);
+    }
+    ### END SOLUTION
+}
+"""
+
+# %% check="start.backward_kernel"
+
+# %% [markdown]
+# A second opinion, without any formula for a derivative. Move every a by h, both ways, and see how out moves: this is what
+# you did by hand above, now for a thousand numbers.
+
+# %% demo
+upstream = rng.normal(size=x.size).astype(np.float32)
+empty = np.empty_like(x)
+*_, grad_x, grad_y = run_kernel(SIN_TIMES_BACKWARD, "sin_times_backward", x, y, upstream, empty, empty, n=x.size)
+wide_x, wide_y = x.astype(np.float64), y.astype(np.float64)
+measured = upstream * (sin_times(wide_x + h, wide_y) - sin_times(wide_x - h, wide_y)) / (2 * h)
+print(f"your kernel and central differences differ by {np.abs(grad_x - measured).max():.1e} at most,")
+print(f"where the gradients reach {np.abs(measured).max():.1f}")
+
+# %% [markdown]
+# ## Messages you may meet
+#
+# <details><summary><code>NameError: name 'np' is not defined</code></summary>
+#
+# The cells at the top did not run, perhaps because the notebook was restarted. Menu: Run → Run All Above Selected Cell.
+#
+# </details>
+#
+# <details><summary><code>TypeError: only 0-dimensional arrays can be converted to Python scalars</code></summary>
+#
+# `math.sin` takes one number. `np.sin` takes arrays, too.
+#
+# </details>
+#
+# <details><summary><code>KernelError: line 7, `int i = get_global_id(0)`: expected ';' at end of declaration</code></summary>
+#
+# The kernel does not compile. The message has the line of *your* text and what the compiler says of it. Often the cause is
+# at the end of the line before: a missing semicolon, a missing brace.
+#
+# </details>
+#
+# <details><summary><code>KernelError: … read-only variable is not assignable</code></summary>
+#
+# An array declared `const` is an input. Write into `out`, not into `a`.
+#
+# </details>
+#
+# <details><summary>The check shows <code>-1000</code> where a number should be, or a little off it</summary>
+#
+# The check fills the results with −1000 before it runs your kernel. Where that is still there, no work-item wrote. Where it
+# is a little off, your kernel added to what was there.
+#
+# </details>
+#
+# <details><summary>The numbers are right, but «writes outside the arrays» is not 0</summary>
+#
+# The guard is missing, or it lets one work-item too many pass.
+#
+# </details>
+#
+# <details><summary><code>NoDeviceError</code></summary>
+#
+# No OpenCL device works here. `python -m tinygrad_cl doctor` in a terminal shows why, and what to do.
+#
+# </details>
+
+# %% [markdown]
+# ## What it costs
+#
+# Three ways to compute sin(a) · b: with NumPy; with your kernel, the arrays being on the device already; and with your
+# kernel, copying the arrays there and the result back each time.
+#
+# Before you run it: for ten numbers, which one is fastest? For a million?
+
+# %% demo
+import time
+
+
+def seconds(function, budget=0.1):
+    """The median time of a call, over as many calls as fit into the budget (three at least)."""
+    times = []
+    while len(times) < 3 or sum(times) < budget and len(times) < 500:
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return np.median(times)
+
+
+device, kernel = default_device(), build_kernel(SIN_TIMES, "sin_times")
+read_write, copy = cl.mem_flags.READ_WRITE, cl.mem_flags.COPY_HOST_PTR
+
+
+def to_device(*arrays):
+    return [cl.Buffer(device.context, read_write | copy, hostbuf=array) for array in arrays]
+
+
+def launch(buffers, n):
+    kernel(device.queue, (-(-n // 64) * 64,), (64,), *buffers, np.int32(n))
+    device.queue.finish()
+
+
+def launch_with_copies(a, b, out):
+    buffers = to_device(a, b, out)
+    launch(buffers, a.size)
+    cl.enqueue_copy(device.queue, out, buffers[-1])
+
+
+sizes = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+times = {"NumPy": [], "your kernel": [], "your kernel, with copies": []}
+for n in sizes:
+    p, q = rng.normal(size=(2, n)).astype(np.float32)
+    buffers, out_array = to_device(p, q, p), np.empty_like(p)
+    times["NumPy"].append(seconds(lambda: sin_times(p, q)))
+    times["your kernel"].append(seconds(lambda: launch(buffers, n)))
+    times["your kernel, with copies"].append(seconds(lambda: launch_with_copies(p, q, out_array)))
+
+overhead, numpy_rate = times["your kernel"][0], sizes[-1] / times["NumPy"][-1]
+faster = [n for n, ours, theirs in zip(sizes, times["your kernel"], times["NumPy"]) if ours < theirs]
+print(f"One launch, for a single number: {overhead * 1e6:.0f} µs. In that time NumPy computes "
+      f"{overhead * numpy_rate:,.0f} numbers of a long array.")
+print(f"Your kernel was faster than NumPy for n = {', '.join(f'{n:,}' for n in faster) or 'none of these sizes'}.")
+plot_times(sizes, times, f"sin(a)·b on {device.name}")
+
+# %% [markdown]
+# On the left the curves of the kernel are flat. Python has to prepare the call, the driver has to start the work-items,
+# and somebody has to wait until they are done. This **launch overhead** is the same for one number as for a thousand.
+# It is why module 12 turns a whole chain of operations into one kernel.
+#
+# On the right the work itself counts. If your device is a processor with many squares in its picture, the kernel leaves most
+# of them idle: it asks for one number at a time. Module 09 asks for more.
+
+# %% [markdown] written="start.explain" points=2
+# ## In your own words
+#
+# A friend wants to move a program to the device. It computes sin(a) · b for 100 numbers, then another small step, and so on,
+# ten thousand steps in all. With the numbers you measured above: will it get faster? What would you advise?
+# Three or four sentences.
+#
+# <!-- BEGIN SOLUTION -->
+# No. Each step starts a kernel, and that costs the same for 100 numbers as for one: the flat part of my plot. NumPy is done
+# with 100 numbers long before that. Better: put many arrays together into one launch, or several steps into one kernel, and
+# leave the arrays on the device in between, because each copy costs time again.
+#
+# **How it is marked**
+#
+# - 1 point: every step pays the launch overhead, and that is more than the work for 100 numbers; a measured number is named.
+# - 1 point: sensible advice: more numbers in each launch, or several steps in one kernel; arrays stay on the device.
+#
+# Whoever measured a device that wins at 100 numbers, and argues from that, gets both.
+# <!-- END SOLUTION -->
+
+# %% [markdown]
+# ## The same in other words
+#
+# | here | PyTorch | netcl |
+# |---|---|---|
+# | `sin_times` | `torch.autograd.Function.forward` | `fn` in `apply_op(fn, grad_fn, …)` |
+# | `sin_times_gradient` | `Function.backward(ctx, grad_output)` | `grad_fn(grad_out)` |
+# | upstream | `grad_output` | `grad_out` |
+# | copy to the device | `tensor.to("cuda")` | `Tensor.from_host(queue, array)` |
+#
+# ## What comes next
+#
+# Today you found the derivatives of one formula by hand. In [01 · Value](../01_value/01_value.ipynb) you build the machine that
+# finds them for every formula, from a handful of rules like this one. In module 11 this very function comes back: as an
+# operation of your own engine, in one fused kernel.

@@ -1,0 +1,110 @@
+"""The checks, tested: the reference passes, every mistake loses points and is named, every variant loses none."""
+
+import pytest
+
+from autograder import paths
+from autograder.checks import all_checks
+from autograder.judge.device import device_outcomes, second_opinion
+from autograder.judge.inside import run_probe
+from autograder.judge.reference import module_of, reference_namespace, stub_of
+from autograder.judge.verdict import (NOTEBOOK_SEED, expected_outcomes, judge, probe_namespace, reference_sources,
+                                      trial_seed)
+from autograder.lesson.text import read_lesson
+
+CHECKS = list(all_checks().values())
+MISTAKES = [(check, mistake) for check in CHECKS for mistake in check.mistakes]
+VARIANTS = [(check, variant) for check in CHECKS for variant in check.variants]
+SEEDS = [(NOTEBOOK_SEED, 2), ("a secret", 5), ("another", 5)]
+
+
+def verdict_of(check, namespace, seed=NOTEBOOK_SEED, trials=2):
+    return judge(check, [probe_namespace(check, namespace, seed, trial) for trial in range(trials)], seed)
+
+
+def ids(pairs):
+    return [f"{check.name}: {edit.name}" for check, edit in pairs]
+
+
+def test_every_exercise_has_its_check_and_every_check_its_exercise():
+    exercises = [name for module in paths.module_names() for name in read_lesson(module).exercises]
+    assert sorted(exercises) == sorted(all_checks())
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_enough_mistakes_and_variants_and_all_are_called_differently(check):
+    assert len(check.mistakes) >= 5 and len(check.variants) >= 2
+    names = [edit.name for edit in check.mistakes + check.variants]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("seed, trials", SEEDS)
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_the_reference_earns_all_points_without_an_error(check, seed, trials):
+    verdict = verdict_of(check, reference_namespace(module_of(check.name)), seed, trials)
+    assert verdict.status == "ok" and verdict.points == check.points
+    assert not any(outcome.error for trial in expected_outcomes(check.name, seed, trials) for outcome in trial.values())
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_an_exercise_left_out_fails_its_check_and_earns_nothing(check):
+    lesson = read_lesson(module_of(check.name))
+    namespace = reference_namespace(lesson.module, {check.name: stub_of(lesson, check.name)})
+    verdict = verdict_of(check, namespace)
+    assert verdict.points == 0 and verdict.status == "missing" and not verdict.mistakes
+
+
+@pytest.mark.parametrize("seed, trials", SEEDS)
+@pytest.mark.parametrize("check, mistake", MISTAKES, ids=ids(MISTAKES))
+def test_a_mistake_loses_points_and_is_named(check, mistake, seed, trials):
+    namespace = reference_namespace(module_of(check.name), reference_sources(check, mistake.edit))
+    verdict = verdict_of(check, namespace, seed, trials)
+    assert verdict.points < check.points
+    assert verdict.mistakes == [mistake]
+
+
+@pytest.mark.parametrize("seed, trials", SEEDS)
+@pytest.mark.parametrize("check, variant", VARIANTS, ids=ids(VARIANTS))
+def test_a_right_variant_earns_all_points(check, variant, seed, trials):
+    namespace = reference_namespace(module_of(check.name), reference_sources(check, variant.edit))
+    verdict = verdict_of(check, namespace, seed, trials)
+    assert (verdict.status, verdict.points) == ("ok", check.points), verdict.wrong
+
+
+@pytest.mark.parametrize("check", [check for check in CHECKS if check.device], ids=lambda check: check.name)
+def test_the_device_agrees_with_the_reference(check):
+    seed, trials = NOTEBOOK_SEED, 2
+    _, _, measured = device_outcomes(check.name, seed, trials)
+    assert all(trial[name].array is not None for trial in measured for name in check.device)
+    records = [probe_namespace(check, reference_namespace(module_of(check.name)), seed, trial) for trial in range(trials)]
+    assert " agree, to " in second_opinion(check, records, seed)
+
+
+@pytest.mark.parametrize("check", [check for check in CHECKS if check.device], ids=lambda check: check.name)
+def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
+    """The tester, tested: every quantity that the device vouches for is doubled."""
+    import numpy as np
+
+    from autograder.judge.inside import pack
+    records = [probe_namespace(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, trial) for trial in range(2)]
+    expected = expected_outcomes(check.name, NOTEBOOK_SEED, 2)
+    for record, trial in zip(records, expected):
+        for name in check.device:
+            record[name] = {"array": pack(np.asarray(trial[name].array) * 2.001)}
+    assert "say otherwise" in second_opinion(check, records, NOTEBOOK_SEED)
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_a_probe_gives_the_same_for_the_same_seed_and_other_inputs_for_another(check):
+    namespace = reference_namespace(module_of(check.name))
+    first, again, other = (probe_namespace(check, namespace, seed, 0) for seed in ("a", "a", "b"))
+    assert first == again
+    assert first != other
+
+
+def test_records_of_the_probe_alone_need_no_module():
+    """A probe's text is all that travels: it runs with np and math and its three arguments."""
+    from autograder.checks.tools import Tools
+    for check in CHECKS:
+        records = run_probe(check.standalone_probe, reference_namespace(module_of(check.name)),
+                            trial_seed("x", check.name, 0), Tools(), check.seconds)
+        assert not any("error" in record for record in records.values()), (check.name, records)

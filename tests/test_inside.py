@@ -1,0 +1,89 @@
+"""What runs in the student's process: quantities, errors and time, all as plain records."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+
+from autograder.checks.tools import Tools, WorkLimitExceeded
+from autograder.judge.inside import compile_probe, pack, run_probe
+from autograder.judge.verdict import outcomes_of
+
+TOOLS = Tools()
+
+
+def run(probe, namespace=None, seconds=5.0, only=None):
+    records = run_probe(probe, namespace or {}, 0, TOOLS, seconds, only)
+    json.dumps(records)  # they must travel as JSON
+    return outcomes_of(records)
+
+
+def test_quantities_arrive_as_arrays():
+    outcomes = run(lambda student, rng, tools: {"number": 1.5, "list": [1, 2], "array": np.eye(2), "later": lambda: True})
+    assert outcomes["number"].array == 1.5 and outcomes["later"].array
+    assert outcomes["list"].array.tolist() == [1, 2] and outcomes["array"].array.shape == (2, 2)
+
+
+@pytest.mark.parametrize("thing, part", [(None, "None"), (object(), "object"), ({"a": 1}, "dict"), (len, "builtin")])
+def test_anything_but_plain_data_is_refused(thing, part):
+    assert part in run(lambda student, rng, tools: {"q": lambda: thing})["q"].error["message"]
+
+
+@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError, RecursionError, NotImplementedError])
+def test_whatever_is_raised_is_a_record_and_costs_its_quantity_alone(error):
+    def fail():
+        raise error("why")
+    outcomes = run(lambda student, rng, tools: {"bad": fail, "good": 1})
+    assert outcomes["bad"].error["type"] == error.__name__ and outcomes["good"].array == 1
+    assert run(lambda student, rng, tools: fail())[""].error["type"] == error.__name__
+
+
+def test_an_error_whose_text_cannot_be_made_is_still_a_record():
+    class Odd(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    def fail():
+        raise Odd
+    assert run(lambda student, rng, tools: {"bad": fail})["bad"].error
+
+
+def test_an_endless_loop_leaves_time_for_the_next_quantity():
+    def loop():
+        while True:
+            pass
+    start = time.monotonic()
+    outcomes = run(lambda student, rng, tools: {"loop": loop, "next": 1}, seconds=0.4)
+    assert outcomes["loop"].error["type"] == "ProbeTimeout" and outcomes["next"].array == 1
+    assert time.monotonic() - start < 2
+
+
+def test_a_missing_name_is_said():
+    outcomes = run(lambda student, rng, tools: {"q": student.Value(1)})
+    assert "defines no 'Value'" in outcomes[""].error["message"]
+
+
+def test_only_the_named_quantities_are_computed():
+    assert set(run(lambda student, rng, tools: {"a": 1, "b": lambda: 1 / 0}, only=("a",))) == {"a"}
+
+
+def test_the_work_limit_counts_calls_not_seconds():
+    def walk(n):
+        return 1 if n == 0 else walk(n - 1) + walk(n - 1)
+    with TOOLS.work_limit(1000):
+        walk(5)
+    with pytest.raises(WorkLimitExceeded), TOOLS.work_limit(1000):
+        walk(50)
+
+
+def test_a_probe_is_made_from_its_text_with_np_and_math():
+    probe = compile_probe("def probe(student, rng, tools):\n    return {'q': np.ones(2) * math.pi}")
+    assert run(probe)["q"].array.tolist() == [np.pi, np.pi]
+
+
+def test_pack_copies_what_it_packs():
+    array = np.ones(3)
+    packed = pack(array)
+    array[:] = 2
+    assert outcomes_of({"q": {"array": packed}})["q"].array.tolist() == [1, 1, 1]

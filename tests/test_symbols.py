@@ -1,0 +1,48 @@
+"""Solutions pulled by symbol, and what of them a student sees."""
+
+import ast
+
+import pytest
+
+from autograder.errors import CourseError
+from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_symbols, strip_markers
+
+
+def test_a_method_comes_dedented_with_its_decorator():
+    source = pull("tinygrad_cl.scalar:Value.__mul__")
+    assert source.startswith("@add_to_class(Value)\ndef __mul__(self, other):\n    \"\"\"")
+    ast.parse(source)
+
+
+def test_a_function_comes_whole():
+    assert pull("tinygrad_cl.scalar:as_value").startswith("def as_value(x):")
+
+
+def test_a_class_comes_with_its_docstring_and_the_named_members_alone():
+    tree = ast.parse(pull("tinygrad_cl.scalar:Value[__array_ufunc__ __init__]")).body[0]
+    assert ast.get_docstring(tree)
+    assert [getattr(node, "name", None) for node in tree.body[1:]] == [None, "__init__"]
+
+
+def test_symbols_are_split_at_spaces_outside_brackets():
+    assert split_symbols("a.b:C[x y] a.b:f a.b:C.m") == ["a.b:C[x y]", "a.b:f", "a.b:C.m"]
+
+
+def test_the_body_after_the_docstring_is_the_solution():
+    source = 'def f(x):\n    """Doc."""\n    y = x\n    return y\n\n\ndef g():\n    return 1\n'
+    marked = mark_solutions(source)
+    assert marked.splitlines() == ["def f(x):", '    """Doc."""', f"    {BEGIN}", "    y = x", "    return y", f"    {END}", "",
+                                   "", "def g():", f"    {BEGIN}", "    return 1", f"    {END}"]
+    assert strip_markers(marked) == source.rstrip("\n")
+
+
+@pytest.mark.parametrize("symbol, part", [
+    ("tinygrad_cl.scalar:Valu", "there is no Valu"),
+    ("tinygrad_cl.scalar:Value.__mull__", "there is no __mull__"),
+    ("tinygrad_cl.scalar:Value[__mull__]", "there is no __mull__"),
+    ("tinygrad_cl.nothing:f", "there is no module"),
+    ("no symbol", "is no symbol"),
+])
+def test_a_wrong_symbol_is_one_sentence(symbol, part):
+    with pytest.raises(CourseError, match=part):
+        pull(symbol)
