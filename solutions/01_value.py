@@ -109,8 +109,8 @@ def cube(x):
 x, far = 2.0, 0.8
 between = [x - far + i * far / 20 for i in range(41)]
 rise = (cube(x + far) - cube(x - far)) / (2 * far)
-plot = plot_lines(between, {"f(x) = x³": [cube(t) for t in between],
-                            "the line through both points": [cube(x - far) + rise * (t - x + far) for t in between]},
+line = [cube(x - far) + rise * (t - x + far) for t in between]
+plot = plot_lines(between, {"f(x) = x³": [cube(t) for t in between], "the line through both points": line},
                   "The slope at x, from two points beside it", markers=False)
 plot.axes.plot([x - far, x + far], [cube(x - far), cube(x + far)], "o", color="black")
 plot.axes.set_xticks([x - far, x, x + far], ["x − h", "x", "x + h"])
@@ -118,7 +118,7 @@ plot
 
 # %% exercise="value.slope"
 def slope(f, x, h=1e-5):
-    """The slope of f at x, measured by a central difference: f at x + h minus f at x − h, over the distance of the two points.
+    """The slope of f at x by a central difference: f(x + h) minus f(x − h), over the distance of the two points.
 
     f    takes a number and returns a number
     h    how far to go to each side
@@ -136,7 +136,8 @@ def slope(f, x, h=1e-5):
 # %% [markdown]
 # <details><summary>Hint 1</summary>How far apart are x − h and x + h?</details>
 # <details><summary>Hint 2</summary>Python divides before it subtracts: which parts need parentheses?</details>
-#
+
+# %% [markdown]
 # ### Predict, then run
 #
 # The slope of x³ at 2. And with a wide step, h = 1: is what you measure the same, too large or too small?
@@ -149,22 +150,28 @@ cube_guess.compare(small_step=slope(cube, 2.0), wide_step=slope(cube, 2.0, h=1.0
 
 # %% [markdown]
 # So a small step is better. The smallest, then? Guess the shape of the curve before you look: the error of the measured
-# slope, for ever smaller steps.
+# slope, for ever smaller steps. (Of exp, because there we know the slope: it is exp again.)
 
 # %% demo
-exact = 3 * 2.0 ** 2
-steps = [10 ** (-k / 4) for k in range(0, 61)]
-central = [abs(slope(cube, 2.0, h) - exact) for h in steps]
-one_sided = [abs((cube(2.0 + h) - cube(2.0)) / h - exact) for h in steps]
-best = min(zip(central, steps))
+def one_sided(f, x, h):
+    return (f(x + h) - f(x)) / h
 
-print(f"best: h = {best[1]:.0e}, error {best[0]:.0e};  at h = {steps[-1]:.0e} the error is {central[-1]:.0e}")
-plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central, "one-sided: f(x + h) − f(x)": one_sided})
+
+def worst_error(method, h):  # over forty points, since at one alone the noise may be 0 by luck
+    return max(abs(method(math.exp, x, h) - math.exp(x)) for x in [0.1 + i / 50 for i in range(40)])
+
+
+steps = [10 ** (-k / 4) for k in range(61)]
+central = [worst_error(slope, h) for h in steps]
+error, best = min(zip(central, steps))
+print(f"best: h = {best:.0e}, error {error:.0e};  at h = {steps[-1]:.0e} the error is {central[-1]:.0e}")
+plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central,
+                       "one-sided: f(x + h) − f(x)": [worst_error(one_sided, h) for h in steps]})
 
 # %% [markdown]
-# Read it from right to left. First the straight line gets closer to the curve: an error of h² (one-sided only h). Then f(x + h)
-# and f(x − h) agree in nearly all of their 16 digits, and the subtraction leaves only the noise. That valley is why `h=1e-5`
-# is the default.
+# Read it from right to left. First the straight line gets closer to the curve: an error of h² (one-sided only h). Then f(x
+# + h) and f(x − h) agree in nearly all of their 16 digits, and the subtraction leaves only noise, divided by a tiny h. The
+# valley between is why `h=1e-5` is the default.
 #
 # A referee, but a slow one: two runs of f for each input. A network has millions of inputs. So, rules.
 
@@ -187,7 +194,8 @@ plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central, "one-sided: f(
 # <code>other</code> is b.</details>
 # <details><summary>Hint 2</summary>First <code>other = as_value(other)</code>, then return a new <code>Value</code> with four
 # things: the sum, the two parents, the two local derivatives, the sign for the drawing.</details>
-#
+
+# %% [markdown]
 # ## 3 · The product
 #
 # A rectangle with the sides a and b. Make a longer by a bit: the area grows by that bit times … which side?
@@ -207,7 +215,8 @@ plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central, "one-sided: f(
 # <details><summary>Hint 1</summary>The new strip is bit · b: the local derivative for a is the <em>other</em> side.</details>
 # <details><summary>Hint 2</summary>The derivatives stand in the order of the parents: first the one for
 # <code>self</code>, then the one for <code>other</code>.</details>
-#
+
+# %% [markdown]
 # Now Python builds the first picture for you, from the formula alone. And what happens if one box comes in twice?
 
 # %% demo
@@ -259,7 +268,8 @@ draw(a * a)
 # <details><summary>Hint 1</summary>Each body is one line, and in it stand only operators that you have already.</details>
 # <details><summary>Hint 2</summary><code>return other + self</code> in <code>__radd__</code> asks the same question again, for
 # ever. With <code>as_value(other)</code> on the left, <code>__add__</code> answers.</details>
-#
+
+# %% [markdown]
 # Convenience has a price. Count the boxes of one little division:
 
 # %% demo
@@ -280,7 +290,8 @@ draw(1 - a / b)
 # <details><summary>Hint 1</summary>The local derivative of exp is a number that you have computed a line before.</details>
 # <details><summary>Hint 2</summary>math.exp raises OverflowError by itself for a too large a; you may say it better, you need
 # not.</details>
-#
+
+# %% [markdown]
 # ## 7 · tanh and sigmoid
 #
 # Two S-shaped curves: tanh from −1 to 1, sigmoid from 0 to 1. Both have a slope that can be had from the **result**
@@ -298,7 +309,8 @@ draw(1 - a / b)
 # a.</details>
 # <details><summary>Hint 2</summary>For a ≥ 0 compute 1 / (1 + math.exp(−a)), else math.exp(a) / (1 + math.exp(a)): the
 # exponent is never positive.</details>
-#
+
+# %% [markdown]
 # ## 8 · ReLU, and the one number without a slope
 #
 # max(0, a). Left of 0 flat, right of 0 the line itself, at 0 a kink: no slope there. One has to be chosen; like PyTorch, we
@@ -349,8 +361,8 @@ plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.re
 # backward goes:   c → s → b → a
 # ```
 #
-# Two things to take care of. A box that is reached over many paths must stand in the list once. And a chain may be longer than
-# Python lets a function call itself, so recursion will do for small graphs only: keep a list of what is still to do.
+# Two things to take care of. A box that is reached over many paths must stand in the list once. And a chain may be longer
+# than Python lets a function call itself, so recursion will do for small graphs only: keep a list of what is still to do.
 
 # %% exercise="value.order" source="tinygrad_cl.scalar:topological_order"
 
@@ -360,8 +372,8 @@ plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.re
 # <details><summary>Hint 1: with recursion, for a start</summary>visit(node): if it was visited, return; note it as visited;
 # visit each parent; then append the node. Every quantity but the long chain gets green.</details>
 # <details><summary>Hint 2: without</summary>Keep a list <code>stack</code> of pairs (node, are its parents done?). Take the last
-# pair. If the parents are done: append the node to the order. If not, and it is new: put the node back with True, then all its
-# parents with False, which come off first.</details>
+# pair. If the parents are done: append the node to the order. If not, and it is new: put the node back with True, then all
+# its parents with False, which come off first.</details>
 # <details><summary>Hint 3: another way</summary>Count for each box how many boxes use it. Start at the root; whenever
 # all the users of a box are done, it is its turn. At the end reverse the list (Kahn, 1962).</details>
 
@@ -370,9 +382,9 @@ plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.re
 #
 # All is ready: boxes, local derivatives, an order. What is left is one line per edge.
 #
-# One decision, the same as PyTorch's: **leaves keep adding up** over several calls, since a weight often gets its gradient from
-# several results. Boxes in between belong to one call; they start from 0, or an old gradient would be handed on once more.
-# Who wants a fresh start for the leaves calls `zero_grad`.
+# One decision, the same as PyTorch's: **leaves keep adding up** over several calls, since a weight often gets its gradient
+# from several results. Boxes in between belong to one call; they start from 0, or an old gradient would be handed on once
+# more. Who wants a fresh start for the leaves calls `zero_grad`.
 
 # %% exercise="value.backward" source="tinygrad_cl.scalar:Value.backward tinygrad_cl.scalar:Value.zero_grad"
 
@@ -383,7 +395,8 @@ plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.re
 # the order from its end.</details>
 # <details><summary>Hint 2</summary>At each node, for each parent and its local derivative:
 # <code>parent.grad += local_derivative * node.grad</code>. Why +=?</details>
-#
+
+# %% [markdown]
 # The first picture, for the last time, now with `grad` in each box:
 
 # %% demo
@@ -396,8 +409,8 @@ draw(c)
 # %% [markdown]
 # ### Predict, then run
 #
-# Two scores, a = 1 and b = 2, become a probability: $p = \dfrac{e^a}{e^a + e^b}$, the softmax of two. If a goes up, p goes up. If b
-# goes up? And if **both** go up by the same bit: what is ∂p/∂a + ∂p/∂b?
+# Two scores, a = 1 and b = 2, become a probability: $p = \dfrac{e^a}{e^a + e^b}$, the softmax of two. If a goes up, p goes
+# up. If b goes up? And if **both** go up by the same bit: what is ∂p/∂a + ∂p/∂b?
 
 # %% predict
 softmax_guess = predict(b_sign=..., both=...)  # −1, 0 or 1; and the sum of the two gradients
@@ -409,27 +422,27 @@ p.label = "p"
 p.backward()
 softmax_guess.compare(b_sign=math.copysign(1, b.grad), both=a.grad + b.grad)
 print(f"\np = {p.data:.6f}   ∂p/∂a = {a.grad:.6f}   ∂p/∂b = {b.grad:.6f}")
-print(f"and p · (1 − p) = {p.data * (1 - p.data):.6f}: softmax of two is a sigmoid, of a − b: {(a - b).sigmoid().data:.6f}")
+print(f"sigmoid(a − b) = {(a - b).sigmoid().data:.6f}   p · (1 − p) = {p.data * (1 - p.data):.6f}")
 
 # %% [markdown]
-# Only the difference of the scores counts, so a push on both does nothing. A gradient that does not add up to 0 here would be a bug:
-# such laws are the cheapest tests there are.
+# Only the difference of the scores counts (softmax of two is a sigmoid in disguise), so a push on both does nothing. A
+# gradient that does not add up to 0 here would be a bug: such laws are the cheapest tests there are.
 
 # %% [markdown]
 # ## 11 · Call the referee
 #
-# You have gradients by rules, and a way to measure slopes that knows no rule. Let them meet, for a whole function. This
-# is how every engine is tested, PyTorch's, too.
+# You have gradients by rules, and a way to measure slopes that knows no rule. Let them meet, for a whole function. PyTorch
+# tests its own rules just so (`torch.autograd.gradcheck`).
 
 # %% exercise="value.gradcheck"
 def two_gradients(f, inputs):
-    """The gradient of f at the inputs, found in two ways: (by backward, by slope), two lists with one number per input.
+    """The gradient of f at the inputs, in two ways: (by backward, by slope), two lists, one number per input.
 
     f         takes as many Values as there are inputs and returns a Value
     inputs    a list of numbers; it is not changed
 
-    By backward: one call of f, one of backward. By slope: for each input alone, the `slope` of f along it, the
-    others held still; f needs Values, `slope` needs plain numbers.
+    By backward: one call of f, one of backward. By slope: for each input alone, the `slope` of f along it,
+    the others held still; f needs Values, `slope` needs plain numbers.
 
     >>> by_backward, by_slope = two_gradients(lambda a, b: a * b + a, [2.0, -3.0])
     >>> by_backward, [round(s, 6) for s in by_slope]
@@ -453,7 +466,8 @@ def two_gradients(f, inputs):
 # <details><summary>Hint 1</summary>For the slope along input i you need a function of one number x: f with x in the place i and
 # the given numbers in the others, and of its result the <code>.data</code>.</details>
 # <details><summary>Hint 2</summary>Make fresh Values for each call of f; leaves that you use twice add up.</details>
-#
+
+# %% [markdown]
 # Now everything you wrote stands trial, and one impostor with it:
 
 # %% demo
@@ -476,9 +490,9 @@ for name, (f, inputs) in trials.items():
 # %% [markdown]
 # ## The same on the device
 #
-# Finite differences for N inputs are 2N runs of the same formula on slightly different numbers, and none waits for another:
-# just what a device is good at. `device_gradient` runs your function once to note its formula, writes it as one OpenCL kernel, and
-# evaluates all 2N points in a single launch.
+# Finite differences are many runs of one formula on slightly different numbers, and none waits for another: just what a
+# device is good at. `device_gradient` runs your function once to note its boxes. Then the device moves every box, inputs
+# and those between, once a little up and once a little down, all at the same time, in one launch.
 
 # %% demo
 from tinygrad_cl.gradcheck import device_gradient
@@ -491,6 +505,7 @@ def bump(a, b, c):
 point = [0.7, -0.4, 1.3]
 value, measured = device_gradient(bump, point)
 by_backward, by_slope = two_gradients(bump, point)
+print(f"value: {bump(*[Value(x) for x in point]).data:.10f} here, {value:.10f} on the device\n")
 print(f"{'':6} {'your backward':>16} {'your slope':>16} {'the device':>16}")
 for name, *numbers in zip("abc", by_backward, by_slope, measured):
     print(f"{'∂/∂' + name:6}", *(f"{number:16.10f}" for number in numbers))
@@ -510,8 +525,8 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 # The method computes something and does not <code>return</code> it.</details>
 #
 # <details><summary><code>TypeError: unsupported operand type(s) for +: 'Value' and 'Value'</code></summary>
-# The cell with <code>__add__</code> did not run since the cell with <code>class Value</code> ran. That cell makes a new, empty
-# class: run all cells after it again.</details>
+# The cell with <code>__add__</code> did not run since the cell with <code>class Value</code> ran. That cell makes a new,
+# empty class: run all cells after it again.</details>
 #
 # <details><summary><code>TypeError: unsupported operand type(s) for -: 'float' and 'Value'</code></summary>
 # The number stands on the left: that is <code>__rsub__</code>, in exercise 5.</details>
@@ -529,7 +544,8 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 #
 # <details><summary>It runs and never ends</summary>
 # <code>topological_order</code> goes down every path again, and there may be 2ⁿ of them: note what was visited. Or it is
-# <code>node not in order</code> with a list: right, but for a chain of 100,000 that is 5 billion comparisons; use a set.</details>
+# <code>node not in order</code> with a list: right, but for a chain of 100,000 that is 5 billion comparisons; use a
+# set.</details>
 
 # %% [markdown]
 # ## What it costs
@@ -546,52 +562,56 @@ a, b = Value(2.0), Value(-3.0)
 for text, root in {"a * b": a * b, "a - b": a - b, "a / b": a / b, "a.sigmoid()": a.sigmoid(),
                    "1 / (1 + (-a).exp())": 1 / (1 + (-a).exp())}.items():
     print(f"{text:22} {size(root)[0]} boxes, {size(root)[1]} edges")
-print(f"\none box: {sys.getsizeof(a) + sys.getsizeof(a.__dict__)} bytes, for a number of 8")
+print(f"\none box: at least {sys.getsizeof(a) + sys.getsizeof(a.__dict__)} bytes, for a number of 8")
 
 # %% [markdown]
-# **Time.** N inputs, all N gradients: one forward and one backward, against 2N forwards. Guess first: from which N on does
-# backward win? How far ahead is it at 256?
+# **Time.** N inputs, all N gradients: one forward and one backward, against 2N forwards. Guess first: how many times
+# faster is backward for N = 256?
 
 # %% predict
-cost_guess = predict(wins_from=..., ratio_at_256=...)
+cost_guess = predict(times_faster_at_256=...)
 
 # %% demo
-def ripple(*inputs):
+def ripple(numbers):
+    inputs = [Value(x) for x in numbers]
     total = Value(0.0)
     for x in inputs:
         total = total + (x * x).tanh()
     return total
 
 
+def moved_each_way(numbers, h=1e-5):
+    for i, x in enumerate(numbers):
+        for step in (h, -h):
+            yield ripple(numbers[:i] + [x + step] + numbers[i + 1:]).data
+
+
 def seconds(run, repeat):
     best = math.inf
     for _ in range(repeat):
-        start = time.perf_counter()
+        start = time.process_time()  # our own time only, so that a busy machine does no harm
         run()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     return best
 
 
 sizes, rows = [2 ** k for k in range(9)], []
 for n in sizes:
     numbers = [math.sin(i + 1) for i in range(n)]
-    forward = seconds(lambda: ripple(*[Value(x) for x in numbers]), 5)
-    both = seconds(lambda: ripple(*[Value(x) for x in numbers]).backward(), 5)
-    differences = seconds(lambda: [ripple(*[Value(x + (h if i == j else 0)) for j, x in enumerate(numbers)])
-                                   for i in range(n) for h in (1e-5, -1e-5)], 2 if n < 100 else 1)
-    rows.append((forward, both, differences))
+    rows.append((seconds(lambda: ripple(numbers), 5),
+                 seconds(lambda: ripple(numbers).backward(), 5),
+                 seconds(lambda: list(moved_each_way(numbers)), 2)))
 
-wins_from = next((n for n, (_, both, differences) in zip(sizes, rows) if both < differences), math.inf)
-cost_guess.compare(wins_from=wins_from, ratio_at_256=rows[-1][2] / rows[-1][1])
-print("forward + backward, counted in forwards:", ", ".join(f"{both / forward:.1f}" for forward, both, _ in rows))
 forwards, boths, differences = zip(*rows)
-plot_times(sizes, {"2N forwards (finite differences)": differences, "forward + backward": boths, "forward": forwards},
-           "All gradients of N inputs", "N inputs")
+cost_guess.compare(times_faster_at_256=differences[-1] / boths[-1])
+print("forward + backward, in forwards:", *(f"{both / forward:.1f}" for both, forward in zip(boths, forwards)))
+plot_times(sizes, {"2N forwards (finite differences)": differences, "forward + backward": boths,
+                   "forward": forwards}, "All gradients of N inputs", "N inputs")
 
 # %% [markdown]
-# Those few forwards are the reason why networks can be trained: **all** gradients for the price of a few runs, however many
-# inputs there are. (Finite differences could run on plain numbers, without boxes. That moves their line down, but does not make
-# it less steep.)
+# Those few forwards are the reason why networks can be trained: **all** gradients for the price of a few runs, however
+# many inputs there are. (Finite differences could run on plain numbers, without boxes. That moves their line down, but
+# does not make it less steep.)
 #
 # **Paths.** `h = h + h`, again and again: each time the number of paths doubles, and your `backward` counts them, since
 # each path contributes 1.
@@ -605,9 +625,10 @@ for n in (1, 2, 5, 20, 60):
     start = time.perf_counter()
     h.backward()
     took = time.perf_counter() - start
-    print(f"{n:2} doublings: {size(h)[0]:2} boxes, {x.grad:.0f} paths, backward {1e6 * took:.0f} µs")
+    print(f"{n:2} doublings: {size(h)[0]:2} boxes, {x.grad:,.0f} paths, backward {1e6 * took:.0f} µs")
 per_path = took / size(h)[1]
-print(f"\nat your time per edge, one walk per path would take {x.grad * per_path / 3600 / 24 / 365:,.0f} years")
+years = x.grad * per_path / 3600 / 24 / 365
+print(f"\nat your time per edge, one walk per path would take {years:,.0f} years")
 
 # %% [markdown]
 # **Depth.** 100,000 boxes in a row, as a long recurrent network makes them, and why your order needed its own stack:
@@ -639,26 +660,26 @@ for n in (100, 100_000):
     try:
         print(f"with recursion, {n:,} boxes: an order of", len(recursive_order(chain(n)[1], set(), [])))
     except RecursionError as error:
-        print(f"with recursion, {n:,} boxes: RecursionError, {str(error)[:32]}; Python allows {sys.getrecursionlimit():,}")
+        print(f"with recursion, {n:,} boxes: {type(error).__name__}, the limit is {sys.getrecursionlimit():,}")
 
 # %% [markdown] written="value.explain" points=3
 # ## In your own words
 #
-# A friend's `backward` says `parent.grad = local_derivative * node.grad`, with `=` in place of `+=`, and it walks the boxes in
-# the order in which they come. For `c = (a + b) * b` with a = 2 and b = −3: which gradients of a and b may it find, and why is it
-# not enough to repair only one of the two faults? Five sentences at most. You may run it.
+# A friend's `backward` says `parent.grad = local_derivative * node.grad`, with `=` in place of `+=`, and it walks the
+# boxes in the order in which they come. For `c = (a + b) * b` with a = 2 and b = −3: which gradients of a and b may it
+# find, and why is it not enough to repair only one of the two faults? Five sentences at most. You may run it.
 #
 # <!-- BEGIN SOLUTION -->
-# Forwards, s comes before c, so it hands on a gradient of 0: a gets 0; then c gives b its direct part, s = −1. Right
-# would be −3 and −4. With `+=` alone, that stays so: what was handed on too early is lost. With the right order alone, a
-# becomes −3, which is right, since it has one path; but b has two, −1 directly and −3 through s, and `=` keeps only the one that
+# Forwards, s comes before c, so it hands on a gradient of 0: a gets 0; then c gives b its direct part, s = −1. Right would
+# be −3 and −4. With `+=` alone, that stays so: what was handed on too early is lost. With the right order alone, a becomes
+# −3, which is right, since it has one path; but b has two, −1 directly and −3 through s, and `=` keeps only the one that
 # comes last, −3. Adding needs all the parts, and the order makes sure that each part is complete.
 #
 # **How it is marked**
 #
 # - 1 point: b has two paths to c, and their contributions are added (−1 and −3 make −4); `=` keeps one of them.
-# - 1 point: a box may hand on its gradient only when all boxes that use it are done (s before a and b); else 0, or a part, is
-#   handed on.
+# - 1 point: a box may hand on its gradient only when all boxes that use it are done (s before a and b); else 0, or a part,
+#   is handed on.
 # - 1 point: both are needed, with the numbers of this example or another one that shows it.
 #
 # Right arguments in other words or with a drawing count in full. A wrong number with a right argument loses nothing.
@@ -702,10 +723,10 @@ for n in (100, 100_000):
 #     return out
 # ```
 #
-# It is the same rule. But `out` keeps the function and the function keeps `out`: a circle that only the garbage collector can take
-# apart. Numbers on edges need no collector, and can be drawn.
+# It is the same rule. But `out` keeps the function and the function keeps `out`: a circle that only the garbage collector
+# can take apart. Numbers on edges need no collector, and can be drawn.
 #
 # ## What comes next
 #
-# **02 neuron**: a weighted sum, a bias and a tanh are a neuron; a few of them are a network. With `backward`, and a step against
-# the gradient, it learns.
+# **02 neuron**: a weighted sum, a bias and a tanh are a neuron; a few of them are a network. With `backward`, and a step
+# against the gradient, it learns.
