@@ -162,7 +162,7 @@ def sin_times_gradient(a, b, upstream):
 def kernel(student, rng, tools):
     """Your kernel on arrays of four lengths, each between margins that must stay untouched."""
     from tinygrad_cl.opencl.kernels import run_guarded
-    lengths = {"one number": 1, "less than one group": int(rng.integers(20, 50)),
+    lengths = {"one number": 1, "part of one group": int(rng.integers(25, 50)),
                "three groups, the last not full": int(rng.integers(140, 180)), "two full groups": 128}
     found = {"input": f"lengths {', '.join(map(str, lengths.values()))}; groups of 64; out is full of −1000 before the run"}
     outside = changed = written = 0
@@ -170,13 +170,13 @@ def kernel(student, rng, tools):
         a, b = rng.normal(0, 2, (2, n)).astype(np.float32)
         (a_after, b_after, out), stray = run_guarded(
             student.SIN_TIMES, "sin_times", a, b, np.full(n, -1000, np.float32), n=n, local_size=64)
-        found[f"out, {name}"] = out
+        found[f"out ({name})"] = out
         outside += stray
         changed += int((a_after != a).sum() + (b_after != b).sum())
         written += int((out != -1000).sum())
-    if not written:  # a kernel that writes nothing earns nothing for leaving the rest alone
-        outside = changed = np.nan
-    return found | {"writes outside the arrays": outside, "inputs overwritten": changed}
+    # A kernel that writes no result earns nothing for leaving the rest alone.
+    suffix = "" if written else ", and no result either"
+    return found | {"writes outside the arrays": f"{outside}{suffix}", "inputs overwritten": f"{changed}{suffix}"}
 
 
 GUARD_HINT = ["How many work-items run for one number, in groups of 64? What do the others do?",
@@ -193,8 +193,6 @@ kernel.mistake("the guard is the wrong way round", swap=("i < n", "i >= n"),
 kernel.mistake("the local id is used for the global id", swap=("get_global_id", "get_local_id"), hint=LOCAL_HINT)
 kernel.mistake("the number of the group is used for that of the work-item", swap=("get_global_id", "get_group_id"),
                hint="All 64 work-items of a group have the same group id. Each needs a number of its own.")
-kernel.mistake("the count of work-items is used for the number of one", swap=("get_global_id", "get_global_size"),
-               hint="`get_global_size` says how many work-items there are; it is the same for all of them.")
 kernel.mistake("it asks for the second dimension", swap=("get_global_id(0)", "get_global_id(1)"),
                hint="Work-items can be numbered in up to three dimensions. Here there is one, and counting starts at 0.")
 kernel.mistake("cos stands in place of sin", swap=("sin(a[i])", "cos(a[i])"), hint="Forward is sin; cos comes in backward.")
@@ -249,13 +247,12 @@ def backward_kernel(student, rng, tools):
         empty = np.full(n, -1000, np.float32)
         (*after, grad_a, grad_b), stray = run_guarded(
             student.SIN_TIMES_BACKWARD, "sin_times_backward", *inputs, empty, empty, n=n, local_size=64)
-        found |= {f"grad_a, {name}": grad_a, f"grad_b, {name}": grad_b}
+        found |= {f"grad_a ({name})": grad_a, f"grad_b ({name})": grad_b}
         outside += stray
         changed += int(sum((now != then).sum() for now, then in zip(after, inputs)))
         written += int((grad_a != -1000).sum() + (grad_b != -1000).sum())
-    if not written:
-        outside = changed = np.nan
-    return found | {"writes outside the arrays": outside, "inputs overwritten": changed}
+    suffix = "" if written else ", and no result either"
+    return found | {"writes outside the arrays": f"{outside}{suffix}", "inputs overwritten": f"{changed}{suffix}"}
 
 
 GRAD_A, GRAD_B = "grad_a[i] = upstream[i] * cos(a[i]) * b[i];", "grad_b[i] = upstream[i] * sin(a[i]);"

@@ -1,6 +1,7 @@
 """A student's first kernels: build them with errors that point at the student's own line, and run them on NumPy arrays."""
 
 import re
+from functools import lru_cache
 
 import numpy as np
 import pyopencl as cl
@@ -15,8 +16,9 @@ class KernelError(Exception):
     """OpenCL C that does not compile; the message names the line and what the compiler says of it."""
 
 
+@lru_cache(maxsize=64)  # a build takes tens of milliseconds, even where the driver has the result on disk
 def build_kernel(source, name):
-    """The kernel `name` of an OpenCL C text, built for the course's device.
+    """The kernel `name` of an OpenCL C text, built for the course's device; the same object for the same text.
 
     KernelError where it does not compile or is not there; NotImplementedError while the text is still a stub.
     """
@@ -43,7 +45,7 @@ def first_error(source, log):
         found = re.search(r":(\d+):\d+: *(?:fatal )?(?:error: *)?(.*)", entry)
         if "error" in entry and found and int(found[1]) <= len(lines):
             return f"line {found[1]}, `{lines[int(found[1]) - 1].strip()}`: {found[2]}"
-    return log.strip()
+    return f"the kernel did not build, and the compiler names no line: {log.strip()}"
 
 
 def run_kernel(source, name, *arrays, n, local_size=64):
