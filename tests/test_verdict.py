@@ -86,3 +86,12 @@ def test_a_trial_seed_depends_on_all_three():
 
 def test_records_of_the_wrong_shape_are_one_error():
     assert outcomes_of([1, 2])[""].error["type"] == "BadReply"
+
+
+def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
+    from autograder.judge import verdict
+    monkeypatch.setattr(verdict, "reference_namespace", lambda module, edits=None: {})
+    verdict.expected_outcomes.cache_clear()
+    with pytest.raises(verdict.ReferenceFailed, match="reference solution itself"):
+        judge(find("value.mul"), [{}], "notebook")
+    verdict.expected_outcomes.cache_clear()

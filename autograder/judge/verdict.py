@@ -15,12 +15,17 @@ import numpy as np
 from autograder.checks import find
 from autograder.checks.check import Check, Mistake
 from autograder.checks.tools import Tools
+from autograder.errors import CourseError
 from autograder.judge.inside import run_probe
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.text import read_lesson
 
 NOTEBOOK_SEED, NOTEBOOK_TRIALS = "notebook", 2  # what a student sees; when it counts, the seed is secret
 LONGEST_ARRAY = 50_000_000  # bytes of base64 that are still decoded
+
+
+class ReferenceFailed(CourseError):
+    """The reference solution raises in its own check: nobody can be judged."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,12 @@ def expected_outcomes(check_name: str, seed: str, trials: int, edit_index: int |
         if edits is None:
             raise
         namespace = {}  # a mistake whose cell does not even run: every name is missing
-    return [outcomes_of(probe_namespace(check, namespace, seed, trial)) for trial in range(trials)]
+    found = [outcomes_of(probe_namespace(check, namespace, seed, trial)) for trial in range(trials)]
+    errors = [outcome.error for trial in found for outcome in trial.values() if outcome.error]
+    if edits is None and errors:  # else an error would be what is expected of students
+        raise ReferenceFailed(f"{check_name} cannot be checked on this machine, because the reference solution itself "
+                              f"fails here: {errors[0]['type']}: {errors[0]['message']}")
+    return found
 
 
 def outcomes_of(records) -> dict[str, Outcome]:
