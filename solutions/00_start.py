@@ -23,7 +23,7 @@ import pyopencl as cl
 from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.opencl import default_device, report
 from tinygrad_cl.opencl.kernels import build_kernel
-from tinygrad_cl.viz import draw, draw_course, draw_devices, draw_launch, plot_times
+from tinygrad_cl.viz import draw, draw_course, draw_devices, draw_launch, plot_times, seconds_per_call
 
 # %% [markdown]
 # ## What you build
@@ -105,7 +105,7 @@ draw(out)
 
 # %% exercise="start.sin_times"
 def sin_times(a, b):
-    """sin(a) · b, number by number. a and b have the same shape, and so has the result; a and b stay as they are.
+    """sin(a) · b, number by number. a, b and the result have the same shape; a and b stay as they are.
 
     >>> sin_times(np.array([0.0, np.pi / 2]), np.array([5.0, 7.0]))
     array([0., 7.])
@@ -188,7 +188,8 @@ out.local_derivatives = [b.data, s.data]
 s.grad = out.grad * b.data
 s.local_derivatives = [np.cos(a.data)]
 a.grad, b.grad = sin_times_gradient(a.data, b.data, out.grad)
-print(f"along the path to a: {b.data} · {np.cos(a.data):.4g} = {b.data * np.cos(a.data):.4g}; your gradient: {a.grad:.4g}")
+along_the_path = b.data * np.cos(a.data)
+print(f"along the path to a: {along_the_path:.4g}; your gradient: {a.grad:.4g}")
 draw(out)
 
 # %% [markdown]
@@ -286,7 +287,8 @@ print(f"the step between neighbouring float32 numbers near 1: {np.spacing(np.flo
 SIN_TIMES_BACKWARD = """
 // grad_a[i] and grad_b[i]: the gradients of sin(a[i]) * b[i], given upstream[i].
 // All arrays hold n numbers; n or more work-items run. Nobody has set grad_a and grad_b before.
-__kernel void sin_times_backward(__global const float *a, __global const float *b, __global const float *upstream,
+__kernel void sin_times_backward(__global const float *a, __global const float *b,
+                                 __global const float *upstream,
                                  __global float *grad_a, __global float *grad_b, const int n)
 {
     ### BEGIN SOLUTION
@@ -308,7 +310,8 @@ __kernel void sin_times_backward(__global const float *a, __global const float *
 # %% demo
 upstream = rng.normal(size=x.size).astype(np.float32)
 empty = np.empty_like(x)
-*_, grad_x, grad_y = run_kernel(SIN_TIMES_BACKWARD, "sin_times_backward", x, y, upstream, empty, empty, n=x.size)
+*_, grad_x, grad_y = run_kernel(SIN_TIMES_BACKWARD, "sin_times_backward",
+                                x, y, upstream, empty, empty, n=x.size)
 wide_x, wide_y = x.astype(np.float64), y.astype(np.float64)
 measured = upstream * (sin_times(wide_x + h, wide_y) - sin_times(wide_x - h, wide_y)) / (2 * h)
 print(f"your kernel and central differences differ by {np.abs(grad_x - measured).max():.1e} at most,")
@@ -329,7 +332,7 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 #
 # </details>
 #
-# <details><summary><code>KernelError: line 7, `int i = get_global_id(0)`: expected ';' at end of declaration</code></summary>
+# <details><summary><code>KernelError: line 6, `int i = get_global_id(0)`: expected ';' at end of declaration</code></summary>
 #
 # The kernel does not compile. The message has the line of *your* text and what the compiler says of it. Often the cause is
 # at the end of the line before: a missing semicolon, a missing brace.
@@ -364,67 +367,52 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 # %% [markdown]
 # ## What it costs
 #
-# Three ways to compute sin(a) · b: with NumPy; with your kernel, the arrays being on the device already; and with your
-# kernel, copying the arrays there and the result back each time.
+# Three ways to compute sin(a) · b:
 #
-# Before you run it: for ten numbers, which one is fastest? For a million?
+# - with NumPy;
+# - with your kernel, the arrays being on the device already;
+# - with `run_kernel`, which copies all arrays there and back.
+#
+# Before you run it: which one is fastest for ten numbers? For a million?
 
 # %% demo
-import time
-
-
-def seconds(function, budget=0.1):
-    """The median time of a call, over as many calls as fit into the budget (three at least)."""
-    times = []
-    while len(times) < 3 or sum(times) < budget and len(times) < 500:
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return np.median(times)
-
-
 device, kernel = default_device(), build_kernel(SIN_TIMES, "sin_times")
-read_write, copy = cl.mem_flags.READ_WRITE, cl.mem_flags.COPY_HOST_PTR
-
-
-def to_device(*arrays):
-    return [cl.Buffer(device.context, read_write | copy, hostbuf=array) for array in arrays]
 
 
 def launch(buffers, n):
+    """Start the kernel on arrays that are on the device already, and wait until it is done."""
     kernel(device.queue, (-(-n // 64) * 64,), (64,), *buffers, np.int32(n))
     device.queue.finish()
-
-
-def launch_with_copies(a, b, out):
-    buffers = to_device(a, b, out)
-    launch(buffers, a.size)
-    cl.enqueue_copy(device.queue, out, buffers[-1])
 
 
 sizes = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
 times = {"NumPy": [], "your kernel": [], "your kernel, with copies": []}
 for n in sizes:
     p, q = rng.normal(size=(2, n)).astype(np.float32)
-    buffers, out_array = to_device(p, q, p), np.empty_like(p)
-    times["NumPy"].append(seconds(lambda: sin_times(p, q)))
-    times["your kernel"].append(seconds(lambda: launch(buffers, n)))
-    times["your kernel, with copies"].append(seconds(lambda: launch_with_copies(p, q, out_array)))
-
-overhead, numpy_rate = times["your kernel"][0], sizes[-1] / times["NumPy"][-1]
-faster = [n for n, ours, theirs in zip(sizes, times["your kernel"], times["NumPy"]) if ours < theirs]
-print(f"One launch, for a single number: {overhead * 1e6:.0f} µs. In that time NumPy computes "
-      f"{overhead * numpy_rate:,.0f} numbers of a long array.")
-print(f"Your kernel was faster than NumPy for n = {', '.join(f'{n:,}' for n in faster) or 'none of these sizes'}.")
+    buffers = [cl.Buffer(device.context, cl.mem_flags.COPY_HOST_PTR, hostbuf=v) for v in (p, q, p)]
+    calls = {"NumPy": lambda: sin_times(p, q),
+             "your kernel": lambda: launch(buffers, n),
+             "your kernel, with copies": lambda: run_kernel(SIN_TIMES, "sin_times", p, q, p, n=n)}
+    for name, call in calls.items():
+        times[name].append(seconds_per_call(call))
 plot_times(sizes, times, f"sin(a)·b on {device.name}")
 
 # %% [markdown]
 # On the left the curves of the kernel are flat. Python has to prepare the call, the driver has to start the work-items,
-# and somebody has to wait until they are done. This **launch overhead** is the same for one number as for a thousand.
-# It is why module 12 turns a whole chain of operations into one kernel.
+# and then Python waits until they are done. This **launch overhead** is the same for one number as for a thousand.
+
+# %% demo
+overhead, per_number = times["your kernel"][0], times["NumPy"][-1] / sizes[-1]
+print(f"One launch, for a single number: {overhead * 1e6:.0f} µs.")
+print(f"In that time NumPy computes {overhead / per_number:,.0f} numbers of a long array.")
+wins = [n for n, ours, numpys in zip(sizes, times["your kernel"], times["NumPy"]) if ours < numpys]
+print(f"Your kernel beats NumPy at {', '.join(f'{n:,}' for n in wins) or 'none of these'} numbers.")
+
+# %% [markdown]
+# So one launch should do a lot. That is why module 12 turns a whole chain of operations into a single kernel.
 #
-# On the right the work itself counts. If your device is a processor with many squares in its picture, the kernel leaves most
-# of them idle: it asks for one number at a time. Module 09 asks for more.
+# On the right the work itself counts. Does your kernel lose there, too? Then look at the squares in the picture of your
+# device. Your kernel asks for one number at a time, and may leave most of them idle. Module 09 asks for more.
 
 # %% [markdown] written="start.explain" points=2
 # ## In your own words
@@ -458,6 +446,6 @@ plot_times(sizes, times, f"sin(a)·b on {device.name}")
 #
 # ## What comes next
 #
-# Today you found the derivatives of one formula by hand. In [01 · Value](../01_value/01_value.ipynb) you build the machine that
-# finds them for every formula, from a handful of rules like this one. In module 11 this very function comes back: as an
+# Today you found the derivatives of one formula by hand. In module 01, *Value*, you build the machine that finds
+# them for every formula, from a handful of rules like this one. In module 11 this very function comes back: as an
 # operation of your own engine, in one fused kernel.

@@ -69,3 +69,9 @@ def test_plots_are_svg_the_same_each_time_and_leave_gaps_for_what_a_logarithm_ca
 def test_more_curves_than_styles_are_drawn():
     plot = plot_lines([1, 2], {str(i): [i, i] for i in range(14)})
     assert len(plot.axes.lines) == 14
+
+
+def test_a_call_is_timed_three_times_at_least_and_within_its_budget():
+    calls = []
+    assert 0 <= plots.seconds_per_call(lambda: calls.append(1), budget=0) < 1
+    assert len(calls) == 3

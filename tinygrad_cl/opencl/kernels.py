@@ -51,8 +51,8 @@ def first_error(source, log):
 def run_kernel(source, name, *arrays, n, local_size=64):
     """Run a kernel with n work-items on the device and return its arrays as they are afterwards.
 
-    The kernel takes a buffer for each array, then the int n. Work-items start in groups of `local_size`, so their number
-    is n rounded up to whole groups.
+    The kernel takes a buffer for each array, then the int n. Work-items start in groups of
+    `local_size`, so their number is n rounded up to whole groups.
     """
     device, kernel = default_device(), build_kernel(source, name)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR

@@ -4,6 +4,7 @@ No pyplot: a plot is an object that shows itself, whatever backend a notebook, a
 """
 
 import io
+import time
 
 import matplotlib
 import numpy as np
@@ -80,3 +81,13 @@ def plot_times(sizes, seconds, title="", xlabel="numbers in the array"):
     plot = plot_lines(sizes, seconds, title, xlabel, "time", log="xy")
     plot.axes.yaxis.set_major_formatter(matplotlib.ticker.EngFormatter("s"))
     return plot
+
+
+def seconds_per_call(function, budget=0.1):
+    """The median time of `function()` over as many calls as fit into the budget of seconds: 3 to 500."""
+    times = []
+    while len(times) < 3 or (sum(times) < budget and len(times) < 500):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
