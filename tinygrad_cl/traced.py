@@ -221,10 +221,12 @@ def nodes_below(root):
     return sorted(found, key=lambda node: node._birth)
 
 
-def measure(root):
+def measure(root, device=None):
     """The device's own value of root, and {node: ∂root/∂node} for root and every node below it, by one launch.
 
-    A gradient is nan where root is no real number on one side of the node, as for √a at 0.
+    device: a tinygrad_cl.opencl.Device, by default default_device().
+
+    Constants among the operands are nodes, too. A gradient is nan where root is no real number on one side of the node, as for √a at 0.
     """
     nodes = nodes_below(root)
     if len(nodes) > MAX_NODES:
@@ -235,7 +237,7 @@ def measure(root):
     for k, node in enumerate(nodes):
         operands = [position[operand] for operand in node._operands]
         program[k, :1 + len(operands)] = CODES[node._instruction], *operands
-    moved, result = launch(default_device(), program, np.array([node.data for node in nodes]))
+    moved, result = launch(device or default_device(), program, np.array([node.data for node in nodes]))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         slopes = (result[:-1:2] - result[1::2]) / (moved[:-1:2] - moved[1::2])
     return float(result[-1]), dict(zip(nodes, slopes.tolist()))
@@ -251,7 +253,8 @@ def launch(device, program, numbers):
     inputs = [cl.Buffer(device.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=x) for x in (program, numbers)]
     scratch = cl.Buffer(device.context, flags.READ_WRITE, len(program) * points * real.itemsize)
     outputs = [cl.Buffer(device.context, flags.READ_WRITE, points * real.itemsize) for _ in range(2)]
-    kernel = cl.Kernel(build(device), "evaluate")  # a new one, since two threads must not share its arguments
+    program_on_device = build(device, device.context)
+    kernel = cl.Kernel(program_on_device, "evaluate")  # a new one, since two threads must not share its arguments
     kernel(device.queue, (points,), (1,), np.int32(len(program)), *inputs, scratch, *outputs)
     moved, result = np.zeros(points, real), np.zeros(points, real)
     cl.enqueue_copy(device.queue, moved, outputs[0])
@@ -264,8 +267,11 @@ def real_type(device):
 
 
 @lru_cache(maxsize=8)
-def build(device):
-    """The interpreter, compiled for the device with the widest float type that it has."""
+def build(device, context):
+    """The interpreter, compiled with the widest float type that the device has.
+
+    context: the device's own, here to tell apart equal devices, which may have different ones.
+    """
     cases = "\n            ".join(
         f"case {CODES[op]}: result = {expression}; break;" for op, (_, expression) in OPS.items())
     head = "#define real float\n#define EPSILON FLT_EPSILON\n"
