@@ -118,7 +118,7 @@ plot
 
 # %% exercise="value.slope"
 def slope(f, x, h=1e-5):
-    """The slope of f at x by a central difference: f(x + h) minus f(x − h), over the distance of the two points.
+    """The slope of f at x, measured: f(x + h) minus f(x − h), divided by the distance of the two points.
 
     f    takes a number and returns a number
     h    how far to go to each side
@@ -169,8 +169,8 @@ plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central,
                        "one-sided: f(x + h) − f(x)": [worst_error(one_sided, h) for h in steps]})
 
 # %% [markdown]
-# Read it from right to left. First the straight line gets closer to the curve: an error of h² (one-sided only h). Then f(x
-# + h) and f(x − h) agree in nearly all of their 16 digits, and the subtraction leaves only noise, divided by a tiny h. The
+# Read it from right to left. First the straight line gets closer to the curve: an error of h² (one-sided only h). Then
+# f(x + h) and f(x − h) agree in nearly all of their 16 digits, and the subtraction leaves only noise, divided by a tiny h. The
 # valley between is why `h=1e-5` is the default.
 #
 # A referee, but a slow one: two runs of f for each input. A network has millions of inputs. So, rules.
@@ -259,6 +259,8 @@ draw(a * a)
 #
 # The five with an `r` are for a plain number on the **left**: at `2.5 - a` Python first asks the number, the number does not
 # know `Value`, then Python calls `a.__rsub__(2.5)`. So in there, `self` is the one on the right.
+#
+# This one stands on 2, 3 and 4: an error there shows up here again, so get those green first.
 
 # %% exercise="value.derived" source="tinygrad_cl.scalar:Value.__neg__ tinygrad_cl.scalar:Value.__sub__ tinygrad_cl.scalar:Value.__truediv__ tinygrad_cl.scalar:Value.__radd__ tinygrad_cl.scalar:Value.__rsub__ tinygrad_cl.scalar:Value.__rmul__ tinygrad_cl.scalar:Value.__rtruediv__ tinygrad_cl.scalar:Value.__rpow__"
 
@@ -351,8 +353,8 @@ plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.re
 # Now the way back, from right to left. Each box collects its `grad`, the answer to "how fast does the result move
 # with me?", and hands it on to its parents: times the local derivative, added to what they have.
 #
-# Look at the picture once more. The result c starts with 1. Both s and b are parents of c. **If b hands on or is read right
-# away, what is missing?** The part that comes through s. A box is complete only when every box that uses it is done.
+# Look at the picture once more. The result c starts with 1 and hands on to both of its parents, s and b. **If you read b.grad
+# now, what is missing?** The part that comes through s. A box is complete only when every box that uses it is done.
 #
 # So we need an order in which every box stands after all of its parents; `backward` then walks it from its end.
 #
@@ -380,7 +382,7 @@ plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.re
 # %% [markdown]
 # ## 10 · backward
 #
-# All is ready: boxes, local derivatives, an order. What is left is one line per edge.
+# All is ready: boxes, local derivatives, an order (2, 3 and 9 have to be green). What is left is one line per edge.
 #
 # One decision, the same as PyTorch's: **leaves keep adding up** over several calls, since a weight often gets its gradient
 # from several results. Boxes in between belong to one call; they start from 0, or an old gradient would be handed on once
