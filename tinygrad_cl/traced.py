@@ -27,12 +27,14 @@ class TooManyNodes(ValueError):
 
 
 def power(base, exponent):
+    """baseᵉˣᵖᵒⁿᵉⁿᵗ with the kinds of error that engine 1 raises."""
     if base == 0 and exponent < 0:
         raise ZeroDivisionError("a negative power of 0 is a division by 0")
     return math.pow(base, exponent)
 
 
 def sigmoid(x):
+    """1 / (1 + e⁻ˣ), without overflow."""
     return 1 / (1 + math.exp(-x)) if x > 0 else math.exp(x) / (1 + math.exp(x))
 
 
@@ -112,7 +114,7 @@ class TracedValue:
 
     @property
     def precision(self):
-        """"float64", or "float32" where the device has no better: expect an agreement of 1e-8, or of 1e-3."""
+        """What the device computes in: "float64", or "float32" where it has no better; expect 1e-8, or 1e-3."""
         return real_type(default_device()).name
 
     @property
@@ -194,6 +196,7 @@ class TracedValue:
 
 
 def as_traced(x):
+    """x itself if it is a TracedValue, else a new leaf that holds the number x."""
     return x if isinstance(x, TracedValue) else TracedValue(x)
 
 
@@ -263,6 +266,7 @@ def launch(device, program, numbers):
 
 
 def real_type(device):
+    """The NumPy dtype that `measure` computes in on the device."""
     return np.dtype(np.float64 if device.fp64 else np.float32)
 
 
