@@ -22,7 +22,7 @@ import pyopencl as cl
 
 from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.opencl import default_device, report
-from tinygrad_cl.opencl.kernels import build_kernel
+from tinygrad_cl.opencl.kernels import build_kernel, run_kernel
 from tinygrad_cl.viz import draw, draw_course, draw_devices, draw_launch, plot_times, seconds_per_call
 
 # %% [markdown]
@@ -227,12 +227,6 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 # | `if i < n:` and an indented block | `if (i < n) { … }` |
 # | `np.sin(x)` | `sin(x)` |
 #
-# This function copies arrays to the device, runs a kernel there, and copies everything back. Read it once; nothing in it
-# needs to be learnt now. Module 09 takes it apart.
-
-# %% given source="tinygrad_cl.opencl.kernels:run_kernel"
-
-# %% [markdown]
 # Write the body of the kernel. It has a number to find, a guard, and one line of mathematics.
 #
 # <details><summary>Hint: the first line</summary>
@@ -266,7 +260,10 @@ __kernel void sin_times(__global const float *a, __global const float *b, __glob
 
 # %% [markdown]
 # The check ran your kernel on arrays of several lengths, between margins. It counted every number in the margins that
-# was overwritten. Now hold it against NumPy yourself:
+# was overwritten.
+#
+# Now hold it against NumPy yourself. `run_kernel` copies arrays to the device, starts the work-items, and copies the
+# arrays back.
 
 # %% demo
 rng = np.random.default_rng(0)
@@ -354,7 +351,7 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 #
 # <details><summary>The numbers are right, but «writes outside the arrays» is not 0</summary>
 #
-# The guard is missing, or it lets one work-item too many pass.
+# The guard is missing, or it lets one work-item too many pass. `run_kernel` says the same as a `KernelError`.
 #
 # </details>
 #
@@ -371,39 +368,49 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 #
 # - with NumPy;
 # - with your kernel, the arrays being on the device already;
-# - with `run_kernel`, which copies all arrays there and back.
+# - with your kernel, copying the arrays there and the result back each time.
 #
-# Before you run it: which one is fastest for ten numbers? For a million?
+# Before you run it: which one is fastest for 64 numbers? For half a million?
 
 # %% demo
 device, kernel = default_device(), build_kernel(SIN_TIMES, "sin_times")
 
 
+def to_device(*arrays):
+    """A buffer on the device for each array, filled with its numbers."""
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    return [cl.Buffer(device.context, flags, hostbuf=array) for array in arrays]
+
+
 def launch(buffers, n):
-    """Start the kernel on arrays that are on the device already, and wait until it is done."""
-    kernel(device.queue, (-(-n // 64) * 64,), (64,), *buffers, np.int32(n))
+    """Start n work-items in groups of 64, and wait until they are done."""
+    kernel(device.queue, (n,), (64,), *buffers, np.int32(n))
     device.queue.finish()
 
 
-sizes = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+def launch_with_copies(a, b, out):
+    buffers = to_device(a, b, out)
+    launch(buffers, a.size)
+    cl.enqueue_copy(device.queue, out, buffers[-1])
+
+# %% demo
+sizes = [64, 512, 4096, 32_768, 262_144, 524_288]
 times = {"NumPy": [], "your kernel": [], "your kernel, with copies": []}
 for n in sizes:
     p, q = rng.normal(size=(2, n)).astype(np.float32)
-    buffers = [cl.Buffer(device.context, cl.mem_flags.COPY_HOST_PTR, hostbuf=v) for v in (p, q, p)]
-    calls = {"NumPy": lambda: sin_times(p, q),
-             "your kernel": lambda: launch(buffers, n),
-             "your kernel, with copies": lambda: run_kernel(SIN_TIMES, "sin_times", p, q, p, n=n)}
-    for name, call in calls.items():
-        times[name].append(seconds_per_call(call))
+    buffers, result = to_device(p, q, p), np.empty_like(p)
+    times["NumPy"].append(seconds_per_call(lambda: sin_times(p, q)))
+    times["your kernel"].append(seconds_per_call(lambda: launch(buffers, n)))
+    times["your kernel, with copies"].append(seconds_per_call(lambda: launch_with_copies(p, q, result)))
 plot_times(sizes, times, f"sin(a)·b on {device.name}")
 
 # %% [markdown]
 # On the left the curves of the kernel are flat. Python has to prepare the call, the driver has to start the work-items,
-# and then Python waits until they are done. This **launch overhead** is the same for one number as for a thousand.
+# and then Python waits until they are done. This **launch overhead** hardly depends on how many numbers there are.
 
 # %% demo
 overhead, per_number = times["your kernel"][0], times["NumPy"][-1] / sizes[-1]
-print(f"One launch, for a single number: {overhead * 1e6:.0f} µs.")
+print(f"One launch, for {sizes[0]} numbers: {overhead * 1e6:.0f} µs.")
 print(f"In that time NumPy computes {overhead / per_number:,.0f} numbers of a long array.")
 wins = [n for n, ours, numpys in zip(sizes, times["your kernel"], times["NumPy"]) if ours < numpys]
 print(f"Your kernel beats NumPy at {', '.join(f'{n:,}' for n in wins) or 'none of these'} numbers.")

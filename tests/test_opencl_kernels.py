@@ -50,6 +50,12 @@ def test_without_a_guard_the_work_items_beyond_n_write_outside():
     assert run_guarded(DOUBLE.replace("if (i < n) ", ""), "twice", *arrays(10), n=10, local_size=64)[1] == 54
 
 
+def test_a_kernel_that_writes_outside_is_refused_and_harms_nothing():
+    with pytest.raises(KernelError, match="the kernel twice overwrote 1 numbers outside"):
+        run_kernel(DOUBLE.replace("out[i]", "out[i + 1]"), "twice", *arrays(10), n=10)
+    assert run_guarded(DOUBLE.replace("out[i]", "out[64 * i + 64]"), "twice", *arrays(900), n=900)[1] == 886
+
+
 @pytest.mark.parametrize("old, new, message", [
     ("2 * a[i]", "2 * b[i]", r"^line 4, `if \(i < n\) out\[i\] = 2 \* b\[i\];`: use of undeclared identifier 'b'"),
     ("get_global_id(0);", "get_global_id(0)", r"^line 3, .*expected ';'"),
@@ -64,3 +70,9 @@ def test_a_kernel_that_does_not_build_is_explained_by_its_own_line(old, new, mes
 def test_a_stub_counts_as_not_written():
     with pytest.raises(NotImplementedError, match="still to be written"):
         build_kernel(DOUBLE.replace("if (i < n) out[i] = 2 * a[i];", "raise NotImplementedError"), "twice")
+
+
+@pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2), np.float32), np.zeros(3, np.int32)], ids=str)
+def test_arrays_that_the_kernel_would_misread_are_refused(array):
+    with pytest.raises(TypeError, match="takes float32 arrays of one dimension, not"):
+        run_kernel(DOUBLE, "twice", array, array, n=3)

@@ -8,7 +8,7 @@ import pyopencl as cl
 
 from tinygrad_cl.opencl.devices import default_device
 
-MARGIN = 1024        # numbers on either side of an array in `run_guarded`: 4096 bytes suit every device's alignment
+MARGIN = 2**16       # numbers on either side of an array: far enough for i·64, and aligned for every device
 SENTINEL = 123.25    # what lies there before the run; no sine or cosine of it gives it back
 
 
@@ -49,39 +49,37 @@ def first_error(source, log):
 
 
 def run_kernel(source, name, *arrays, n, local_size=64):
-    """Run a kernel with n work-items on the device and return its arrays as they are afterwards.
+    """Run a kernel on the device, with n work-items or a few more, and return its arrays as they are afterwards.
 
-    The kernel takes a buffer for each array, then the int n. Work-items start in groups of
-    `local_size`, so their number is n rounded up to whole groups.
+    The kernel takes a buffer for each array, then the int n. Work-items start in groups of `local_size`, so their number
+    is n rounded up to whole groups. KernelError where the kernel wrote outside its arrays.
     """
-    device, kernel = default_device(), build_kernel(source, name)
-    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    buffers = [cl.Buffer(device.context, flags, hostbuf=array) for array in arrays]
-    work_items = -(-n // local_size) * local_size
-    kernel(device.queue, (work_items,), (local_size,), *buffers, np.int32(n))
-    results = [np.empty_like(array) for array in arrays]
-    for result, buffer in zip(results, buffers):
-        cl.enqueue_copy(device.queue, result, buffer)
+    results, outside = run_guarded(source, name, *arrays, n=n, local_size=local_size)
+    if outside:
+        raise KernelError(f"the kernel {name} overwrote {outside} numbers outside its arrays; "
+                          "does every work-item whose number is not below n do nothing?")
     return results
 
 
 def run_guarded(source, name, *arrays, n, local_size=64):
-    """As `run_kernel`, but each array lies between two margins: (arrays, how many numbers in margins were overwritten).
+    """As `run_kernel`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
 
-    A write outside an array often goes unnoticed, or crashes something else much later. Here it is counted. The arrays
-    are one-dimensional float32, of length n ≥ 1.
+    A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between two
+    margins, where it is counted and does no harm. The arrays are float32, of one dimension.
     """
+    wrong = [f"{array.dtype} of {array.ndim} dimensions" for array in arrays
+             if (array.dtype, array.ndim) != (np.float32, 1)]
+    if wrong:
+        raise TypeError(f"a kernel here takes float32 arrays of one dimension, not {wrong[0]}")
     device, kernel = default_device(), build_kernel(source, name)
-    padded = [np.full(MARGIN + array.size + MARGIN, SENTINEL, np.float32) for array in arrays]
-    for whole, array in zip(padded, arrays):
-        whole[MARGIN:-MARGIN] = array
+    padded = [np.pad(array, MARGIN, constant_values=SENTINEL) for array in arrays]
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(device.context, flags, hostbuf=whole) for whole in padded]
     inner = [buffer.get_sub_region(4 * MARGIN, array.nbytes) for buffer, array in zip(buffers, arrays)]
     work_items = -(-n // local_size) * local_size
     kernel(device.queue, (work_items,), (local_size,), *inner, np.int32(n))
-    device.queue.finish()
+    device.queue.finish()  # the copies read the whole buffers, of which the kernel wrote parts
     for whole, buffer in zip(padded, buffers):
         cl.enqueue_copy(device.queue, whole, buffer)
-    margins = np.concatenate([np.r_[whole[:MARGIN], whole[-MARGIN:]] for whole in padded])
-    return [whole[MARGIN:-MARGIN].copy() for whole in padded], int((margins != SENTINEL).sum())
+    outside = sum(int((margin != SENTINEL).sum()) for whole in padded for margin in (whole[:MARGIN], whole[-MARGIN:]))
+    return [whole[MARGIN:-MARGIN].copy() for whole in padded], outside
