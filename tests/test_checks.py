@@ -6,7 +6,7 @@ from autograder import paths
 from autograder.checks import all_checks
 from autograder.judge.device import device_outcomes, second_opinion
 from autograder.judge.inside import run_probe
-from autograder.judge.reference import module_of, reference_namespace, stub_of
+from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import (NOTEBOOK_SEED, expected_outcomes, judge, probe_namespace, reference_sources,
                                       trial_seed)
 from autograder.lesson.text import read_lesson
@@ -47,7 +47,7 @@ def test_the_reference_earns_all_points_without_an_error(check, seed, trials):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_an_exercise_left_out_fails_its_check_and_earns_nothing(check):
     lesson = read_lesson(module_of(check.name))
-    namespace = reference_namespace(lesson.module, {check.name: stub_of(lesson, check.name)})
+    namespace = reference_namespace(lesson.module, {check.name: lesson.exercise(check.name).stub})
     verdict = verdict_of(check, namespace)
     assert verdict.points == 0 and verdict.status == "missing" and not verdict.mistakes
 

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder import paths
-from autograder.grading.repair import released_notebook, repaired
+from autograder.grading.repair import repaired
+from autograder.lesson.notebooks import blank_notebook, solved_notebook
+from autograder.lesson.text import read_lesson
 
 MODULE = "01_value"
-RELEASE = released_notebook(MODULE)
-SOLVED = json.loads(paths.solved_notebook(MODULE).read_text(encoding="utf-8"))
+RELEASE = blank_notebook(read_lesson(MODULE))
+SOLVED = json.loads(json.dumps(solved_notebook(read_lesson(MODULE))))
 
 
 def repair(content) -> nbformat.NotebookNode:

@@ -18,7 +18,7 @@ from autograder.errors import CourseError
 from autograder.grading.seed import course_seed
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
-from autograder.lesson.notebooks import convert, write_atomically, write_source
+from autograder.lesson.notebooks import convert, solved_notebook, write_atomically, write_source
 from autograder.lesson.text import read_lesson
 
 CONFIG = '''"""Made by `python -m autograder grade`: nbgrader in this folder works with the course's judge."""
@@ -101,7 +101,7 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
 
 def prove(module: str) -> None:
     """Judge the solved notebook just as a student's. If it loses a point, this machine cannot grade: say why, mark nobody."""
-    notebook = nbformat.read(paths.solved_notebook(module), as_version=4)
+    notebook = solved_notebook(read_lesson(module))
     for verdict in judge_notebook(notebook, module, course_seed()).values():
         if verdict.status != "ok":
             raise CourseError(f"nothing was graded, because on this machine the reference solution itself fails:\n{Report(verdict)}")

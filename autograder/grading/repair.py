@@ -10,18 +10,15 @@ import warnings
 
 import nbformat
 
-from autograder import paths
+from autograder.lesson.notebooks import blank_notebook
+from autograder.lesson.text import read_lesson
 
 LARGEST = 50_000_000  # bytes of a submitted file that are still read
 
 
-def released_notebook(module: str):
-    return nbformat.read(paths.student_notebook(module), as_version=4)
-
-
 def repaired(data: bytes, module: str):
     """The submission as a notebook for the judge; where it is none, the release with metadata.course.invalid = why."""
-    release = released_notebook(module)
+    release = blank_notebook(read_lesson(module))
     try:
         submitted = parse(data)
         cells = student_cells(submitted)

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Callable
 
-import nbformat
-
 from autograder import paths
 from autograder.checks import find
 from autograder.checks.check import Edit
 from autograder.judge.verdict import reference_sources
+from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
 MODULE, EXERCISE = "01_value", "value.mul"  # where the edits are made
@@ -32,12 +31,12 @@ class Case:
     others: str = "ok"          # status of the module's other exercises, expected; "" if they may differ
 
 
-def solved():
-    return nbformat.read(paths.solved_notebook(MODULE), as_version=4)
+def solved(module=MODULE):
+    return solved_notebook(read_lesson(module))
 
 
 def blank():
-    return nbformat.read(paths.student_notebook(MODULE), as_version=4)
+    return blank_notebook(read_lesson(MODULE))
 
 
 def exercise_cell(notebook):
@@ -150,7 +149,7 @@ def make_sample_class(folder: Path) -> None:
     for student, case in CASES.items():
         write_submission(folder, student, MODULE, case.make())
     for module in paths.module_names():
-        write_submission(folder, "solved", module, nbformat.read(paths.solved_notebook(module), as_version=4))
+        write_submission(folder, "solved", module, solved(module))
 
 
 def write_submission(folder: Path, student: str, module: str, content) -> None:

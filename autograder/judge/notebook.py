@@ -12,7 +12,6 @@ from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.judge.device import add_second_opinion
 from autograder.judge.kernel import Run, StudentKernel
-from autograder.judge.reference import stub_of
 from autograder.judge.report import Report
 from autograder.judge.verdict import Verdict, judge, trial_seed
 from autograder.lesson.text import Lesson, read_lesson
@@ -117,7 +116,7 @@ class Bench:
             return verdict
         own = [i for i, cell in enumerate(self.cells) if course_cell(cell) == ("exercise", verdict.check.name)]
         endings = {self.endings.get(position) for position in own}
-        stub = stub_of(self.lesson, verdict.check.name).strip()
+        stub = self.lesson.exercise(verdict.check.name).stub.strip()
         if "dead" in endings:
             verdict.status, verdict.reason = "crashed", "The exercise's cell ended the notebook's process."
         elif "timeout" in endings:

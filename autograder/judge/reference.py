@@ -6,7 +6,7 @@ With edits it becomes a mistake, a variant, or a notebook with one exercise left
 import linecache
 from functools import lru_cache
 
-from autograder.lesson.text import Lesson, read_lesson
+from autograder.lesson.text import read_lesson
 
 
 def reference_namespace(module: str, edits: dict[str, str] | None = None) -> dict:
@@ -40,18 +40,3 @@ def module_of(exercise: str) -> str:
         if exercise in read_lesson(module).exercises:
             return module
     raise CourseError(f"no lesson has an exercise {exercise!r}")
-
-
-def stub_of(lesson: Lesson, exercise: str) -> str:
-    """An exercise's cell as a student finds it: the solution region is one `raise NotImplementedError`."""
-    from autograder.lesson.symbols import BEGIN, END
-    lines, inside = [], False
-    for line in lesson.exercise(exercise).source.splitlines():
-        if line.strip() == BEGIN:
-            inside = True
-            lines.append(line.replace(BEGIN, "raise NotImplementedError"))
-        elif line.strip() == END:
-            inside = False
-        elif not inside:
-            lines.append(line)
-    return "\n".join(lines)

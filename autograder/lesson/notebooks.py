@@ -8,6 +8,7 @@ import logging
 import os
 import tempfile
 from pathlib import Path
+from typing import Callable
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -25,18 +26,32 @@ KERNEL = {
 
 
 def source_notebook(lesson: Lesson):
-    """The lesson as nbgrader's source notebook: solved, with nbgrader's metadata."""
-    notebook = new_notebook(cells=[source_cell(cell) for cell in lesson.cells], metadata=KERNEL)
+    """The lesson as nbgrader's source notebook: solved, with solution markers and nbgrader's metadata."""
+    return notebook_of(lesson, lambda cell: cell.source)
+
+
+def solved_notebook(lesson: Lesson):
+    """The lesson solved, as a student would hand it in."""
+    return notebook_of(lesson, lambda cell: cell.solved)
+
+
+def blank_notebook(lesson: Lesson):
+    """The lesson as a student finds it."""
+    return notebook_of(lesson, lambda cell: cell.stub)
+
+
+def notebook_of(lesson: Lesson, text: Callable[[Cell], str]):
+    notebook = new_notebook(cells=[made_cell(cell, text(cell)) for cell in lesson.cells], metadata=KERNEL)
     notebook.nbformat_minor = 5
     return notebook
 
 
-def source_cell(cell: Cell):
+def made_cell(cell: Cell, source: str):
     metadata = {"course": {"kind": cell.kind} | ({"exercise": cell.name} if cell.name else {})}
     if cell.kind in ("given", "exercise", "check", "written"):
         metadata["nbgrader"] = nbgrader_metadata(cell)
     new_cell = new_code_cell if cell.is_code else new_markdown_cell
-    return new_cell(cell.source, id=cell.id, metadata=metadata)
+    return new_cell(source, id=cell.id, metadata=metadata)
 
 
 def nbgrader_metadata(cell: Cell) -> dict:

@@ -14,7 +14,8 @@ from pathlib import Path
 from autograder.errors import CourseError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
-WRITTEN_MARKERS = "<!-- BEGIN SOLUTION -->", "<!-- END SOLUTION -->"
+STUBS = {BEGIN: "raise NotImplementedError", "<!-- BEGIN SOLUTION -->": "YOUR ANSWER HERE"}
+ENDS = (END, "<!-- END SOLUTION -->")
 SYMBOL = re.compile(r"(?P<module>[\w.]+):(?P<name>\w+)(\.(?P<method>\w+)|\[(?P<members>[^\]]*)\])?$")
 
 
@@ -94,7 +95,20 @@ def mark_solutions(source: str) -> str:
     return "\n".join(lines)
 
 
+def stubbed(source: str) -> str:
+    """The source as nbgrader's ClearSolutions leaves it for students: each solution region is one stub."""
+    lines, inside = [], False
+    for line in source.splitlines():
+        mark = line.strip()
+        if mark in STUBS:
+            lines.append(line.replace(mark, STUBS[mark]))
+        if mark in STUBS or mark in ENDS:
+            inside = mark in STUBS
+        elif not inside:
+            lines.append(line)
+    return "\n".join(lines)
+
+
 def strip_markers(source: str) -> str:
     """The source without its solution markers."""
-    markers = (BEGIN, END, *WRITTEN_MARKERS)
-    return "\n".join(line for line in source.splitlines() if line.strip() not in markers)
+    return "\n".join(line for line in source.splitlines() if line.strip() not in (*STUBS, *ENDS))

@@ -8,7 +8,7 @@ import jupytext
 
 from autograder import paths
 from autograder.errors import CourseError
-from autograder.lesson.symbols import mark_solutions, pull, split_symbols, strip_markers
+from autograder.lesson.symbols import mark_solutions, pull, split_symbols, strip_markers, stubbed
 
 TITLED_KINDS = ("given", "demo", "predict")
 NAMED_KINDS = ("exercise", "check", "written")
@@ -31,6 +31,11 @@ class Cell:
     @property
     def solved(self) -> str:
         return strip_markers(self.source)
+
+    @property
+    def stub(self) -> str:
+        """The cell as a student finds it."""
+        return stubbed(self.source)
 
 
 @dataclass(frozen=True)
