@@ -177,18 +177,18 @@ def sin_times_gradient(a, b, upstream):
 # %% check="start.gradient"
 
 # %% [markdown]
-# Here is the graph again, now with your gradients in the two leaves, for upstream = 1. The number on each edge is how much
+# Here is the graph again, for upstream = 10, now with your gradients in the two leaves. The number on each edge is how much
 # its end moves with its start.
 #
-# Follow the path from out back to a and multiply the numbers on it. What do you get?
+# Start with the gradient of out. Follow the path back to a, and multiply by each number on it. What do you get?
 
 # %% demo
-out.grad = 1.0
+out.grad = 10.0
 out.local_derivatives = [b.data, s.data]
 s.grad = out.grad * b.data
 s.local_derivatives = [np.cos(a.data)]
 a.grad, b.grad = sin_times_gradient(a.data, b.data, out.grad)
-along_the_path = b.data * np.cos(a.data)
+along_the_path = out.grad * b.data * np.cos(a.data)
 print(f"along the path to a: {along_the_path:.4g}; your gradient: {a.grad:.4g}")
 draw(out)
 
