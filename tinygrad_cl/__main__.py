@@ -54,6 +54,7 @@ def show(found, console):
     names = [f"{device['name']}: " for device in found["devices"] if device["position"] == found["chosen"]]
     console.print(escape("".join(names) + (found["advice"] or f"{found['reason']}.")))
 
+
 def _lines(device):
     yield escape(device["name"])
     yield f"[dim]{escape('{kind} {position}, {platform}, {driver}'.format(**device))}[/]"
