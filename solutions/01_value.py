@@ -546,8 +546,7 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 #
 # <details><summary>It runs and never ends</summary>
 # <code>topological_order</code> goes down every path again, and there may be 2ⁿ of them: note what was visited. Or it is
-# <code>node not in order</code> with a list: right, but for a chain of 100,000 that is 5 billion comparisons; use a
-# set.</details>
+# <code>node not in order</code> with a list: right, but each box is compared with all before it; use a set.</details>
 
 # %% [markdown]
 # ## What it costs
