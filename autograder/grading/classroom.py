@@ -5,12 +5,15 @@ formgrader and export work in it.
 """
 
 import csv
+import io
 import shutil
+import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Callable, Iterator
 
 import nbformat
+from sqlalchemy.exc import SAWarning
 
 from autograder import paths
 from autograder.checks import find
@@ -89,10 +92,11 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
     rows: list[Row] = []
     for submission in submissions:
         collect(submission, out)
-        result = api.autograde(submission.module, submission.student)
-        failure = failure_of(result)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
+            failure = failure_of(api.autograde(submission.module, submission.student))
+            api.generate_feedback(submission.module, submission.student)
         new = rows_of(submission, out, failure)
-        api.generate_feedback(submission.module, submission.student)
         rows += new
         write_csv(rows, out / "grades.csv")
         progress(submission, new, failure)
@@ -165,7 +169,6 @@ def write_csv(rows: list[Row], path: Path) -> None:
 
 
 def csv_line(values: list) -> str:
-    import io
     buffer = io.StringIO()
     csv.writer(buffer, lineterminator="\n").writerow(values)
     return buffer.getvalue()

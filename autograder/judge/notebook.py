@@ -12,7 +12,7 @@ from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.judge.device import add_second_opinion
 from autograder.judge.kernel import Run, StudentKernel
-from autograder.judge.report import Report
+from autograder.judge.report import Report, unwritten
 from autograder.judge.verdict import Verdict, judge, trial_seed
 from autograder.lesson.text import Lesson, read_lesson
 
@@ -124,6 +124,8 @@ class Bench:
             verdict.reason = f"The exercise's cell was stopped after {self.limits.cell_seconds:g} s."
         elif all(self.cells[position].source.strip() in ("", stub) for position in own):
             verdict.status, verdict.mistakes = "missing", []
+        elif verdict.status == "missing":  # this one is written; an earlier one that it needs is not
+            verdict.status, verdict.reason = "error", f"It needs {unwritten(verdict)}, which is not written yet."
         return verdict
 
 

@@ -1,0 +1,108 @@
+"""The main job, whole: a class with every kind of submission is graded, and each one ends in the right state."""
+
+import csv
+import os
+import subprocess
+import sys
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder import paths
+from autograder.grading.classroom import Submission, find_submissions, grade
+from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class
+from autograder.judge.report import HEADLINES
+from autograder.lesson.text import read_lesson
+
+MODULES = paths.module_names()
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory):
+    """The sample class, graded once: (folder, rows of grades.csv by student and module)."""
+    out = tmp_path_factory.mktemp("class")
+    make_sample_class(out / "submissions")
+    failures = []
+    found, oddities = find_submissions(out / "submissions")
+    grade(found, out, MODULES, lambda submission, rows, failure: failures.append(failure))
+    assert not oddities and not any(failures)
+    with open(out / "grades.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return out, rows
+
+
+def of(rows, student, module=MODULE):
+    return {row["exercise"]: row for row in rows if (row["student"], row["module"]) == (student, module)}
+
+
+def test_every_exercise_of_every_submission_has_one_row(graded):
+    _, rows = graded
+    wanted = [(student, MODULE, name) for student in CASES for name in read_lesson(MODULE).exercises]
+    wanted += [("solved", module, name) for module in MODULES if module != MODULE for name in read_lesson(module).exercises]
+    assert sorted((row["student"], row["module"], row["exercise"]) for row in rows) == sorted(wanted)
+    assert list(rows[0]) == ["student", "module", "exercise", "points", "max_points", "status", "mistake"]
+    assert {row["status"] for row in rows} <= set(HEADLINES)
+
+
+@pytest.mark.parametrize("student", CASES)
+def test_each_submission_ends_in_its_state(graded, student):
+    case, rows = CASES[student], of(graded[1], student)
+    assert rows[EXERCISE]["status"] == case.status
+    assert (float(rows[EXERCISE]["points"]) < float(rows[EXERCISE]["max_points"])) == case.loses
+    if case.others:
+        assert {row["status"] for name, row in rows.items() if name != EXERCISE} == {case.others}
+    before = read_lesson(MODULE).exercises[0]
+    if case.status not in ("missing", "invalid") and student != "mistakes-in-three":
+        assert rows[before]["status"] == "ok", "an exercise before the edited one must not suffer"
+
+
+def test_the_solved_notebooks_earn_all_points(graded):
+    assert all(row["points"] == row["max_points"] for row in graded[1] if row["student"] == "solved")
+
+
+def test_tampering_with_the_check_changes_nothing(graded):
+    plain = {name: row["points"] for name, row in of(graded[1], "mistake-1").items()}
+    for student in ("edited-check", "deleted-check", "duplicated-check", "raised-points"):
+        assert {name: row["points"] for name, row in of(graded[1], student).items()} == plain
+
+
+def test_mistakes_are_named(graded):
+    assert all(of(graded[1], student)[EXERCISE]["mistake"] for student in ("mistake-1", "mistake-2", "edited-check"))
+
+
+def test_the_gradebook_holds_the_same_points(graded):
+    out, rows = graded
+    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as gradebook:
+        for student in CASES:
+            submission = gradebook.find_submission(MODULE, student)
+            points = {grade.name: grade.auto_score for grade in submission.notebooks[0].grades}
+            for name, row in of(rows, student).items():
+                assert points["check-" + name.replace(".", "-").replace("_", "-")] == float(row["points"])
+
+
+def test_every_submission_has_feedback_and_an_autograded_notebook(graded):
+    out, _ = graded
+    for student in CASES:
+        feedback = (out / "feedback" / student / MODULE / f"{MODULE}.html").read_text(encoding="utf-8")
+        assert EXERCISE in feedback
+        assert (out / "autograded" / student / MODULE / f"{MODULE}.ipynb").stat().st_size < 2_000_000
+    assert "not JSON" in (out / "feedback" / "broken-json" / MODULE / f"{MODULE}.html").read_text(encoding="utf-8")
+
+
+def test_nbgraders_own_command_gives_the_same_marks(graded, tmp_path):
+    """`nbgrader autograde 01_value` in the class folder, for two of the students."""
+    out, rows = graded
+    for student in ("mistake-1", "broken-json"):
+        command = [sys.executable, "-m", "nbgrader", "autograde", MODULE, "--student", student, "--force"]
+        done = subprocess.run(command, cwd=out, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"})
+        assert done.returncode == 0, done.stderr
+        with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as gradebook:
+            score = gradebook.find_submission(MODULE, student).score
+        assert score == pytest.approx(sum(float(row["points"]) for row in of(rows, student).values()))
+
+
+def test_grading_again_gives_the_same_rows(graded):
+    out, rows = graded
+    submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
+    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None)
+    assert {row.exercise: str(row.points) for row in again} == {name: row["points"] for name, row in of(rows, "mistake-1").items()}
