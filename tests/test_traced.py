@@ -121,6 +121,8 @@ def test_where_one_side_is_no_number_the_gradient_is_nan(device):
 
 
 def test_the_largest_expression(device):
+    if device.is_interpreter:
+        pytest.skip(f"{device.platform} would take minutes for 8 million steps")
     a = TracedValue(0.5)
     out = a
     while len(nodes_below(out)) < MAX_NODES:
