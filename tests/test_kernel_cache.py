@@ -50,3 +50,11 @@ def test_pocls_variable_is_left_alone_where_it_works_and_as_it_was_afterwards(tm
     with cache.private_kernel_cache():
         assert os.path.isdir(os.environ["POCL_CACHE_DIR"])
     assert "POCL_CACHE_DIR" not in os.environ
+
+
+def test_one_process_keeps_one_cache():
+    used = []
+    for _ in range(2):
+        with cache.private_kernel_cache():
+            used.append(os.environ["POCL_CACHE_DIR"])
+    assert used[0] == used[1]

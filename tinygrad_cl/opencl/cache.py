@@ -8,6 +8,7 @@ as it lives, and the operating system drops the lock when the process ends, howe
 
 import atexit
 import contextlib
+import functools
 import os
 import shutil
 import tempfile
@@ -15,8 +16,6 @@ from pathlib import Path
 
 MAX_BYTES = 256 * 2**20  # a directory that grew beyond it starts afresh
 MAX_DIRECTORIES = 64
-
-_lock_files = []  # open for as long as the process lives: closing one would release its lock
 
 
 @contextlib.contextmanager
@@ -30,7 +29,7 @@ def private_kernel_cache():
     if wish and os.path.isdir(wish):
         yield
         return
-    os.environ["POCL_CACHE_DIR"] = str(take_directory())
+    os.environ["POCL_CACHE_DIR"] = str(_directory_of_this_process())
     try:
         yield
     finally:
@@ -38,6 +37,11 @@ def private_kernel_cache():
             del os.environ["POCL_CACHE_DIR"]
         else:
             os.environ["POCL_CACHE_DIR"] = wish
+
+
+@functools.cache
+def _directory_of_this_process():
+    return take_directory()
 
 
 def take_directory(root=None):
@@ -57,18 +61,17 @@ def take_directory(root=None):
 
 def _lock(path):
     """Lock the file for the rest of this process; False where another one holds it."""
-    file = open(path, "ab")
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # stays open: closing it would release the lock
     try:
         if os.name == "nt":
             import msvcrt
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        file.close()
+        os.close(file)
         return False
-    _lock_files.append(file)
     return True
 
 
