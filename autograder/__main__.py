@@ -20,17 +20,19 @@ def main():
 @click.argument("modules", nargs=-1)
 def build(check, modules):
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named)."""
+    from autograder.judge.recorder import stale_recordings, write_recordings
     from autograder.lesson.notebooks import stale, write
     names = list(modules) or paths.module_names()
     if check:
-        found = stale(paths.module_names())
+        found = stale(paths.module_names()) + [f"{path.relative_to(paths.ROOT)} is not what the checks give"
+                                               for path in stale_recordings()]
         for sentence in found:
             click.echo(sentence)
         if found:
             raise CourseError("run `make notebooks`, look at the difference, and commit it")
         click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
     else:
-        changed = write(names)
+        changed = write(names) + write_recordings()
         for path in changed:
             click.echo(f"wrote {path.relative_to(paths.ROOT)}")
         click.echo(f"{len(changed)} files changed")

@@ -20,7 +20,8 @@ def check(name: str) -> None:
 def run_check(name: str, namespace: dict) -> Report:
     """The report of a check on a namespace, with the notebook's own seed."""
     from autograder.judge.device import add_second_opinion
-    from autograder.judge.verdict import NOTEBOOK_SEED, NOTEBOOK_TRIALS, judge, probe_namespace
+    from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, probe_namespace
+    from autograder.judge.verdict import judge
 
     exercise = find(name)
     trials = [probe_namespace(exercise, namespace, NOTEBOOK_SEED, trial) for trial in range(NOTEBOOK_TRIALS)]

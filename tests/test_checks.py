@@ -7,8 +7,8 @@ from autograder.checks import all_checks
 from autograder.judge.device import device_outcomes, second_opinion
 from autograder.judge.inside import run_probe
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.verdict import (NOTEBOOK_SEED, expected_outcomes, judge, probe_namespace, reference_sources,
-                                      trial_seed)
+from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, expected_outcomes, probe_namespace, trial_seed
+from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
 CHECKS = list(all_checks().values())
@@ -55,7 +55,7 @@ def test_an_exercise_left_out_fails_its_check_and_earns_nothing(check):
 @pytest.mark.parametrize("seed, trials", SEEDS)
 @pytest.mark.parametrize("check, mistake", MISTAKES, ids=ids(MISTAKES))
 def test_a_mistake_loses_points_and_is_named(check, mistake, seed, trials):
-    namespace = reference_namespace(module_of(check.name), reference_sources(check, mistake.edit))
+    namespace = reference_namespace(module_of(check.name), edited_sources(check, mistake.edit))
     verdict = verdict_of(check, namespace, seed, trials)
     assert verdict.points < check.points
     assert verdict.mistakes == [mistake]
@@ -64,7 +64,7 @@ def test_a_mistake_loses_points_and_is_named(check, mistake, seed, trials):
 @pytest.mark.parametrize("seed, trials", SEEDS)
 @pytest.mark.parametrize("check, variant", VARIANTS, ids=ids(VARIANTS))
 def test_a_right_variant_earns_all_points(check, variant, seed, trials):
-    namespace = reference_namespace(module_of(check.name), reference_sources(check, variant.edit))
+    namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
     verdict = verdict_of(check, namespace, seed, trials)
     assert (verdict.status, verdict.points) == ("ok", check.points), verdict.wrong
 

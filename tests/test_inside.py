@@ -8,7 +8,7 @@ import pytest
 
 from autograder.checks.tools import Tools, WorkLimitExceeded
 from autograder.judge.inside import compile_probe, pack, run_probe
-from autograder.judge.verdict import outcomes_of
+from autograder.judge.outcome import outcomes_of
 
 TOOLS = Tools()
 

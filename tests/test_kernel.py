@@ -7,7 +7,8 @@ import pytest
 from autograder.checks import all_checks, find
 from autograder.judge.kernel import OUTPUT_LIMIT, StudentKernel, parse_records
 from autograder.judge.reference import module_of
-from autograder.judge.verdict import judge, trial_seed
+from autograder.judge.expected import trial_seed
+from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
 

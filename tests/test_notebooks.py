@@ -8,6 +8,7 @@ from nbclient import NotebookClient
 
 from autograder import paths
 from autograder.errors import CourseError
+from autograder.judge.recorder import stale_recordings
 from autograder.lesson import notebooks
 from autograder.lesson.text import read_lesson
 
@@ -16,6 +17,10 @@ MODULES = paths.module_names()
 
 def test_the_committed_notebooks_are_what_the_lessons_give():
     assert notebooks.stale(MODULES) == []
+
+
+def test_the_recorded_outcomes_are_what_a_fresh_run_gives():
+    assert not stale_recordings()
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from autograder.checks import find
 from autograder.judge.inside import pack
 from autograder.judge.report import HEADLINES, Report
-from autograder.judge.verdict import expected_outcomes, judge, outcome_of, outcomes_of, same_arrays, trial_seed
+from autograder.judge import expected
+from autograder.judge.expected import expected_outcomes, trial_seed
+from autograder.judge.outcome import outcome_of, outcomes_of, same_arrays
+from autograder.judge.verdict import judge
 
 JSON = st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(
     st.text(), inner), max_leaves=20)
@@ -89,9 +92,8 @@ def test_records_of_the_wrong_shape_are_one_error():
 
 
 def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
-    from autograder.judge import verdict
-    monkeypatch.setattr(verdict, "reference_namespace", lambda module, edits=None: {})
-    verdict.expected_outcomes.cache_clear()
-    with pytest.raises(verdict.ReferenceFailed, match="reference solution itself"):
-        judge(find("value.mul"), [{}], "notebook")
-    verdict.expected_outcomes.cache_clear()
+    monkeypatch.setattr("autograder.judge.reference.reference_namespace", lambda module, edits=None: {})
+    expected.fresh_outcomes.cache_clear()
+    with pytest.raises(expected.ReferenceFailed, match="reference solution itself"):
+        judge(find("value.mul"), [{}], "secret")
+    expected.fresh_outcomes.cache_clear()

@@ -13,7 +13,7 @@ from typing import Callable
 from autograder import paths
 from autograder.checks import find
 from autograder.checks.check import Edit
-from autograder.judge.verdict import reference_sources
+from autograder.judge.expected import edited_sources
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
@@ -58,7 +58,7 @@ def with_line(line: str):
 
 def with_edit(edit: Edit):
     """Solved, but for an edit of a check: a mistake or a variant."""
-    notebook, sources = solved(), reference_sources(find(EXERCISE), edit)
+    notebook, sources = solved(), edited_sources(find(EXERCISE), edit)
     for cell in notebook.cells:
         if cell.metadata.get("course", {}).get("kind") == "exercise":
             cell.source = sources.get(cell.metadata.course.exercise, cell.source)
@@ -73,7 +73,7 @@ def several_mistakes():
     """One mistake in each of the first three exercises of the module."""
     notebook = solved()
     for name in read_lesson(MODULE).exercises[:3]:
-        sources = reference_sources(find(name), find(name).mistakes[0].edit)
+        sources = edited_sources(find(name), find(name).mistakes[0].edit)
         for cell in notebook.cells:
             if cell.metadata.get("course") == {"kind": "exercise", "exercise": name}:
                 cell.source = sources[name]

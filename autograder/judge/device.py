@@ -5,8 +5,9 @@ from functools import lru_cache
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.checks.tools import DeviceTools
-from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.verdict import Verdict, outcomes_of, probe_namespace, same_arrays
+from autograder.judge.expected import probe_namespace
+from autograder.judge.outcome import outcomes_of, same_arrays
+from autograder.judge.verdict import Verdict
 
 # How far central differences may lie from a right gradient: (rtol, atol) by the precision of the device.
 TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
@@ -19,8 +20,7 @@ def device_outcomes(check_name: str, seed: str, trials: int):
     from tinygrad_cl.traced import TracedValue
 
     check, device = find(check_name), default_device()
-    namespace = reference_namespace(module_of(check_name)) | {"Value": TracedValue}
-    records = [probe_namespace(check, namespace, seed, trial, DeviceTools(), only=check.device)
+    records = [probe_namespace(check, {"Value": TracedValue}, seed, trial, DeviceTools(), only=check.device)
                for trial in range(trials)]
     return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
 

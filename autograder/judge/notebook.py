@@ -13,7 +13,8 @@ from autograder.checks.check import Check
 from autograder.judge.device import add_second_opinion
 from autograder.judge.kernel import Run, StudentKernel
 from autograder.judge.report import Report, unwritten
-from autograder.judge.verdict import Verdict, judge, trial_seed
+from autograder.judge.expected import trial_seed
+from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson, read_lesson
 
 

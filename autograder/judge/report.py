@@ -4,7 +4,8 @@ from html import escape
 
 import numpy as np
 
-from autograder.judge.verdict import Difference, Outcome, Verdict
+from autograder.judge.outcome import Outcome
+from autograder.judge.verdict import Difference, Verdict
 
 SHOWN = 3  # differences in one report; the rest is counted
 

@@ -1,0 +1,69 @@
+"""Outcomes: what one quantity of a probe came to, an array or an error, and when two of them are the same."""
+
+import base64
+import binascii
+import io
+from dataclasses import dataclass
+
+import numpy as np
+
+LONGEST_ARRAY = 50_000_000  # characters of base64 that are still decoded
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One quantity of one trial: an array, or what was raised instead."""
+
+    array: np.ndarray | None = None
+    error: dict | None = None
+
+
+MISSING = Outcome(error={"type": "Missing", "message": "the probe gave none", "where": ""})
+
+
+def outcomes_of(records) -> dict[str, Outcome]:
+    """Records as they came out of a student's process, turned into arrays by code that survives any bytes."""
+    if not isinstance(records, dict):
+        return {"": Outcome(error={"type": "BadReply", "message": "the notebook's process sent no records", "where": ""})}
+    return {str(name): outcome_of(record) for name, record in records.items() if name != "input"}
+
+
+def outcome_of(record) -> Outcome:
+    try:
+        if "error" in record:
+            parts = ("type", "message", "where")
+            return Outcome(error={part: str(record["error"].get(part, ""))[:2000] for part in parts})
+        if len(record["array"]) > LONGEST_ARRAY:
+            raise ValueError("the array is too large")
+        data = base64.b64decode(record["array"], validate=True)
+        return Outcome(array=np.load(io.BytesIO(data), allow_pickle=False))
+    except (TypeError, ValueError, KeyError, AttributeError, EOFError, OSError, MemoryError, SyntaxError,
+            binascii.Error) as error:
+        return Outcome(error={"type": "BadReply", "message": f"what came back is no array ({error})", "where": ""})
+
+
+def of_quantity(trial: dict[str, Outcome], name: str) -> Outcome:
+    """A quantity's outcome in a trial; an error of the whole probe (under "") stands for each of its quantities."""
+    return trial.get(name) or trial.get("") or MISSING
+
+
+def same(expected: Outcome, got: Outcome, rtol: float, atol: float) -> bool:
+    """Equal within the tolerances; two errors are the same if their types are."""
+    if expected.error or got.error:
+        return bool(expected.error and got.error) and expected.error["type"] == got.error["type"]
+    return same_arrays(expected.array, got.array, rtol, atol)
+
+
+def same_arrays(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> bool:
+    if expected.shape != got.shape:
+        return False
+    if expected.dtype.kind == "U" or got.dtype.kind == "U":
+        return expected.dtype.kind == got.dtype.kind and bool((expected == got).all())
+    with np.errstate(all="ignore"):
+        return bool(np.allclose(got, expected, rtol=rtol, atol=atol, equal_nan=True))
+
+
+def same_trials(expected: list[dict], got: list[dict], names, rtol: float, atol: float) -> bool:
+    """The same in every named quantity of every trial."""
+    return all(same(of_quantity(want, name), of_quantity(have, name), rtol, atol)
+               for want, have in zip(expected, got) for name in names)

@@ -1,0 +1,63 @@
+"""Recorded outcomes for the notebook's seed: of the reference and of each mistake, beside the checks as mNN_name.json.
+
+With them a notebook's `check(…)` runs the student's code alone: no lesson is read, no mistake is compiled, and a class can be
+given the checks without a single solution. `python -m autograder build` writes them; the tests hold them against fresh runs.
+"""
+
+import importlib
+import json
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from autograder.checks.check import Check
+from autograder.judge.outcome import Outcome
+
+REFERENCE = ""  # the key of the reference among the names of the mistakes
+
+
+def recorded_outcomes(check: Check, mistake: str = REFERENCE) -> list[dict[str, Outcome]] | None:
+    """One dict of outcomes per trial; None where nothing is recorded yet."""
+    trials = read(file_of(check)).get(check.name, {}).get(mistake)
+    return None if trials is None else [{name: decode(entry) for name, entry in trial.items()} for trial in trials]
+
+
+def file_of(check: Check) -> Path:
+    return Path(importlib.import_module(check.probe.__module__).__file__).with_suffix(".json")
+
+
+@lru_cache
+def read(path: Path) -> dict:
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def text_of(recordings: dict[str, dict[str, list[dict[str, Outcome]]]]) -> str:
+    """{check: {mistake or REFERENCE: trials}} as the text of a file, a line for each."""
+    checks = []
+    for check, outcomes in recordings.items():
+        lines = [f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials))}" for name, trials in outcomes.items()]
+        checks.append(f"{json.dumps(check)}: {{\n" + ",\n".join(lines) + "\n}")
+    return "{\n" + ",\n".join(checks) + "\n}\n"
+
+
+def encoded(trials: list[dict[str, Outcome]]) -> list[dict]:
+    return [{name: encode(outcome) for name, outcome in trial.items()} for trial in trials]
+
+
+def encode(outcome: Outcome):
+    """A number or nested list, to 12 digits; {"error": type}; {"shape": …} for an array without elements."""
+    if outcome.error:
+        return {"error": outcome.error["type"]}
+    array = outcome.array
+    if not array.size:
+        return {"shape": list(array.shape)}
+    return np.vectorize(lambda x: float(f"{x:.12g}"), otypes=[float])(array).tolist() if array.dtype.kind == "f" else array.tolist()
+
+
+def decode(entry) -> Outcome:
+    if isinstance(entry, dict):
+        if "error" in entry:
+            return Outcome(error={"type": entry["error"], "message": "", "where": ""})
+        return Outcome(array=np.zeros(entry["shape"]))
+    return Outcome(array=np.asarray(entry))

@@ -1,0 +1,46 @@
+"""Write the recorded outcomes (`recorded`) of all checks, and find those that are stale."""
+
+from pathlib import Path
+
+from autograder.checks import all_checks
+from autograder.judge.expected import all_outcomes
+from autograder.judge.outcome import same_trials
+from autograder.judge.recorded import file_of, read, recorded_outcomes, text_of
+
+
+def write_recordings() -> list[Path]:
+    """Write the recorded outcomes of every check module that are not what a fresh run gives; returns the files."""
+    changed = stale_recordings()
+    for path, text in changed.items():
+        path.write_text(text, encoding="utf-8")
+    read.cache_clear()
+    return list(changed)
+
+
+def stale_recordings() -> dict[Path, str]:
+    """{file: its right text} for every file of recorded outcomes that a fresh run contradicts.
+
+    Numbers are compared within each check's tolerances: mathematics libraries differ in the last digit.
+    """
+    files: dict[Path, list] = {}
+    for check in all_checks().values():
+        files.setdefault(file_of(check), []).append(check)
+    return {path: text_of({check.name: all_outcomes(check) for check in checks}) for path, checks in files.items()
+            if not is_recorded(checks, path)}
+
+
+def is_recorded(checks: list, path: Path) -> bool:
+    content = read(path)
+    if set(content) != {check.name for check in checks}:
+        return False
+    for check in checks:
+        fresh = all_outcomes(check)
+        if set(content[check.name]) != set(fresh):
+            return False
+        for name, trials in fresh.items():
+            recorded = recorded_outcomes(check, name)
+            if [set(trial) for trial in recorded] != [set(trial) for trial in trials]:
+                return False
+            if not all(same_trials([want], [have], want, check.rtol, check.atol) for want, have in zip(trials, recorded)):
+                return False
+    return True
