@@ -23,9 +23,15 @@ def run_check(name: str, namespace: dict) -> Report:
     from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, probe_namespace
     from autograder.judge.verdict import judge
 
+    def verdict_on(exercise):
+        trials = [probe_namespace(exercise, namespace, NOTEBOOK_SEED, trial) for trial in range(NOTEBOOK_TRIALS)]
+        return judge(exercise, trials, NOTEBOOK_SEED), trials
+
     exercise = find(name)
-    trials = [probe_namespace(exercise, namespace, NOTEBOOK_SEED, trial) for trial in range(NOTEBOOK_TRIALS)]
-    return Report(add_second_opinion(judge(exercise, trials, NOTEBOOK_SEED), trials, NOTEBOOK_SEED))
+    verdict, trials = verdict_on(exercise)
+    if verdict.status != "ok":
+        verdict.needs = [need for need in exercise.needs if verdict_on(find(need))[0].status != "ok"]
+    return Report(add_second_opinion(verdict, trials, NOTEBOOK_SEED))
 
 
 def show(report) -> None:

@@ -59,6 +59,7 @@ class Check:
     rtol: float
     atol: float
     device: tuple[str, ...]
+    needs: tuple[str, ...]
     seconds: float
     mistakes: list[Mistake] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
@@ -101,16 +102,18 @@ class Check:
         return compile_probe(self.probe_source)
 
 
-def check(name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, device=(), seconds: float = 10.0):
+def check(name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, device=(), needs=(),
+          seconds: float = 10.0):
     """Make the decorated probe the check called `name`, worth `points`.
 
     rtol, atol   how far a quantity may lie from the reference's
     device       names of the quantities that are also held against central differences on the OpenCL device
+    needs        names of earlier checks whose exercises this one builds on: a message says so if they are not right yet
     seconds      after this time the probe is stopped
     """
     def decorate(probe) -> Check:
         if name in REGISTRY:
             raise CourseError(f"two checks are called {name!r}")
-        REGISTRY[name] = Check(name, float(points), probe, rtol, atol, tuple(device), seconds)
+        REGISTRY[name] = Check(name, float(points), probe, rtol, atol, tuple(device), tuple(needs), seconds)
         return REGISTRY[name]
     return decorate

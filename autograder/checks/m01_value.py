@@ -491,7 +491,8 @@ def __pow__(self, exponent):
 
 # -- 5 · the derived operations -----------------------------------------------------------------------------------------
 
-@check("value.derived", points=3, device=("a − b, b.grad", "a / b, a.grad", "a / b, b.grad", "2.5 / b, b.grad", "2.5 ** b, b.grad"))
+@check("value.derived", points=3, needs=("value.add", "value.mul", "value.pow"),
+       device=("a − b, b.grad", "a / b, a.grad", "a / b, b.grad", "2.5 / b, b.grad", "2.5 ** b, b.grad"))
 def value_derived(student, rng, tools):
     """Minus, divided by, and a number on the left."""
     x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
@@ -1224,7 +1225,7 @@ def topological_order(root):
 
 # -- 10 · backward ------------------------------------------------------------------------------------------------------
 
-@check("value.backward", points=4,
+@check("value.backward", points=4, needs=("value.add", "value.mul", "value.order"),
        device=("c = (a + b)·b: a.grad", "c = (a + b)·b: b.grad", "e = d·b + d·d with d = a·a: a.grad",
                "six times h + b·h: b.grad"))
 def value_backward(student, rng, tools):
@@ -1508,7 +1509,7 @@ def zero_grad(self):
 
 # -- 11 · gradient check ------------------------------------------------------------------------------------------------
 
-@check("value.gradcheck", points=3)
+@check("value.gradcheck", points=3, needs=("value.slope", "value.add", "value.mul", "value.backward"))
 def value_gradcheck(student, rng, tools):
     """A whole function, its gradient by backward and by slope."""
     x, y, z = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), rng.uniform(2.1, 2.9)

@@ -62,7 +62,9 @@ class Bench:
         for position, cell in enumerate(self.cells):
             kind, name = course_cell(cell)
             if kind == "check":
-                verdicts[name] = self.judge(find(name), position)
+                verdict = verdicts[name] = self.judge(find(name), position)
+                if verdict.status != "ok":
+                    verdict.needs = [need for need in verdict.check.needs if verdicts[need].status != "ok"]
             elif cell.cell_type == "code" and not self.is_untouched_demo(cell):
                 self.run_cell(position)
         return verdicts

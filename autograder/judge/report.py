@@ -38,6 +38,8 @@ class Report:
     def advice(self) -> str:
         if self.verdict.reason:
             return self.verdict.reason
+        if self.verdict.needs:
+            return f"This builds on {', '.join(self.verdict.needs)}: get that right first, then run this check again."
         if self.verdict.status == "missing":
             return f"Replace `raise NotImplementedError` in {unwritten(self.verdict)}, run that cell, then run this one again."
         return ""
@@ -47,10 +49,10 @@ class Report:
         if self.advice():
             lines.append(f"  {self.advice()}")
         if verdict.status not in ("missing", "ok"):
-            for difference in verdict.wrong[:SHOWN]:
+            for difference in shown(verdict):
                 lines += [f"  {label:<9} {text}" for label, text in rows(difference)]
-            if len(verdict.wrong) > SHOWN:
-                lines.append(f"  … and {len(verdict.wrong) - SHOWN} more: {others(verdict)}")
+            if others(verdict):
+                lines.append(f"  … and {others(verdict)}")
             if verdict.right:
                 lines.append(f"  right     {', '.join(verdict.right)}")
             for mistake in verdict.mistakes:
@@ -69,8 +71,8 @@ class Report:
             parts.append(f"<div>{code(self.advice())}</div>")
         if verdict.status not in ("missing", "ok"):
             parts.append(table(verdict))
-            if len(verdict.wrong) > SHOWN:
-                parts.append(f"<div>… and {len(verdict.wrong) - SHOWN} more: {escape(others(verdict))}</div>")
+            if others(verdict):
+                parts.append(f"<div>… and {escape(others(verdict))}</div>")
             if verdict.right:
                 parts.append(f"<div style='opacity:.75'>right: {escape(', '.join(verdict.right))}</div>")
             parts += [mistake_html(mistake) for mistake in verdict.mistakes]
@@ -123,13 +125,25 @@ def where(difference: Difference) -> str:
     return f"{int((distance > 1e-6).sum())} of {expected.size} differ; most at [{index}]: {got[worst]:.6g}, not {expected[worst]:.6g}"
 
 
+def shown(verdict: Verdict) -> list[Difference]:
+    """The first few differences; one that repeats the very error of an earlier one is left out."""
+    found, errors = [], []
+    for difference in verdict.wrong:
+        if difference.got.error is None or difference.got.error not in errors:
+            found.append(difference)
+        errors.append(difference.got.error)
+    return found[:SHOWN]
+
+
 def others(verdict: Verdict) -> str:
-    return ", ".join(difference.quantity for difference in verdict.wrong[SHOWN:])
+    """The names of the quantities that are wrong, too, but not shown."""
+    kept = [difference.quantity for difference in shown(verdict)]
+    return ", ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
 
 
 def table(verdict: Verdict) -> str:
     lines = []
-    for difference in verdict.wrong[:SHOWN]:
+    for difference in shown(verdict):
         for label, text in rows(difference):
             lines.append("<tr><td style='text-align:left;vertical-align:top;opacity:.75;padding:0 1em 0 0'>"
                          f"{label}</td><td style='text-align:left;padding:0'><code>{escape(text)}</code></td></tr>")

@@ -1,0 +1,80 @@
+"""Reports: what a student reads after a check, as text and as HTML."""
+
+import pytest
+
+from autograder.checks import find
+from autograder.judge.expected import edited_sources
+from autograder.judge.reference import module_of, reference_namespace
+from autograder.lesson.text import read_lesson
+from autograder.notebook import Prediction, add_to_class, check, run_check
+
+
+def report_on(name, edit=None, source=None):
+    sources = {name: source} if source else edited_sources(find(name), edit) if edit else {}
+    return run_check(name, reference_namespace(module_of(name), sources))
+
+
+def test_right_work_is_one_line_and_the_devices_word():
+    lines = str(report_on("value.mul")).splitlines()
+    assert lines[0] == "✓ value.mul · 2 of 2 points · all right"
+    assert lines[1].strip().startswith("Central differences on ") and len(lines) == 2
+
+
+def test_a_mistake_shows_input_expected_got_and_its_name_and_first_hint():
+    mistake = find("value.mul").mistakes[0]
+    report = report_on("value.mul", mistake.edit)
+    for text in (str(report), report._repr_html_()):
+        for part in ("input", "expected", "got", "Hint: "):
+            assert part in text
+    assert mistake.name in str(report) and mistake.hints[0] in str(report)
+    assert "say otherwise, too" in str(report)
+    assert report._repr_html_().count("<details>") == len(mistake.hints) - 1
+
+
+def test_a_stub_says_what_to_do_and_nothing_else():
+    stub = read_lesson("01_value").exercise("value.mul").stub
+    text = str(report_on("value.mul", source=stub))
+    assert "not written yet" in text and "`__mul__`" in text and len(text.splitlines()) == 2
+
+
+def test_an_error_names_the_line_and_is_shown_once():
+    source = "@add_to_class(Value)\ndef __mul__(self, other):\n    return self.data * other.dota\n"
+    text = str(report_on("value.mul", source=source))
+    assert text.count("AttributeError") < len(find("value.mul").device) + 2
+    assert "__mul__, line 3: return self.data * other.dota" in text
+
+
+def test_what_an_exercise_builds_on_comes_first():
+    namespace = reference_namespace("01_value", edited_sources(find("value.mul"), find("value.mul").mistakes[0].edit))
+    assert "builds on value.mul" in str(run_check("value.backward", namespace))
+
+
+def test_html_of_hostile_texts_is_escaped():
+    source = "@add_to_class(Value)\ndef __mul__(self, other):\n    raise ValueError('<script>alert(1)</script>')\n"
+    assert "<script>" not in report_on("value.mul", source=source)._repr_html_()
+
+
+def test_a_check_that_does_not_exist_suggests_one(capsys):
+    check("value.mull")
+    assert "value.mul" in capsys.readouterr().out
+
+
+def test_check_prints_where_there_is_no_notebook(capsys):
+    check("value.mul")
+    assert "defines no 'Value'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("guess, said", [(3, "✓"), (4, "why?"), (None, "no guess"), (..., "no guess"), ("many", "no number")])
+def test_predictions(guess, said, capsys):
+    Prediction({"a": guess}).compare(a=3.0)
+    assert said in capsys.readouterr().out
+
+
+def test_add_to_class():
+    class Empty:
+        pass
+
+    @add_to_class(Empty)
+    def name(self):
+        return "it"
+    assert Empty().name() == "it"
