@@ -233,9 +233,11 @@ def test_a_gradient_that_is_not_finite_is_wrong():
 @given(expressions())
 def test_the_device_agrees_with_engine_1(case):
     try:
-        tolerance = 1e-6 if default_device().fp64 else 2e-2
+        if not default_device().fp64:
+            pytest.skip("the device has no double precision; test_traced.py holds float32 against its own rounding")
     except NoDeviceError as error:
         pytest.skip(str(error))
+    tolerance = 1e-6
     f, inputs = case
     value, gradient = device_gradient(f, inputs)
     leaves = [Value(x) for x in inputs]
