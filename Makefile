@@ -17,7 +17,7 @@ lab: $(READY) ## open the course in JupyterLab
 	$(VENV) -m autograder lab
 
 test: $(READY) ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
-	$(VENV) -m pytest $(ARGS)
+	$(VENV) -m pytest -n auto --dist loadfile $(ARGS)
 
 grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
 	$(VENV) -m autograder grade --sample
