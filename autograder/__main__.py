@@ -70,12 +70,11 @@ def lab(module, browser, port):
     if module not in paths.module_names():
         raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
     from jupyterlab.labapp import LabApp
-    arguments = [f"--port={port}", f"--notebook-dir={paths.WORK}", f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb"]
-    if not browser:
-        arguments.append("--no-browser")
-    if is_root():
-        arguments.append("--allow-root")
-    LabApp.launch_instance(argv=arguments)
+    LabApp.launch_instance(argv=[
+        f"--ServerApp.root_dir={paths.WORK}", f"--ServerApp.port={port}", f"--ServerApp.open_browser={browser}",
+        f"--ServerApp.allow_root={is_root()}", f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb",
+        "--LabApp.news_url=None",  # no pop-up in a newcomer's first minute
+    ])
 
 
 def is_root() -> bool:
