@@ -3,7 +3,8 @@
 # The first Python that is new enough; `make PYTHON=/path/to/python lab` chooses another.
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
-VENV := .venv/bin/python
+# nbgrader calls a program of its own environment by name (alembic).
+VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
