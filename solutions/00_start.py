@@ -23,7 +23,8 @@ import pyopencl as cl
 from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.opencl import default_device, report
 from tinygrad_cl.opencl.kernels import build_kernel, run_kernel
-from tinygrad_cl.viz import draw, draw_course, draw_devices, draw_launch, plot_times, seconds_per_call
+from tinygrad_cl.viz import draw, draw_course, draw_devices, draw_launch
+from tinygrad_cl.viz import plot_times, seconds_per_call
 
 # %% [markdown]
 # ## What you build
@@ -105,7 +106,9 @@ draw(out)
 
 # %% exercise="start.sin_times"
 def sin_times(a, b):
-    """sin(a) · b, number by number. a, b and the result have the same shape; a and b stay as they are.
+    """sin(a) · b, number by number.
+
+    a, b and the result have the same shape; a and b stay as they are.
 
     >>> sin_times(np.array([0.0, np.pi / 2]), np.array([5.0, 7.0]))
     array([0., 7.])
@@ -245,7 +248,8 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 SIN_TIMES = """
 // out[i] = sin(a[i]) * b[i], one number for each work-item.
 // a, b and out hold n numbers each; n or more work-items run, in groups.
-__kernel void sin_times(__global const float *a, __global const float *b, __global float *out, const int n)
+__kernel void sin_times(__global const float *a, __global const float *b, __global float *out,
+                        const int n)
 {
     ### BEGIN SOLUTION
     int i = get_global_id(0);
@@ -311,7 +315,8 @@ empty = np.empty_like(x)
                                 x, y, upstream, empty, empty, n=x.size)
 wide_x, wide_y = x.astype(np.float64), y.astype(np.float64)
 measured = upstream * (sin_times(wide_x + h, wide_y) - sin_times(wide_x - h, wide_y)) / (2 * h)
-print(f"your kernel and central differences differ by {np.abs(grad_x - measured).max():.1e} at most,")
+worst = np.abs(grad_x - measured).max()
+print(f"your kernel and central differences differ by {worst:.1e} at most,")
 print(f"where the gradients reach {np.abs(measured).max():.1f}")
 
 # %% [markdown]
@@ -401,7 +406,8 @@ for n in sizes:
     buffers, result = to_device(p, q, p), np.empty_like(p)
     times["NumPy"].append(seconds_per_call(lambda: sin_times(p, q)))
     times["your kernel"].append(seconds_per_call(lambda: launch(buffers, n)))
-    times["your kernel, with copies"].append(seconds_per_call(lambda: launch_with_copies(p, q, result)))
+    with_copies = seconds_per_call(lambda: launch_with_copies(p, q, result))
+    times["your kernel, with copies"].append(with_copies)
 plot_times(sizes, times, f"sin(a)·b on {device.name}")
 
 # %% [markdown]

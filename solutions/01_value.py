@@ -110,7 +110,8 @@ x, far = 2.0, 0.8
 between = [x - far + i * far / 20 for i in range(41)]
 rise = (cube(x + far) - cube(x - far)) / (2 * far)
 line = [cube(x - far) + rise * (t - x + far) for t in between]
-plot = plot_lines(between, {"f(x) = x³": [cube(t) for t in between], "the line through both points": line},
+curves = {"f(x) = x³": [cube(t) for t in between], "the line through both points": line}
+plot = plot_lines(between, curves,
                   "The slope at x, from two points beside it", markers=False)
 plot.axes.plot([x - far, x + far], [cube(x - far), cube(x + far)], "o", color="black")
 plot.axes.set_xticks([x - far, x, x + far], ["x − h", "x", "x + h"])
@@ -118,7 +119,7 @@ plot
 
 # %% exercise="value.slope"
 def slope(f, x, h=1e-5):
-    """The slope of f at x, measured: f(x + h) minus f(x − h), divided by the distance of the two points.
+    """The slope of f at x, measured: f(x + h) minus f(x − h), over the distance of the points.
 
     f    takes a number and returns a number
     h    how far to go to each side
@@ -143,7 +144,8 @@ def slope(f, x, h=1e-5):
 # The slope of x³ at 2. And with a wide step, h = 1: is what you measure the same, too large or too small?
 
 # %% predict
-cube_guess = predict(small_step=..., wide_step=...)  # the slope of x³ at 2, with h = 1e-5 and with h = 1
+# the slope of x³ at 2, with h = 1e-5 and with h = 1
+cube_guess = predict(small_step=..., wide_step=...)
 
 # %% demo
 cube_guess.compare(small_step=slope(cube, 2.0), wide_step=slope(cube, 2.0, h=1.0))
@@ -164,7 +166,8 @@ def worst_error(method, h):  # over forty points, since at one alone the noise m
 steps = [10 ** (-k / 4) for k in range(61)]
 central = [worst_error(slope, h) for h in steps]
 error, best = min(zip(central, steps))
-print(f"best: h = {best:.0e}, error {error:.0e};  at h = {steps[-1]:.0e} the error is {central[-1]:.0e}")
+print(f"best: h = {best:.0e}, error {error:.0e}")
+print(f"at h = {steps[-1]:.0e} the error is {central[-1]:.0e}")
 plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central,
                        "one-sided: f(x + h) − f(x)": [worst_error(one_sided, h) for h in steps]})
 
@@ -328,7 +331,8 @@ draw(1 - a / b)
 # You have two activations now. How much of a nudge at the input comes out, for an input of −3 and for one of 3?
 
 # %% predict
-pass_guess = predict(relu_left=..., tanh_left=..., relu_right=..., tanh_right=...)  # local derivatives at −3 and at 3
+# the local derivatives at −3 (left) and at 3 (right)
+pass_guess = predict(relu_left=..., tanh_left=..., relu_right=..., tanh_right=...)
 
 # %% demo
 def local(activation, x):
@@ -340,7 +344,8 @@ pass_guess.compare(relu_left=local(Value.relu, -3.0), tanh_left=local(Value.tanh
 
 print(f"ten tanh in a row, each at 3, pass on {local(Value.tanh, 3.0) ** 10:.0e} of a nudge")
 inputs = [i / 25 - 4 for i in range(201)]
-plot_lines(inputs, {f.__name__: [local(f, x) for x in inputs] for f in (Value.relu, Value.tanh, Value.sigmoid)},
+activations = {"relu": Value.relu, "tanh": Value.tanh, "sigmoid": Value.sigmoid}
+plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activations.items()},
            "Local derivatives: what a nudge is multiplied by", "input a", "∂/∂a", markers=False)
 
 # %% [markdown]
@@ -438,13 +443,13 @@ print(f"sigmoid(a − b) = {(a - b).sigmoid().data:.6f}   p · (1 − p) = {p.da
 
 # %% exercise="value.gradcheck"
 def two_gradients(f, inputs):
-    """The gradient of f at the inputs, in two ways: (by backward, by slope), two lists, one number per input.
+    """The gradient of f at the inputs in two ways, (by backward, by slope): two lists of numbers.
 
     f         takes as many Values as there are inputs and returns a Value
     inputs    a list of numbers; it is not changed
 
-    By backward: one call of f, one of backward. By slope: for each input alone, the `slope` of f along it,
-    the others held still; f needs Values, `slope` needs plain numbers.
+    By backward: one call of f, one of backward. By slope: for each input alone, the `slope` of f
+    along it, the others held still; f needs Values, `slope` needs plain numbers.
 
     >>> by_backward, by_slope = two_gradients(lambda a, b: a * b + a, [2.0, -3.0])
     >>> by_backward, [round(s, 6) for s in by_slope]
@@ -563,7 +568,8 @@ a, b = Value(2.0), Value(-3.0)
 for text, root in {"a * b": a * b, "a - b": a - b, "a / b": a / b, "a.sigmoid()": a.sigmoid(),
                    "1 / (1 + (-a).exp())": 1 / (1 + (-a).exp())}.items():
     print(f"{text:22} {size(root)[0]} boxes, {size(root)[1]} edges")
-print(f"\none box: at least {sys.getsizeof(a) + sys.getsizeof(a.__dict__)} bytes, for a number of 8")
+size_of_box = sys.getsizeof(a) + sys.getsizeof(a.__dict__)
+print(f"\none box: at least {size_of_box} bytes, for a number of 8")
 
 # %% [markdown]
 # **Time.** N inputs, all N gradients: one forward and one backward, against 2N forwards. Guess first: how many times
@@ -605,7 +611,8 @@ for n in sizes:
 
 forwards, boths, differences = zip(*rows)
 cost_guess.compare(times_faster_at_256=differences[-1] / boths[-1])
-print("forward + backward, in forwards:", *(f"{both / forward:.1f}" for both, forward in zip(boths, forwards)))
+ratios = [both / forward for both, forward in zip(boths, forwards)]
+print("forward + backward, in forwards:", *(f"{ratio:.1f}" for ratio in ratios))
 plot_times(sizes, {"2N forwards (finite differences)": differences, "forward + backward": boths,
                    "forward": forwards}, "All gradients of N inputs", "N inputs")
 
@@ -626,7 +633,8 @@ for n in (1, 2, 5, 20, 60):
     start = time.perf_counter()
     h.backward()
     took = time.perf_counter() - start
-    print(f"{n:2} doublings: {size(h)[0]:2} boxes, {x.grad:,.0f} paths, backward {1e6 * took:.0f} µs")
+    boxes = size(h)[0]
+    print(f"{n:2} doublings: {boxes:2} boxes, {x.grad:,.0f} paths, backward {1e6 * took:.0f} µs")
 per_path = took / size(h)[1]
 years = x.grad * per_path / 3600 / 24 / 365
 print(f"\nat your time per edge, one walk per path would take {years:,.0f} years")
@@ -659,9 +667,11 @@ print(f"backward through 100,000 boxes: {time.perf_counter() - start:.2f} s, gra
 
 for n in (100, 100_000):
     try:
-        print(f"with recursion, {n:,} boxes: an order of", len(recursive_order(chain(n)[1], set(), [])))
-    except RecursionError as error:
-        print(f"with recursion, {n:,} boxes: {type(error).__name__}, the limit is {sys.getrecursionlimit():,}")
+        order = recursive_order(chain(n)[1], set(), [])
+        print(f"with recursion, {n:,} boxes: an order of {len(order)}")
+    except RecursionError:
+        limit = sys.getrecursionlimit()
+        print(f"with recursion, {n:,} boxes: RecursionError, the limit is {limit:,}")
 
 # %% [markdown] written="value.explain" points=3
 # ## In your own words

@@ -79,3 +79,9 @@ def test_every_lesson_has_five_exercises_or_nearly_and_one_written_answer(module
     lesson = read_lesson(module)
     assert 4 <= len(lesson.exercises) <= 12
     assert sum(cell.kind == "written" for cell in lesson.cells) == 1
+
+
+@pytest.mark.parametrize("module", paths.module_names())
+def test_no_line_of_code_is_wider_than_a_cell(module):
+    wide = [line for cell in read_lesson(module).cells if cell.is_code for line in cell.source.splitlines() if len(line) > 100]
+    assert not wide

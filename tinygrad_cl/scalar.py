@@ -69,9 +69,10 @@ class Value:
     def __pow__(self, exponent):
         """The power aⁿ of a = self; the exponent n is a number or a Value, with op "**".
 
-        ∂aⁿ/∂a = n · aⁿ⁻¹      ∂aⁿ/∂n = aⁿ · ln a   (only if n is a Value; it needs a > 0)
+        ∂aⁿ/∂a = n · aⁿ⁻¹      ∂aⁿ/∂n = aⁿ · ln a   (only if n is a Value)
 
-        A plain number as exponent is a constant: it is no parent.
+        A plain number as exponent is a constant: it is no parent. If n is a Value, ValueError
+        unless a > 0.
 
         >>> a, n = Value(3.0), Value(2.0)
         >>> (a ** 2).local_derivatives
@@ -83,7 +84,7 @@ class Value:
             power, slope = power_and_slope(self.data, exponent)
             return Value(power, (self,), (slope,), "**")
         if self.data <= 0:
-            raise ValueError(f"{self.data:g} ** Value: the derivative for the exponent is aⁿ·ln a, which needs a > 0;"
+            raise ValueError(f"{self.data:g} ** Value: the slope along n is aⁿ · ln a, for a > 0 only;"
                              " if the exponent is a constant, write it as a plain number")
         power, slope = power_and_slope(self.data, exponent.data)
         return Value(power, (self, exponent), (slope, power * math.log(self.data)), "**")
@@ -99,7 +100,7 @@ class Value:
         try:
             result = math.exp(self.data)
         except OverflowError:
-            raise OverflowError(f"exp({self.data:g}) is larger than any float (the limit is exp(709.78))") from None
+            raise OverflowError(f"exp({self.data:g}) is larger than any float") from None
         return Value(result, (self,), (result,), "exp")
 
     def log(self):
@@ -126,9 +127,11 @@ class Value:
         return Value(t, (self,), (1.0 - t * t,), "tanh")
 
     def sigmoid(self):
-        """The logistic function s = 1 / (1 + e⁻ᵃ) of a = self, with op "sigmoid"; right for a = ±1000, too.
+        """The logistic function s = 1 / (1 + e⁻ᵃ) of a = self, with op "sigmoid".
 
         ∂s/∂a = s · (1 − s)
+
+        It is right for a = ±1000, too.
 
         >>> s = Value(0.0).sigmoid()
         >>> s.data, s.local_derivatives
@@ -163,7 +166,10 @@ class Value:
         return self * as_value(other) ** -1
 
     def __radd__(self, other):
-        """other + self, where other is a number: Python asks the right operand when the left one does not know."""
+        """other + self, where other is a number.
+
+        Python asks the right operand when the left one, the number, does not know how to add.
+        """
         return as_value(other) + self
 
     def __rsub__(self, other):
@@ -179,7 +185,7 @@ class Value:
         return as_value(other) / self
 
     def __rpow__(self, other):
-        """otherˢᵉˡᶠ, where other is a number."""
+        """other ** self, where other is a number."""
         return as_value(other) ** self
 
     # -- backward ---------------------------------------------------------------------------------------
@@ -187,9 +193,9 @@ class Value:
     def backward(self):
         """Add ∂self/∂leaf to the `grad` of every leaf below self, and set `grad` on every node between.
 
-        Chain rule, one line per edge: parent.grad += local derivative · node.grad, each node only when its own
-        grad is complete, which is the reverse of `topological_order`. Leaves accumulate over calls until
-        `zero_grad`; nodes between belong to this call and start from 0.
+        Chain rule, one line per edge: parent.grad += local derivative · node.grad, each node only
+        when its own grad is complete, which is the reverse of `topological_order`. Leaves
+        accumulate over calls until `zero_grad`; nodes between belong to this call and start from 0.
 
         >>> a = Value(3.0)
         >>> (a * a).backward()
@@ -233,7 +239,8 @@ def power_and_slope(base, exponent):
     if base == 0 and exponent < 0:
         raise ZeroDivisionError(f"0 ** {exponent:g}: a negative power of 0 is a division by 0")
     if base < 0 and not exponent.is_integer():
-        raise ValueError(f"({base:g}) ** {exponent:g} is not a real number: a negative base needs a whole exponent")
+        raise ValueError(f"({base:g}) ** {exponent:g} is no real number:"
+                         " a base below 0 needs a whole exponent")
     if exponent == 0:
         return 1.0, 0.0
     if base == 0 and exponent < 1:
@@ -241,14 +248,15 @@ def power_and_slope(base, exponent):
     try:
         return base ** exponent, exponent * base ** (exponent - 1)
     except OverflowError:
-        raise OverflowError(f"({base:g}) ** {exponent:g}, or its derivative, is larger than any float") from None
+        power = f"({base:g}) ** {exponent:g}"
+        raise OverflowError(f"{power}, or its slope, is larger than any float") from None
 
 
 def topological_order(root):
-    """All nodes that root was computed from, and root, each once and after all of its parents: a list.
+    """A list of root and all nodes that it was computed from, each once, parents before children.
 
-    The stack is a list of our own, not Python's call stack, so a chain of 100,000 nodes is no problem; the set of
-    visited nodes keeps the work at one visit per node, however many paths lead there.
+    Any such order will do. A chain of 100,000 nodes is no problem, and a node costs one visit,
+    however many paths lead there.
 
     >>> a = Value(2.0, label="a")
     >>> b = a * a
@@ -256,7 +264,7 @@ def topological_order(root):
     >>> topological_order(c) == [a, b, c]
     True
     """
-    order, visited, stack = [], set(), [root]
+    order, visited, stack = [], set(), [root]  # a list of our own: Python's call stack is too short
     while stack:
         node = stack.pop()
         if node is None:  # the mark above a node whose parents are all in the order now
