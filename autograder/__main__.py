@@ -1,6 +1,8 @@
 """The command line: python -m autograder build | grade | lab."""
 
+import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -74,15 +76,16 @@ def lab(module, browser, port):
         f"--ServerApp.root_dir={paths.WORK}", f"--ServerApp.port={port}", f"--ServerApp.open_browser={browser}",
         f"--ServerApp.allow_root={is_root()}", f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb",
         "--LabApp.news_url=None",  # no pop-up in a newcomer's first minute
+        "--Application.log_level=ERROR",  # the address is printed all the same
     ])
 
 
 def is_root() -> bool:
-    import os
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def run():
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by name
     try:
         main(standalone_mode=False)
     except click.exceptions.Abort:

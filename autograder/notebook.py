@@ -24,7 +24,7 @@ def run_check(name: str, namespace: dict) -> Report:
     from autograder.judge.verdict import judge
 
     def verdict_on(exercise):
-        trials = [probe_namespace(exercise, namespace, NOTEBOOK_SEED, trial) for trial in range(NOTEBOOK_TRIALS)]
+        trials = probe_namespace(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
         return judge(exercise, trials, NOTEBOOK_SEED), trials
 
     exercise = find(name)

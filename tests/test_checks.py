@@ -18,7 +18,7 @@ SEEDS = [(NOTEBOOK_SEED, 2), ("a secret", 5), ("another", 5)]
 
 
 def verdict_of(check, namespace, seed=NOTEBOOK_SEED, trials=2):
-    return judge(check, [probe_namespace(check, namespace, seed, trial) for trial in range(trials)], seed)
+    return judge(check, probe_namespace(check, namespace, seed, trials), seed)
 
 
 def ids(pairs):
@@ -74,7 +74,7 @@ def test_the_device_agrees_with_the_reference(check):
     seed, trials = NOTEBOOK_SEED, 2
     _, _, measured = device_outcomes(check.name, seed, trials)
     assert all(trial[name].array is not None for trial in measured for name in check.device)
-    records = [probe_namespace(check, reference_namespace(module_of(check.name)), seed, trial) for trial in range(trials)]
+    records = probe_namespace(check, reference_namespace(module_of(check.name)), seed, trials)
     assert " agree, to " in second_opinion(check, records, seed)
 
 
@@ -84,7 +84,7 @@ def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     import numpy as np
 
     from autograder.judge.inside import pack
-    records = [probe_namespace(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, trial) for trial in range(2)]
+    records = probe_namespace(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
     expected = expected_outcomes(check.name, NOTEBOOK_SEED, 2)
     for record, trial in zip(records, expected):
         for name in check.device:
@@ -95,7 +95,7 @@ def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_a_probe_gives_the_same_for_the_same_seed_and_other_inputs_for_another(check):
     namespace = reference_namespace(module_of(check.name))
-    first, again, other = (probe_namespace(check, namespace, seed, 0) for seed in ("a", "a", "b"))
+    first, again, other = (probe_namespace(check, namespace, seed, 1) for seed in ("a", "a", "b"))
     assert first == again
     assert first != other
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.checks.tools import Tools, WorkLimitExceeded
-from autograder.judge.inside import compile_probe, pack, run_probe
+from autograder.judge.inside import compile_probe, pack, run_probe, run_trials
 from autograder.judge.outcome import outcomes_of
 
 TOOLS = Tools()
@@ -87,3 +87,11 @@ def test_pack_copies_what_it_packs():
     packed = pack(array)
     array[:] = 2
     assert outcomes_of({"q": {"array": packed}})["q"].array.tolist() == [1, 1, 1]
+
+
+def test_after_an_endless_loop_no_more_trials_are_made():
+    def loop():
+        while True:
+            pass
+    assert len(run_trials(lambda student, rng, tools: {"q": loop}, {}, [1, 2, 3], TOOLS, 0.2)) == 1
+    assert len(run_trials(lambda student, rng, tools: {"q": rng.normal()}, {}, [1, 2, 3], TOOLS, 5)) == 3

@@ -5,7 +5,8 @@ from functools import lru_cache
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.checks.tools import DeviceTools
-from autograder.judge.expected import probe_namespace
+from autograder.judge.expected import trial_seed
+from autograder.judge.inside import run_probe
 from autograder.judge.outcome import outcomes_of, same_arrays
 from autograder.judge.verdict import Verdict
 
@@ -20,8 +21,8 @@ def device_outcomes(check_name: str, seed: str, trials: int):
     from tinygrad_cl.traced import TracedValue
 
     check, device = find(check_name), default_device()
-    records = [probe_namespace(check, {"Value": TracedValue}, seed, trial, DeviceTools(), only=check.device)
-               for trial in range(trials)]
+    records = [run_probe(check.standalone_probe, {"Value": TracedValue}, trial_seed(seed, check.name, trial), DeviceTools(),
+                         check.seconds, only=check.device) for trial in range(trials)]
     return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
 
 
@@ -47,7 +48,7 @@ def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
             worst = max(worst, float(abs(there.array - here.array).max(initial=0)))
     place = f"Central differences on {name} ({precision})"
     if wrong:
-        return f"{place} say otherwise, too: {', '.join(wrong)}."
+        return f"{place} say otherwise, too: {'; '.join(wrong)}."
     return f"{place} agree, to {worst:.1e}."
 
 

@@ -9,7 +9,7 @@ from autograder.checks import find
 from autograder.checks.check import Check, Edit
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
-from autograder.judge.inside import run_probe
+from autograder.judge.inside import run_trials
 from autograder.judge.outcome import Outcome, outcomes_of
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 
@@ -25,10 +25,10 @@ def trial_seed(seed: str, check: str, trial: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}|{check}|{trial}".encode()).digest()[:8], "big")
 
 
-def probe_namespace(check: Check, namespace: dict, seed: str, trial: int, tools=None, only=None) -> dict:
-    """Run a check's probe on a namespace of this process: a notebook's, the reference's, or a mistake's."""
-    return run_probe(check.standalone_probe, namespace, trial_seed(seed, check.name, trial), tools or Tools(),
-                     check.seconds, only)
+def probe_namespace(check: Check, namespace: dict, seed: str, trials: int) -> list[dict]:
+    """Run a check's probe on a namespace of this process (a notebook's, the reference's, a mistake's): a dict per trial."""
+    seeds = [trial_seed(seed, check.name, trial) for trial in range(trials)]
+    return run_trials(check.standalone_probe, namespace, seeds, Tools(), check.seconds)
 
 
 def expected_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[dict[str, Outcome]]:
@@ -54,7 +54,7 @@ def fresh_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFER
             if not edits:
                 raise
             namespace = {}  # a mistake whose cell does not even run: every name is missing
-        found = [outcomes_of(probe_namespace(check, namespace, seed, trial)) for trial in range(trials)]
+        found = [outcomes_of(records) for records in probe_namespace(check, namespace, seed, trials)]
     errors = [outcome.error for trial in found for outcome in trial.values() if outcome.error]
     if errors and not edits:  # else an error would be what is expected of students
         raise ReferenceFailed(f"{check_name} cannot be checked on this machine, because the reference solution itself "

@@ -35,11 +35,8 @@ def module(name):
     return made
 
 inside, tools = module("inside"), module("tools")
-probe, trials = inside.compile_probe(request["probe"]), []
-for seed in request["seeds"]:
-    trials.append(inside.run_probe(probe, get_ipython().user_ns, seed, tools.Tools(), request["seconds"]))
-    if any(record.get("error", {{}}).get("type") == "ProbeTimeout" for record in trials[-1].values()):
-        break  # one endless loop is enough
+probe = inside.compile_probe(request["probe"])
+trials = inside.run_trials(probe, get_ipython().user_ns, request["seeds"], tools.Tools(), request["seconds"])
 get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(trials)}})
 """
 

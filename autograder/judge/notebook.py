@@ -101,8 +101,8 @@ class Bench:
         run = self.kernel.probe(check, [trial_seed(self.seed, check.name, i) for i in range(self.limits.trials)])
         if run.records is None:
             return self.without_records(check, run)
-        verdict = add_second_opinion(judge(check, run.records, self.seed), run.records, self.seed)
-        return self.explained(verdict)
+        trials = complete(run.records, self.limits.trials)
+        return self.explained(add_second_opinion(judge(check, trials, self.seed), trials, self.seed))
 
     def without_records(self, check: Check, run: Run) -> Verdict:
         if run.status == "timeout":
@@ -130,6 +130,17 @@ class Bench:
         elif verdict.status == "missing":  # this one is written; an earlier one that it needs is not
             verdict.status, verdict.reason = "error", f"It needs {unwritten(verdict)}, which is not written yet."
         return verdict
+
+
+def complete(trials: list[dict], count: int) -> list[dict]:
+    """Just `count` trials: what a kernel sent beyond them is dropped, and what it kept back counts as nothing.
+
+    Only after a trial that ran out of time fewer are right, since no more were made.
+    """
+    errors = [record.get("error") for record in trials[-1].values() if isinstance(record, dict)]
+    if any(isinstance(error, dict) and error.get("type") == "ProbeTimeout" for error in errors):
+        return trials[:count]
+    return (trials + [{}] * count)[:count]
 
 
 def write_verdict(cell, verdict: Verdict) -> None:

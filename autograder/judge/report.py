@@ -7,7 +7,9 @@ import numpy as np
 from autograder.judge.outcome import Outcome
 from autograder.judge.verdict import Difference, Verdict
 
-SHOWN = 3  # differences in one report; the rest is counted
+SHOWN = 3  # differences in one report; the others are named
+COLUMNS = ("quantity", "expected", "got", "where")
+FAINT = "opacity:.75;font-size:90%"
 
 HEADLINES = {
     "ok": "all right",
@@ -19,7 +21,7 @@ HEADLINES = {
     "missing": "not written yet",
     "invalid": "the notebook could not be read",
 }
-COLORS = {"ok": "#0072b2", "partial": "#e69f00"}  # Okabe and Ito: told apart with every kind of colour vision
+COLORS = {"ok": "#1a85c8", "partial": "#e69f00"}  # after Okabe and Ito; legible on white and on black
 OTHER_COLOR = "#d55e00"
 
 
@@ -47,19 +49,21 @@ class Report:
     def __str__(self) -> str:
         verdict, lines = self.verdict, [self.headline()]
         if self.advice():
-            lines.append(f"  {self.advice()}")
-        if verdict.status not in ("missing", "ok"):
-            for difference in shown(verdict):
-                lines += [f"  {label:<9} {text}" for label, text in rows(difference)]
-            if others(verdict):
-                lines.append(f"  … and {others(verdict)}")
-            if verdict.right:
-                lines.append(f"  right     {', '.join(verdict.right)}")
+            lines.append(self.advice())
+        if self.explains:
             for mistake in verdict.mistakes:
-                lines += [f"  This is what comes out when {mistake.name}.", f"  Hint: {mistake.hints[0]}"]
+                lines += [f"This is what comes out when {mistake.name}.", f"Hint: {mistake.hints[0]}"]
+            for text in inputs(verdict):
+                lines.append(f"input      {text}")
+            for difference in shown(verdict):
+                lines += [f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference)) if text]
+            if others(verdict):
+                lines.append(f"wrong, too {others(verdict)}")
+            if verdict.right:
+                lines.append(f"right      {'; '.join(verdict.right)}")
         if verdict.device:
-            lines.append(f"  {verdict.device}")
-        return "\n".join(lines)
+            lines.append(verdict.device)
+        return "\n  ".join(lines)
 
     __repr__ = __str__
 
@@ -69,16 +73,22 @@ class Report:
         parts = [f"<b style='color:{color}'>{escape(self.headline())}</b>"]
         if self.advice():
             parts.append(f"<div>{code(self.advice())}</div>")
-        if verdict.status not in ("missing", "ok"):
+        if self.explains:
+            parts += [mistake_html(mistake) for mistake in verdict.mistakes]
+            parts += [f"<div style='margin-top:.4em'>input: <code>{escape(text)}</code></div>" for text in inputs(verdict)]
             parts.append(table(verdict))
             if others(verdict):
-                parts.append(f"<div>… and {escape(others(verdict))}</div>")
+                parts.append(f"<div>wrong, too: {escape(others(verdict))}</div>")
             if verdict.right:
-                parts.append(f"<div style='opacity:.75'>right: {escape(', '.join(verdict.right))}</div>")
-            parts += [mistake_html(mistake) for mistake in verdict.mistakes]
+                parts.append(f"<div style='{FAINT}'>right: {escape('; '.join(verdict.right))}</div>")
         if verdict.device:
-            parts.append(f"<div style='opacity:.75;font-size:90%'>{escape(verdict.device)}</div>")
-        return (f"<div style='border-left:4px solid {color};padding:.3em .8em;line-height:1.5'>" + "".join(parts) + "</div>")
+            parts.append(f"<div style='{FAINT}'>{escape(verdict.device)}</div>")
+        return f"<div style='border-left:4px solid {color};padding:.3em .8em;line-height:1.5'>{''.join(parts)}</div>"
+
+    @property
+    def explains(self) -> bool:
+        """Is there a comparison to show?"""
+        return self.verdict.status not in ("missing", "ok")
 
 
 def unwritten(verdict: Verdict) -> str:
@@ -88,21 +98,21 @@ def unwritten(verdict: Verdict) -> str:
     return "the cell above" if not name or name == "<module>" else f"`{name}`"
 
 
-def rows(difference: Difference) -> list[tuple[str, str]]:
-    """The lines of one difference: (label, text)."""
-    found = [("quantity", difference.quantity)]
-    if difference.input:
-        found.append(("input", difference.input))
-    found.append(("expected", show(difference.expected)))
-    found.append(("got", show(difference.got)))
-    if place := where(difference):
-        found.append(("where", place))
-    return found
+def inputs(verdict: Verdict) -> list[str]:
+    """The probe's words for the inputs of the differences shown, each once."""
+    return list(dict.fromkeys(difference.input for difference in shown(verdict) if difference.input))
+
+
+def row(difference: Difference) -> tuple[str, str, str, str]:
+    """One difference in the order of COLUMNS."""
+    return difference.quantity, show(difference.expected), show(difference.got), where(difference)
 
 
 def show(outcome: Outcome) -> str:
     if outcome.error:
         place = outcome.error.get("where")
+        if outcome.error["type"] == "NotImplementedError":
+            return f"not written yet (in {place})" if place else "not written yet"
         return f"{outcome.error['type']}: {outcome.error['message']}" + (f" (in {place})" if place else "")
     array = outcome.array
     if array.ndim == 0:
@@ -138,16 +148,16 @@ def shown(verdict: Verdict) -> list[Difference]:
 def others(verdict: Verdict) -> str:
     """The names of the quantities that are wrong, too, but not shown."""
     kept = [difference.quantity for difference in shown(verdict)]
-    return ", ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
+    return "; ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
 
 
 def table(verdict: Verdict) -> str:
-    lines = []
-    for difference in shown(verdict):
-        for label, text in rows(difference):
-            lines.append("<tr><td style='text-align:left;vertical-align:top;opacity:.75;padding:0 1em 0 0'>"
-                         f"{label}</td><td style='text-align:left;padding:0'><code>{escape(text)}</code></td></tr>")
-    return f"<table style='margin:.3em 0;border:none;background:none'>{''.join(lines)}</table>"
+    rows = [row(difference) for difference in shown(verdict)]
+    used = [i for i in range(len(COLUMNS)) if any(texts[i] for texts in rows)]
+    cell = "style='text-align:left;vertical-align:top;padding:0 1.2em 0 0;font-weight:normal;white-space:normal'"
+    head = "".join(f"<th {cell}><span style='{FAINT}'>{COLUMNS[i]}</span></th>" for i in used)
+    body = "".join("<tr>" + "".join(f"<td {cell}><code>{escape(texts[i])}</code></td>" for i in used) + "</tr>" for texts in rows)
+    return f"<table style='margin:.2em 0;border:none'><tr>{head}</tr>{body}</table>"
 
 
 def mistake_html(mistake) -> str:
