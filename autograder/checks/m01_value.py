@@ -394,6 +394,13 @@ def __mul__(self, other):
 def value_pow(student, rng, tools):
     """The power: with a number as exponent, with a Value as exponent, with a base of 0."""
     x, y, n, up = -rng.uniform(1.2, 1.9), rng.uniform(2.1, 2.9), -rng.uniform(0.6, 0.9), -rng.uniform(1.5, 2.5)
+    small = rng.uniform(0.1, 0.4)
+
+    def near_zero(quantity):
+        base, exponent = tools.leaves(student, base=small, n=n)
+        out = base ** exponent
+        tools.backpropagate(out, upstream=up)
+        return {"base": base.grad, "n": exponent.grad}[quantity]
 
     def run(f):
         a, c, exponent, zero = tools.leaves(student, a=x, c=y, n=n, zero=0.0)
@@ -420,6 +427,8 @@ def value_pow(student, rng, tools):
         "c ** n, c.grad": lambda: run(lambda a, c, n, zero: c ** n)["c"],
         "c ** n, n.grad": lambda: run(lambda a, c, n, zero: c ** n)["n"],
         "c ** c, c.grad": lambda: run(lambda a, c, n, zero: c ** c)["c"],
+        "a base between 0 and 1, its gradient": lambda: near_zero("base"),
+        "a base between 0 and 1, n.grad": lambda: near_zero("n"),
         "a ** n is refused, since a is negative": refuses,
     }
 
@@ -769,8 +778,9 @@ def log(self):
 @check("value.tanh_sigmoid", points=3,
        device=("tanh(a), a.grad", "tanh(b), b.grad", "sigmoid(a), a.grad", "sigmoid(b), b.grad"))
 def value_tanh_sigmoid(student, rng, tools):
-    """Two S-shaped curves, on both sides of 0 and far out."""
+    """Two S-shaped curves, on both sides of 0, near it and far out."""
     x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
+    small = rng.uniform(0.05, 0.4)
 
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
@@ -778,9 +788,9 @@ def value_tanh_sigmoid(student, rng, tools):
         tools.backpropagate(out, upstream=up)
         return {"value": out.data, "a": a.grad, "b": b.grad}
 
-    def far(number):
+    def alone(number, name="sigmoid"):
         a = tools.leaves(student, a=number)
-        out = a.sigmoid()
+        out = getattr(a, name)()
         tools.backpropagate(out, upstream=up)
         return [out.data, a.grad]
 
@@ -795,8 +805,10 @@ def value_tanh_sigmoid(student, rng, tools):
         "sigmoid(a), a.grad": lambda: run(lambda a, b: a.sigmoid())["a"],
         "sigmoid(b)": lambda: run(lambda a, b: b.sigmoid())["value"],
         "sigmoid(b), b.grad": lambda: run(lambda a, b: b.sigmoid())["b"],
-        "sigmoid(1000), value and gradient": lambda: far(1000.0),
-        "sigmoid(−1000), value and gradient": lambda: far(-1000.0),
+        "sigmoid near 0, value and gradient": lambda: alone(small),
+        "tanh near 0, value and gradient": lambda: alone(small, "tanh"),
+        "sigmoid(1000), value and gradient": lambda: alone(1000.0),
+        "sigmoid(−1000), value and gradient": lambda: alone(-1000.0),
     }
 
 
@@ -905,6 +917,7 @@ def sigmoid(self):
 def value_relu(student, rng, tools):
     """The rectifier: right of 0, left of 0, at 0."""
     x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
+    small = rng.uniform(0.05, 0.4)
 
     def run(number, upstream, again=False):
         a = tools.leaves(student, a=number)
@@ -920,6 +933,7 @@ def value_relu(student, rng, tools):
         "relu(b)": lambda: run(y, up)["value"],
         "relu(b), b.grad": lambda: run(y, up)["grad"],
         "relu(relu(a)), a.grad": lambda: run(x, up, again=True)["grad"],
+        "right of 0, but near it": lambda: [run(small, up)["value"], run(small, up)["grad"]],
         "relu(0)": lambda: run(0.0, up)["value"],
         "gradient at 0": lambda: run(0.0, up)["grad"],
     }
