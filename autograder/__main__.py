@@ -23,7 +23,7 @@ def main():
 def build(check, modules):
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named)."""
     from autograder.judge.recorder import stale_recordings, write_recordings
-    from autograder.lesson.notebooks import stale, write
+    from autograder.lesson.build import stale, write
     names = list(modules) or paths.module_names()
     if check:
         found = stale(paths.module_names()) + [f"{path.relative_to(paths.ROOT)} is not what the checks give"

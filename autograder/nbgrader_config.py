@@ -1,4 +1,4 @@
-"""nbgrader's configuration for this course. `grade` writes an nbgrader_config.py into a class folder that calls it:
+"""nbgrader's configuration for this course. `grade` writes an nbgrader_config.py into a class folder that says:
 
     from autograder.nbgrader_config import configure
     configure(get_config())
@@ -6,27 +6,17 @@
 
 from pathlib import Path
 
+from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, OverwriteCells, OverwriteKernelspec, SaveAutoGrades
 from traitlets.config import Config
 
-STUB = "raise NotImplementedError"
+from autograder.grading.preprocessors import JudgeNotebook, SubmissionExporter
+from autograder.lesson.build import course_folder
 
 
 def configure(config: Config, root: Path | None = None) -> Config:
-    """Set what the course needs on nbgrader's config; `root` is the class folder (default: the current one)."""
-    from autograder.grading.preprocessors import JudgeNotebook, SubmissionExporter
-    from nbgrader.preprocessors import (AssignLatePenalties, CheckCellMetadata, OverwriteCells, OverwriteKernelspec,
-                                        SaveAutoGrades)
-
-    if root is not None:
-        config.CourseDirectory.root = str(Path(root).resolve())
-    config.CourseDirectory.course_id = "autodiff"
-    config.ClearSolutions.code_stub = {"python": STUB}
-    config.ClearSolutions.text_stub = "YOUR ANSWER HERE"
+    """Let nbgrader's autograde, in the class folder `root` (default: the current one), work with the course's judge."""
+    course_folder(config, root or Path.cwd())
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.sanitize_preprocessors = [OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
     config.Autograde.autograde_preprocessors = [JudgeNotebook, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
     return config
-
-
-def course_config(root: Path) -> Config:
-    return configure(Config(), root)

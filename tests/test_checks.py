@@ -5,7 +5,7 @@ import pytest
 from autograder import paths
 from autograder.checks import all_checks
 from autograder.judge.device import device_outcomes, second_opinion
-from autograder.judge.inside import run_probe
+from autograder.checks.inside import run_probe
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, expected_outcomes, probe_namespace, trial_seed
 from autograder.judge.verdict import judge
@@ -83,7 +83,7 @@ def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     """The tester, tested: every quantity that the device vouches for is doubled."""
     import numpy as np
 
-    from autograder.judge.inside import pack
+    from autograder.checks.inside import pack
     records = probe_namespace(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
     expected = expected_outcomes(check.name, NOTEBOOK_SEED, 2)
     for record, trial in zip(records, expected):

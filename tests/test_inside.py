@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from autograder.checks.tools import Tools, WorkLimitExceeded
-from autograder.judge.inside import compile_probe, pack, run_probe, run_trials
+from autograder.checks.inside import compile_probe, pack, run_probe, run_trials
 from autograder.judge.outcome import outcomes_of
 
 TOOLS = Tools()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.checks import find
-from autograder.judge.inside import pack
+from autograder.checks.inside import pack
 from autograder.judge.report import HEADLINES, Report
 from autograder.judge import expected
 from autograder.judge.expected import expected_outcomes, trial_seed

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Callable
 
 from autograder.errors import CourseError
-from autograder.judge.inside import compile_probe
+from autograder.checks.inside import compile_probe
 
 REGISTRY: dict[str, "Check"] = {}
 

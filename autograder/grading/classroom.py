@@ -7,6 +7,7 @@ formgrader and export work in it.
 import csv
 import io
 import shutil
+import traceback
 import warnings
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Callable, Iterator
 
 import nbformat
 from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
 
 from autograder import paths
 from autograder.checks import find
@@ -21,7 +23,8 @@ from autograder.errors import CourseError
 from autograder.grading.seed import course_seed
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
-from autograder.lesson.notebooks import convert, solved_notebook, write_atomically, write_source
+from autograder.lesson.build import convert, write_atomically, write_source
+from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 
 CONFIG = '''"""Made by `python -m autograder grade`: nbgrader in this folder works with the course's judge."""
@@ -83,24 +86,33 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
     """
     from nbgrader.apps import NbGraderAPI
 
-    from autograder.nbgrader_config import course_config
+    from autograder.nbgrader_config import configure
 
     for module in modules:
         prove(module)
     prepare(out, modules)
-    api = NbGraderAPI(config=course_config(out))
+    api = NbGraderAPI(config=configure(Config(), out))
     rows: list[Row] = []
     for submission in submissions:
-        collect(submission, out)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
-            failure = failure_of(api.autograde(submission.module, submission.student))
-            api.generate_feedback(submission.module, submission.student)
-        new = rows_of(submission, out, failure)
+        new, failure = grade_one(api, submission, out)
         rows += new
         write_csv(rows, out / "grades.csv")
         progress(submission, new, failure)
     return rows
+
+
+def grade_one(api, submission: Submission, out: Path) -> tuple[list[Row], str]:
+    """(rows, failure) of one submission; whatever goes wrong with it ends here."""
+    try:
+        collect(submission, out)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
+            failure = (failure_of(api.autograde(submission.module, submission.student))
+                       or failure_of(api.generate_feedback(submission.module, submission.student)))
+        verdicts = {} if failure else verdicts_in(autograded(submission, out))
+    except Exception:
+        verdicts, failure = {}, traceback.format_exc()
+    return rows_of(submission, verdicts), failure
 
 
 def prove(module: str) -> None:
@@ -140,14 +152,15 @@ def failure_of(result: dict) -> str:
     return "" if result["success"] else (result.get("log") or result.get("error") or "nbgrader gave no reason")
 
 
-def rows_of(submission: Submission, out: Path, failure: str) -> list[Row]:
-    """A row for every exercise of the module, out of the autograded notebook; "invalid" where there is none."""
-    exercises = read_lesson(submission.module).exercises
-    verdicts = {} if failure else verdicts_in(out / "autograded" / submission.student / submission.module
-                                              / f"{submission.module}.ipynb")
+def autograded(submission: Submission, out: Path) -> Path:
+    return out / "autograded" / submission.student / submission.module / submission.notebook.name
+
+
+def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
+    """A row for every exercise of the module; without a verdict it is "invalid", or "missing" if there was no notebook."""
     absent = "missing" if not submission.notebook.exists() else "invalid"
     rows = []
-    for name in exercises:
+    for name in read_lesson(submission.module).exercises:
         verdict = verdicts.get(name, {"points": 0.0, "status": "invalid", "mistake": ""})
         status = absent if verdict["status"] == "invalid" else verdict["status"]
         rows.append(Row(submission.student, submission.module, name, verdict["points"], find(name).points, status,

@@ -37,7 +37,7 @@ def parse(data: bytes):
     if len(data) > LARGEST:
         raise NotReadable(f"The file has {len(data) / 1e6:.0f} MB; a notebook of this course has less than one.")
     if not data.strip():
-        raise NotReadable("The file is empty.")
+        raise NotReadable("There was no notebook in the submission, or an empty one.")
     try:
         content = json.loads(data.decode("utf-8-sig"))
     except (UnicodeDecodeError, ValueError, RecursionError) as error:

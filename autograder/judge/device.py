@@ -6,7 +6,7 @@ from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.checks.tools import DeviceTools
 from autograder.judge.expected import trial_seed
-from autograder.judge.inside import run_probe
+from autograder.checks.inside import run_probe
 from autograder.judge.outcome import outcomes_of, same_arrays
 from autograder.judge.verdict import Verdict
 

@@ -16,9 +16,8 @@ from inspect import getsource
 from jupyter_client.manager import KernelManager
 from nbformat.v4 import new_output, output_from_msg
 
-from autograder.checks import tools
+from autograder.checks import inside, tools
 from autograder.checks.check import Check
-from autograder.judge import inside
 
 OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
 START_SECONDS, INTERRUPT_SECONDS = 60, 3

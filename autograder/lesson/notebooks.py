@@ -1,23 +1,16 @@
-"""Make notebooks of lessons: text → nbgrader's source → nbgrader's own converters → modules/ and solutions/*.ipynb.
+"""A lesson as notebooks: nbgrader's source, the solved one, and the blank one that a student finds.
 
-The result has no outputs and derived cell ids, so it is the same, byte for byte, on every machine.
+They have no outputs and derived cell ids, so they are the same, byte for byte, on every machine.
 """
 
 import json
-import logging
-import os
-import tempfile
-from pathlib import Path
 from typing import Callable
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from autograder import paths
 from autograder.checks import find
-from autograder.errors import CourseError
-from autograder.lesson.symbols import strip_markers
-from autograder.lesson.text import Cell, Lesson, read_lesson
+from autograder.lesson.text import Cell, Lesson
 
 KERNEL = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -66,54 +59,6 @@ def nbgrader_metadata(cell: Cell) -> dict:
     return metadata
 
 
-def build(module: str) -> dict[Path, str]:
-    """The generated files of a module, {path: text}. Writes nothing outside a temporary folder."""
-    lesson = read_lesson(module)
-    with tempfile.TemporaryDirectory(prefix="course-build-") as folder:
-        course = Path(folder)
-        write_source(lesson, course)
-        convert(course, module)
-        student = nbformat.read(course / "release" / module / f"{module}.ipynb", as_version=4)
-        solved = nbformat.read(course / "solution" / module / f"{module}.ipynb", as_version=4)
-    for cell in solved.cells:
-        cell.source = strip_markers(cell.source)
-    return {paths.student_notebook(module): normalised(student, lesson),
-            paths.solved_notebook(module): normalised(solved, lesson)}
-
-
-def write_source(lesson: Lesson, course: Path) -> None:
-    """Put the lesson into an nbgrader course folder, as source/MODULE/MODULE.ipynb."""
-    folder = course / "source" / lesson.module
-    folder.mkdir(parents=True, exist_ok=True)
-    nbformat.write(source_notebook(lesson), folder / f"{lesson.module}.ipynb")
-
-
-def convert(course: Path, module: str, solution: bool = True) -> None:
-    """Run nbgrader's generate_assignment (it fills the gradebook, too) and generate_solution on a course folder."""
-    from nbgrader.apps import NbGraderAPI
-
-    from autograder.nbgrader_config import course_config
-    api = NbGraderAPI(config=course_config(course))
-    results = {"generate_assignment": api.generate_assignment(module, force=True)}
-    if solution:
-        results["generate_solution"] = generate_solution(api, module)
-    for step, result in results.items():
-        if not result["success"]:
-            raise CourseError(f"nbgrader {step} {module} failed:\n{result.get('log') or result.get('error')}")
-
-
-def generate_solution(api, module: str) -> dict:
-    """nbgrader's generate_solution without its Execute: the solved notebook is committed without outputs."""
-    from nbgrader.converters import GenerateSolution
-    from nbgrader.preprocessors import ClearMarkScheme, ClearOutput, IncludeHeaderFooter, LockCells
-    from nbgrader.utils import capture_log, temp_attrs
-    with temp_attrs(api.coursedir, assignment_id=module):
-        converter = GenerateSolution(coursedir=api.coursedir, parent=api)
-        converter.preprocessors = [IncludeHeaderFooter, LockCells, ClearOutput, ClearMarkScheme]
-        converter.force = True
-        return capture_log(converter)
-
-
 def normalised(notebook, lesson: Lesson) -> str:
     """The notebook as text: the lesson's cell ids, its metadata alone, one way to write JSON."""
     for cell, made in zip(notebook.cells, lesson.cells, strict=True):
@@ -122,52 +67,3 @@ def normalised(notebook, lesson: Lesson) -> str:
     notebook.nbformat_minor = 5
     nbformat.validate(notebook)
     return json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-
-
-def write(modules: list[str]) -> list[Path]:
-    """Write the generated notebooks; returns those that changed. A notebook that holds a student's work stays."""
-    changed = []
-    for module in modules:
-        for path, text in build(module).items():
-            if path.exists() and path.read_text(encoding="utf-8") == text:
-                continue
-            if path.exists() and has_outputs(path):
-                raise CourseError(f"{path.relative_to(paths.ROOT)} holds outputs, so somebody worked in it; "
-                                  "move it away (work belongs into work/), then build again")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, text)
-            changed.append(path)
-    return changed
-
-
-def has_outputs(path: Path) -> bool:
-    try:
-        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-        return any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
-    except (ValueError, KeyError, AttributeError, TypeError):
-        return False
-
-
-def write_atomically(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
-
-
-def stale(modules: list[str]) -> list[str]:
-    """What is wrong with the generated files, a sentence each; empty if they are just what the lessons give."""
-    wanted = {path: text for module in modules for path, text in build(module).items()}
-    found = []
-    for path, text in wanted.items():
-        name = path.relative_to(paths.ROOT)
-        if not path.exists():
-            found.append(f"{name} is missing")
-        elif path.read_text(encoding="utf-8") != text:
-            found.append(f"{name} is not what its lesson gives")
-    present = [path for path in paths.MODULES.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts]
-    present += paths.LESSONS.glob("*.ipynb")
-    found += [f"{path.relative_to(paths.ROOT)} belongs to no lesson" for path in sorted(set(present) - set(wanted))]
-    return found
-
-
-logging.getLogger("traitlets").setLevel(logging.ERROR)

@@ -14,8 +14,9 @@ from pathlib import Path
 from autograder.errors import CourseError
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
-STUBS = {BEGIN: "raise NotImplementedError", "<!-- BEGIN SOLUTION -->": "YOUR ANSWER HERE"}
-ENDS = (END, "<!-- END SOLUTION -->")
+BEGIN_WRITTEN, END_WRITTEN = "<!-- BEGIN SOLUTION -->", "<!-- END SOLUTION -->"
+STUBS = {BEGIN: "raise NotImplementedError", BEGIN_WRITTEN: "YOUR ANSWER HERE"}
+ENDS = (END, END_WRITTEN)
 SYMBOL = re.compile(r"(?P<module>[\w.]+):(?P<name>\w+)(\.(?P<method>\w+)|\[(?P<members>[^\]]*)\])?$")
 
 

@@ -9,14 +9,14 @@ from nbclient import NotebookClient
 from autograder import paths
 from autograder.errors import CourseError
 from autograder.judge.recorder import stale_recordings
-from autograder.lesson import notebooks
+from autograder.lesson import build
 from autograder.lesson.text import read_lesson
 
 MODULES = paths.module_names()
 
 
 def test_the_committed_notebooks_are_what_the_lessons_give():
-    assert notebooks.stale(MODULES) == []
+    assert build.stale(MODULES) == []
 
 
 def test_the_recorded_outcomes_are_what_a_fresh_run_gives():
@@ -49,9 +49,9 @@ def test_work_in_a_generated_notebook_is_not_overwritten(tmp_path, monkeypatch):
     path = tmp_path / "x.ipynb"
     path.write_text(json.dumps({"cells": [{"outputs": [{"output_type": "stream"}]}]}), encoding="utf-8")
     monkeypatch.setattr(paths, "ROOT", tmp_path)
-    monkeypatch.setattr(notebooks, "build", lambda module: {path: "new"})
+    monkeypatch.setattr(build, "build", lambda module: {path: "new"})
     with pytest.raises(CourseError, match="somebody worked in it"):
-        notebooks.write(["x"])
+        build.write(["x"])
     assert "outputs" in path.read_text(encoding="utf-8")
 
 
@@ -62,8 +62,8 @@ def test_stale_and_strange_files_are_named(tmp_path, monkeypatch):
     for name in ("modules/a/a.ipynb", "modules/a/notes.txt", "solutions/b.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("old", encoding="utf-8")
-    monkeypatch.setattr(notebooks, "build", lambda module: {tmp_path / "modules/a/a.ipynb": "new",
+    monkeypatch.setattr(build, "build", lambda module: {tmp_path / "modules/a/a.ipynb": "new",
                                                             tmp_path / "solutions/a.ipynb": "new"})
-    assert notebooks.stale(["a"]) == [
+    assert build.stale(["a"]) == [
         "modules/a/a.ipynb is not what its lesson gives", "solutions/a.ipynb is missing",
         "modules/a/notes.txt belongs to no lesson", "solutions/b.ipynb belongs to no lesson"]
