@@ -88,9 +88,9 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
 
     from autograder.nbgrader_config import configure
 
+    prepare(out, modules)
     for module in modules:
         prove(module)
-    prepare(out, modules)
     api = NbGraderAPI(config=configure(Config(), out))
     rows: list[Row] = []
     for submission in submissions:
@@ -125,8 +125,11 @@ def prove(module: str) -> None:
 
 def prepare(out: Path, modules: list[str]) -> None:
     """OUT as an nbgrader course folder, with the modules in its gradebook."""
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+    except OSError as error:
+        raise CourseError(f"{out} cannot be written ({error.strerror}); choose another folder with --out") from None
     for module in modules:
         write_source(read_lesson(module), out)
         convert(out, module, solution=False)
