@@ -64,13 +64,9 @@ def grade(submissions, out, sample):
 @click.option("--port", default=8888, show_default=True)
 def lab(module, browser, port):
     """Open JupyterLab on MODULE, on your own copies in work/, which no update overwrites."""
-    for name in paths.module_names():
-        copy = paths.WORK / name / f"{name}.ipynb"
-        if not copy.exists():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(paths.student_notebook(name), copy)
     if module not in paths.module_names():
         raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
+    copy_notebooks()
     from jupyterlab.labapp import LabApp
     LabApp.launch_instance(argv=[
         f"--ServerApp.root_dir={paths.WORK}", f"--ServerApp.port={port}", f"--ServerApp.open_browser={browser}",
@@ -78,6 +74,15 @@ def lab(module, browser, port):
         "--LabApp.news_url=None",  # no pop-up in a newcomer's first minute
         "--Application.log_level=ERROR",  # the address is printed all the same
     ])
+
+
+def copy_notebooks() -> None:
+    """Give the learner a copy of each student notebook in work/; one that is there stays as it is."""
+    for name in paths.module_names():
+        copy = paths.WORK / name / f"{name}.ipynb"
+        if not copy.exists():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(paths.student_notebook(name), copy)
 
 
 def is_root() -> bool:

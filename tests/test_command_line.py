@@ -1,0 +1,46 @@
+"""The command line of the autograder: what it says when something is not as it should be, and what it never overwrites."""
+
+import subprocess
+import sys
+
+import pytest
+
+from autograder import paths
+from autograder.__main__ import copy_notebooks
+
+
+def run(*arguments, cwd=None):
+    done = subprocess.run([sys.executable, "-m", "autograder", *arguments], capture_output=True, text=True, cwd=cwd)
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments, code, part", [
+    ([], 2, "Usage"),
+    (["frobnicate"], 2, "No such command"),
+    (["build", "99_nothing"], 1, "there is no module 99_nothing; there are: 00_start"),
+    (["lab", "99_nothing"], 1, "there is no module 99_nothing"),
+    (["grade"], 1, "say what to grade and where to"),
+    (["grade", "not/there", "--out", "out"], 1, "is no folder"),
+])
+def test_a_wrong_call_is_one_sentence(arguments, code, part, tmp_path):
+    returned, text = run(*arguments, cwd=tmp_path)
+    assert returned == code and part in text
+    assert not list(tmp_path.iterdir()), "a refused command leaves nothing behind"
+
+
+def test_an_output_folder_that_cannot_be_written_is_said_before_anything_is_graded(tmp_path):
+    (tmp_path / "class" / "ann" / "01_value").mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    returned, text = run("grade", str(tmp_path / "class"), "--out", str(tmp_path / "file" / "out"))
+    assert returned == 1 and "choose another folder" in text
+
+
+def test_copies_to_work_in_are_made_once_and_then_left_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "WORK", tmp_path / "work")
+    copy_notebooks()
+    copy = tmp_path / "work" / "01_value" / "01_value.ipynb"
+    assert copy.read_bytes() == paths.student_notebook("01_value").read_bytes()
+    copy.write_text("my work")
+    copy_notebooks()
+    assert copy.read_text() == "my work"
