@@ -185,6 +185,8 @@ import numpy as np
 def slope(f, x, h=1e-5):
     return np.divide(f(x + h) - f(x - h), 2 * h)
 ''')
+value_slope.variant("the points named the other way round: both differences change their sign",
+                    swap=("x - h, x + h", "x + h, x - h"))
 
 
 # -- 2 · the sum --------------------------------------------------------------------------------------------------------
@@ -287,6 +289,7 @@ def __add__(self, other):
         return Value(self.data + other, (self,), (1.0,), "+")
     return Value(self.data + other.data, (self, other), (1.0, 1.0), "+")
 ''')
+value_add.variant("the parents the other way round: both derivatives are 1", swap=("(self, other), (1", "(other, self), (1"))
 
 
 # -- 3 · the product ----------------------------------------------------------------------------------------------------
@@ -408,9 +411,9 @@ def value_pow(student, rng, tools):
         tools.backpropagate(out, upstream=up)
         return {"value": out.data, "a": a.grad, "c": c.grad, "n": exponent.grad, "zero": zero.grad}
 
-    def refuses():
+    def refuses(f):
         try:
-            run(lambda a, c, n, zero: a ** n)
+            run(f)
         except (ValueError, ArithmeticError):
             return True
         return False
@@ -429,7 +432,8 @@ def value_pow(student, rng, tools):
         "c ** c, c.grad": lambda: run(lambda a, c, n, zero: c ** c)["c"],
         "a base between 0 and 1, its gradient": lambda: near_zero("base"),
         "a base between 0 and 1, n.grad": lambda: near_zero("n"),
-        "a ** n is refused, since a is negative": refuses,
+        "a ** n is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a ** n),
+        "0 ** n is refused": lambda: refuses(lambda a, c, n, zero: zero ** n),
     }
 
 
@@ -496,6 +500,9 @@ def __pow__(self, exponent):
         slopes.append(power * math.log(self.data))
     return Value(power, parents, slopes, "**")
 ''')
+value_pow.variant("no guard: math.log refuses the same", swap=("self.data <= 0", "False"))
+value_pow.variant("the guard lets 0 pass: math.log refuses it", swap=("self.data <= 0", "self.data < 0"))
+value_pow.variant("the guard begins at −1: math.log refuses the rest", swap=("self.data <= 0", "self.data <= -1"))
 
 
 # -- 5 · the derived operations -----------------------------------------------------------------------------------------
@@ -647,6 +654,9 @@ def __rpow__(self, other):
     power = other ** self.data
     return Value(power, [self], [power * math.log(other)], "**")
 ''')
+value_derived.variant("−a by dividing", swap=("self * -1.0", "self / -1.0"))
+value_derived.variant("the sum takes plain numbers itself", swap=("-as_value(other)", "-other"))
+value_derived.variant("a plain number has a power of its own", swap=("as_value(other) ** -1", "other ** -1"))
 
 
 # -- 6 · exp and log ----------------------------------------------------------------------------------------------------
@@ -655,12 +665,19 @@ def __rpow__(self, other):
 def value_exp_log(student, rng, tools):
     """The exponential and the logarithm, alone and one in the other."""
     x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
+    small = rng.uniform(0.1, 0.4)
 
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
         out = f(a, b)
         tools.backpropagate(out, upstream=up)
         return {"value": out.data, "a": a.grad, "b": b.grad}
+
+    def log_near_zero():
+        c = tools.leaves(student, c=small)
+        out = c.log()
+        tools.backpropagate(out, upstream=up)
+        return [out.data, c.grad]
 
     def refuses(number):
         try:
@@ -679,6 +696,7 @@ def value_exp_log(student, rng, tools):
         "log(a)": lambda: run(lambda a, b: a.log())["value"],
         "log(a), a.grad": lambda: run(lambda a, b: a.log())["a"],
         "log(exp(b)), b.grad": lambda: run(lambda a, b: b.exp().log())["b"],
+        "log near 0, value and gradient": log_near_zero,
         "ValueError for log(b), since b is negative": lambda: refuses(y),
         "ValueError for log(0)": lambda: refuses(0.0),
     }
@@ -771,6 +789,9 @@ def exp(self):
 def log(self):
     return Value(math.log(self.data), (self,), (self.data ** -1,), "ln")
 ''')
+value_exp_log.variant("no guard: math.log refuses the same", swap=("self.data <= 0", "False"))
+value_exp_log.variant("the guard lets 0 pass: math.log refuses it", swap=("self.data <= 0", "self.data < 0"))
+value_exp_log.variant("the guard begins at −1: math.log refuses the rest", swap=("self.data <= 0", "self.data <= -1"))
 
 
 # -- 7 · tanh and sigmoid -----------------------------------------------------------------------------------------------
@@ -909,6 +930,7 @@ def tanh(self):
 def sigmoid(self):
     return 0.5 + 0.5 * (0.5 * self).tanh()
 ''')
+value_tanh_sigmoid.variant("at 0 both branches give 1", swap=("self.data >= 0", "self.data > 0"))
 
 
 # -- 8 · relu -----------------------------------------------------------------------------------------------------------
@@ -1235,6 +1257,7 @@ def topological_order(root):
                 order.append(node)
     return order
 ''')
+value_order.variant("looked up in the order: slower, not wrong", swap=("node not in visited", "node not in order"))
 
 
 # -- 10 · backward ------------------------------------------------------------------------------------------------------
@@ -1519,6 +1542,8 @@ def backward(self):
 def zero_grad(self):
     [setattr(node, "grad", 0.0) for node in topological_order(self)]
 ''')
+value_backward.variant("set to 1: only a leaf that calls backward twice could tell", swap=("self.grad += 1.0", "self.grad = 1.0"))
+value_backward.variant("the last box of the order is self", swap=("self.grad += 1.0", "node.grad += 1.0"))
 
 
 # -- 11 · gradient check ------------------------------------------------------------------------------------------------
@@ -1650,3 +1675,4 @@ def two_gradients(f, inputs):
         slopes[i] = (f(*[Value(v) for v in x + step]).data - f(*[Value(v) for v in x - step]).data) / (2 * h)
     return rules, slopes
 ''')
+value_gradcheck.variant("as many leaves as inputs", swap=("range(len(inputs))", "range(len(leaves))"))
