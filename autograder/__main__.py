@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | grade | lab."""
+"""The command line: python -m autograder build | grade | lab | mutants."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ from autograder.errors import CourseError
 
 @click.group()
 def main():
-    """Build the course's notebooks, open them, and grade a class."""
+    """Build the course's notebooks, open them, grade a class, and test the checks."""
 
 
 @main.command()
@@ -83,6 +83,20 @@ def copy_notebooks() -> None:
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(paths.student_notebook(name), copy)
+
+
+@main.command()
+@click.argument("checks", nargs=-1)
+def mutants(checks):
+    """List the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
+    from autograder.checks import all_checks, find
+    from autograder.judge.mutants import mutants_of, survivors
+    for check in map(find, checks or all_checks()):
+        made = mutants_of(check)
+        alive = survivors(check, made)
+        click.echo(f"{check.name}: {len(made)} mutants, {len(alive)} not noticed")
+        for mutant in alive:
+            click.echo(f"  line {mutant.line}: {mutant.before}\n    → {mutant.after}")
 
 
 def is_root() -> bool:
