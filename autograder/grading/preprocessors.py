@@ -28,10 +28,11 @@ class JudgeNotebook(NbGraderPreprocessor):
     """Runs the student's cells in their kernel and writes the judge's verdicts into the check cells."""
 
     cell_seconds = Float(Limits.cell_seconds, help="Seconds that one cell of a student may take.").tag(config=True)
+    seconds = Float(Limits.seconds, help="Seconds that a notebook may take in all.").tag(config=True)
     deaths = Integer(Limits.deaths, help="How often a notebook's kernel may die before the rest is given up.").tag(config=True)
     trials = Integer(Limits.trials, help="Trials per check, each with other inputs.").tag(config=True)
 
     def preprocess(self, notebook, resources):
-        limits = Limits(self.cell_seconds, self.deaths, self.trials)
+        limits = Limits(self.cell_seconds, self.seconds, self.deaths, self.trials)
         judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), limits)
         return notebook, resources

@@ -4,6 +4,7 @@ A kernel that dies is started again, and the cells before it are run again witho
 exercise costs that exercise.
 """
 
+import time
 from dataclasses import dataclass
 
 from nbformat.v4 import new_output
@@ -20,9 +21,10 @@ from autograder.lesson.text import Lesson, read_lesson
 
 @dataclass(frozen=True)
 class Limits:
-    """What one notebook may take: seconds per cell, kernels that may die, trials per check."""
+    """What one notebook may take: seconds per cell and in all, kernels that may die, trials per check."""
 
     cell_seconds: float = 20
+    seconds: float = 300
     deaths: int = 12
     trials: int = 5
 
@@ -56,6 +58,7 @@ class Bench:
         self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
         self.endings: dict[int, str] = {}  # position of a cell that was run → ok, error, timeout or dead
         self.deaths = 0
+        self.end = time.monotonic() + limits.seconds
 
     def run(self) -> dict[str, Verdict]:
         verdicts = {}
@@ -80,7 +83,9 @@ class Bench:
         cell.outputs, self.endings[position] = run.outputs, run.status
 
     def ready(self) -> bool:
-        """A kernel in which the cells before have run; False when too many have died."""
+        """A kernel in which the cells before have run; False when too many have died, or the time is up."""
+        if time.monotonic() > self.end:
+            return False
         if self.kernel.alive:
             return True
         if self.deaths >= self.limits.deaths:
@@ -97,7 +102,9 @@ class Bench:
 
     def judge(self, check: Check, position: int) -> Verdict:
         if not self.ready():
-            return Verdict(check, "crashed", reason="The notebook's process ended too often; this was not judged.")
+            if time.monotonic() > self.end:
+                return Verdict(check, "timeout", reason=f"The notebook took more than {self.limits.seconds:g} s before this check.")
+            return Verdict(check, "crashed", reason="The notebook's process ended too often before this check.")
         run = self.kernel.probe(check, [trial_seed(self.seed, check.name, i) for i in range(self.limits.trials)])
         if run.records is None:
             return self.without_records(check, run)

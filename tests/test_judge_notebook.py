@@ -1,0 +1,100 @@
+"""A whole notebook judged: what runs, what is skipped, and what becomes of crashes, floods and lost time."""
+
+import nbformat
+import pytest
+
+from autograder.checks import find
+from autograder.judge.notebook import Limits, complete, judge_notebook
+from autograder.lesson.notebooks import blank_notebook, solved_notebook
+from autograder.lesson.text import read_lesson
+
+MODULE = "01_value"
+LESSON = read_lesson(MODULE)
+
+
+def judged(change, limits=Limits(trials=1)):
+    """Verdicts on the solved notebook after `change(cells)`."""
+    notebook = solved_notebook(LESSON)
+    change(notebook.cells)
+    return judge_notebook(notebook, MODULE, "a seed", limits), notebook
+
+
+def at(cells, cell_id):
+    return next(i for i, cell in enumerate(cells) if cell.id == cell_id)
+
+
+def added(source):
+    return nbformat.v4.new_code_cell(source, id="student-1")
+
+
+def statuses(verdicts):
+    return {name: verdict.status for name, verdict in verdicts.items()}
+
+
+def test_a_cell_that_kills_the_process_costs_nothing_but_itself():
+    verdicts, _ = judged(lambda cells: cells.insert(at(cells, "check-value-mul"), added("import os; os._exit(0)")))
+    assert set(statuses(verdicts).values()) == {"ok"}
+
+
+def test_when_processes_end_too_often_the_rest_is_crashed():
+    def kill_again_and_again(cells):
+        for position in (len(cells), at(cells, "check-value-pow"), at(cells, "check-value-mul")):
+            cells.insert(position, added("import os; os._exit(0)"))
+    verdicts, _ = judged(kill_again_and_again, Limits(trials=1, deaths=1))
+    assert statuses(verdicts)["value.mul"] == "ok"
+    assert statuses(verdicts)["value.pow"] == statuses(verdicts)["value.gradcheck"] == "crashed"
+    assert all(verdict.points == 0 for name, verdict in verdicts.items() if verdict.status == "crashed")
+
+
+def test_when_the_time_of_the_notebook_is_up_the_rest_is_timeout():
+    def sleep(cells):
+        cells.insert(at(cells, "check-value-mul"), added("import time; time.sleep(60)"))
+    verdicts, _ = judged(sleep, Limits(trials=1, cell_seconds=3, seconds=3))
+    assert statuses(verdicts)["value.gradcheck"] == "timeout" and "before this check" in verdicts["value.gradcheck"].reason
+
+
+def test_the_students_cells_keep_their_output_and_untouched_demos_do_not_run():
+    def change(cells):
+        cells.insert(at(cells, "check-value-mul"), added("print('here')"))
+    _, notebook = judged(change)
+    assert notebook.cells[at(notebook.cells, "student-1")].outputs[0].text == "here\n"
+    demos = [cell for cell in notebook.cells if cell.metadata.get("course", {}).get("kind") == "demo"]
+    assert demos and not any(cell.outputs for cell in demos)
+
+
+def test_a_demo_that_was_edited_runs():
+    def edit(cells):
+        demo = next(cell for cell in cells if cell.metadata.course.kind == "demo")
+        demo.source = "print('mine')"
+    _, notebook = judged(edit)
+    demo = next(cell for cell in notebook.cells if cell.metadata.get("course", {}).get("kind") == "demo")
+    assert demo.outputs[0].text == "mine\n"
+
+
+def test_a_check_cell_holds_the_report_and_a_number_that_nbgrader_reads():
+    _, notebook = judged(lambda cells: None)
+    cell = notebook.cells[at(notebook.cells, "check-value-mul")]
+    assert "all right" in cell.outputs[0].data["text/plain"]
+    assert float(cell.outputs[-1].data["text/plain"]) == find("value.mul").points
+
+
+def test_a_blank_notebook_is_missing_everywhere():
+    notebook = blank_notebook(LESSON)
+    verdicts = judge_notebook(notebook, MODULE, "a seed", Limits(trials=1))
+    assert set(statuses(verdicts).values()) == {"missing"}
+    assert sum(verdict.points for verdict in verdicts.values()) == 0
+
+
+def test_an_invalid_notebook_is_not_run():
+    notebook = blank_notebook(LESSON)
+    notebook.metadata["course"] = {"invalid": "it is a poem"}
+    verdicts = judge_notebook(notebook, MODULE, "a seed")
+    assert {verdict.reason for verdict in verdicts.values()} == {"it is a poem"}
+
+
+@pytest.mark.parametrize("sent, kept", [
+    ([{"q": {"array": "1"}}], 3), ([{"q": {"array": "1"}}] * 9, 3),
+    ([{"q": {"error": {"type": "ProbeTimeout"}}}], 1), ([{"q": "odd"}], 3), ([{"q": {"error": "odd"}}], 3),
+])
+def test_just_the_trials_that_were_asked_for_count(sent, kept):
+    assert len(complete(sent, 3)) == kept
