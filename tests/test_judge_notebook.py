@@ -78,6 +78,11 @@ def test_a_check_cell_holds_the_report_and_a_number_that_nbgrader_reads():
     assert float(cell.outputs[-1].data["text/plain"]) == find("value.mul").points
 
 
+def test_cells_in_any_order_are_judged():
+    verdicts, _ = judged(lambda cells: cells.reverse())
+    assert set(verdicts) == set(LESSON.exercises) and statuses(verdicts)["value.mul"] != "ok"
+
+
 def test_a_blank_notebook_is_missing_everywhere():
     notebook = blank_notebook(LESSON)
     verdicts = judge_notebook(notebook, MODULE, "a seed", Limits(trials=1))

@@ -39,8 +39,9 @@ def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits()) 
         with StudentKernel() as kernel:
             verdicts = Bench(notebook, lesson, seed, limits, kernel).run()
     for cell in notebook.cells:
-        if (kind_and_name := course_cell(cell))[0] == "check":
-            write_verdict(cell, verdicts[kind_and_name[1]])
+        kind, name = course_cell(cell)
+        if kind == "check":
+            write_verdict(cell, verdicts[name])
     return verdicts
 
 
@@ -65,9 +66,9 @@ class Bench:
         for position, cell in enumerate(self.cells):
             kind, name = course_cell(cell)
             if kind == "check":
-                verdict = verdicts[name] = self.judge(find(name), position)
-                if verdict.status != "ok":
-                    verdict.needs = [need for need in verdict.check.needs if verdicts[need].status != "ok"]
+                verdict = verdicts[name] = self.judge(find(name))
+                not_right = {earlier for earlier, its in verdicts.items() if its.status != "ok"}
+                verdict.needs = [need for need in verdict.check.needs if need in not_right]
             elif cell.cell_type == "code" and not self.is_untouched_demo(cell):
                 self.run_cell(position)
         return verdicts
@@ -100,7 +101,7 @@ class Bench:
                     return self.ready()
         return True
 
-    def judge(self, check: Check, position: int) -> Verdict:
+    def judge(self, check: Check) -> Verdict:
         if not self.ready():
             if time.monotonic() > self.end:
                 return Verdict(check, "timeout", reason=f"The notebook took more than {self.limits.seconds:g} s before this check.")

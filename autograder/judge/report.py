@@ -40,7 +40,7 @@ class Report:
     def advice(self) -> str:
         if self.verdict.reason:
             return self.verdict.reason
-        if self.verdict.needs:
+        if self.verdict.needs and self.explains:
             return f"This builds on {', '.join(self.verdict.needs)}: get that right first, then run this check again."
         if self.verdict.status == "missing":
             return f"Replace `raise NotImplementedError` in {unwritten(self.verdict)}, run that cell, then run this one again."
