@@ -1,0 +1,76 @@
+"""For the tests of engine 3: every OpenCL device found, and the shapes and numbers they are tried
+with.
+"""
+
+import functools
+from dataclasses import replace
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from tinygrad_cl import opencl
+from tinygrad_cl.netcl.core.device import choose, manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+
+TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
+
+
+@functools.cache
+def devices():
+    """{name: Device, or why it is skipped}: each device found, and the default one with kernels
+    shaped as for a GPU.
+    """
+    found = {}
+    default = manager.default("auto")
+    for each in opencl.find_devices():
+        fault = "" if each.position == default.found.position else opencl.find_fault(each)
+        device = default if each.position == default.found.position else fault or manager.use(each)
+        found[f"{each.position} {each.name}"] = device
+    queue = cl.CommandQueue(default.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+    as_gpu = replace(choose(default.found), lanes=dict.fromkeys(default.choices.lanes, 1), group=16, local_memory=True)
+    found["shaped as for a GPU"] = manager.use(default.found, queue, as_gpu)
+    return found
+
+
+@pytest.fixture(params=devices())
+def device(request):
+    """Each device, with memory that holds NaN until somebody writes it."""
+    device = devices()[request.param]
+    if isinstance(device, str):
+        pytest.skip(device)
+    with device.pool.poisoned():
+        yield device
+
+
+@pytest.fixture
+def exact(device):
+    """A device that computes in float64."""
+    if not device.has(np.dtype(np.float64)):
+        pytest.skip(f"{device.found.name} has no float64")
+    return device
+
+
+def put(device, *arrays):
+    """The arrays on the device, each in its own dtype."""
+    tensors = [Tensor.from_host(device.queue, array, array.dtype) for array in arrays]
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def numbers(rng, shape, domain=(-np.inf, np.inf), dtype=np.float64):
+    """Random numbers within a domain, of both signs where it allows them, away from the kink at
+    0.
+    """
+    values = rng.uniform(0.3, 2.0, shape)
+    return (values if domain[0] == 0 else values * rng.choice([-1.0, 1.0], shape)).astype(dtype)
+
+
+def close(got, expected, dtype="float32", size=1):
+    """Whether two arrays agree in shape, and within the rounding of a dtype; NaN and Inf must be
+    the same.
+
+    size   how many numbers were added up for each: rounding grows with its root
+    """
+    got, expected = np.asarray(got), np.asarray(expected)
+    tolerance = TOLERANCE[str(dtype)] * max(1, size) ** 0.5
+    return got.shape == expected.shape and np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)

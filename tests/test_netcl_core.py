@@ -1,0 +1,190 @@
+"""Engine 3's device, memory, tensors and parameters."""
+
+import gc
+import threading
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from netcl_devices import device, devices, exact  # noqa: F401 (fixtures)
+from tinygrad_cl import opencl
+from tinygrad_cl.netcl.core import device as core_device
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.memory import SLACK
+from tinygrad_cl.netcl.core.parameter import Parameter
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.ops.elementwise import elementwise_unary
+
+
+def test_the_default_device_is_the_courses_which_works():
+    """netcl takes the first device of the first platform, working or not."""
+    default = manager.default("auto")
+    assert default is manager.default("auto")
+    assert default.found is opencl.default_device() and opencl.find_fault(default.found) == ""
+    assert manager.of(default.queue) is default
+
+
+def test_a_device_can_be_asked_for_by_name():
+    default = manager.default("auto")
+    assert manager.default(default.found.name) is manager.default(default.found.name)
+    with pytest.raises(opencl.NoDeviceError, match="'quantum'"):
+        manager.default("quantum")
+
+
+def test_a_queue_that_somebody_made_gets_a_device_unless_it_is_out_of_order():
+    context = manager.default("auto").context
+    queue = cl.CommandQueue(context)
+    assert Tensor.from_host(queue, [1.0, 2.0]).queue == queue
+    assert manager.of(queue) is manager.of(queue)
+    loose = cl.CommandQueue(context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    with pytest.raises(ValueError, match="in order"):
+        manager.of(loose)
+
+
+def test_choices_follow_what_the_device_reports():
+    found = manager.default("auto").found
+
+    class Made:
+        handle = found.handle
+        compute_units, fp64 = 4, False
+
+    Made.kind, Made.vector_width = "GPU", 1
+    gpu = core_device.choose(Made)
+    assert gpu.local_memory and gpu.group > 1 and gpu.lanes == {np.dtype(np.float32): 1}
+    Made.kind, Made.vector_width = "CPU", 8
+    cpu = core_device.choose(Made)
+    assert not cpu.local_memory and cpu.group == 0 and cpu.lanes == {np.dtype(np.float32): 8}
+    assert core_device._lanes(3) == 2 and core_device._lanes(0) == 1 and core_device._lanes(32) == 16
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3), (0,), (3, 0, 2)], ids=str)
+def test_numbers_come_back_as_they_were_sent(device, shape):
+    array = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    tensor = Tensor.from_host(device.queue, array)
+    back = tensor.to_host()
+    assert np.array_equal(back, array) and back.shape == shape and back.dtype == np.float32
+    assert (tensor.shape, tensor.size, tensor.ndim, tensor.dtype) == (shape, array.size, len(shape), "float32")
+
+
+def test_from_host_takes_lists_and_other_orders_and_is_float32_unless_asked(device):
+    assert Tensor.from_host(device.queue, [[1, 2], [3, 4]]).to_host().tolist() == [[1, 2], [3, 4]]
+    assert Tensor.from_host(device.queue, 2.5).to_host().tolist() == 2.5
+    grid = np.arange(12.0).reshape(3, 4)
+    assert np.array_equal(Tensor.from_host(device.queue, grid.T[::2]).to_host(), grid.T[::2])
+    assert Tensor.from_host(device.queue, grid).dtype == "float32"
+
+
+def test_from_host_copies(device):
+    """On a CPU, netcl's tensor is the caller's own array."""
+    array = np.ones(100, np.float32)
+    tensor = Tensor.from_host(device.queue, array)
+    array[:] = 7
+    assert np.all(tensor.to_host() == 1)
+    tensor.to_host()[:] = 9
+    assert np.all(tensor.to_host() == 1)
+
+
+def test_float64_is_exact(exact):
+    array = np.array([1 / 3, 1e300])
+    assert np.array_equal(Tensor.from_host(exact.queue, array, "float64").to_host(), array)
+
+
+def test_a_dtype_that_the_device_lacks_is_refused(device):
+    for dtype in ("int32", "float16"):
+        with pytest.raises(TypeError, match=f"not in {dtype}"):
+            Tensor.from_shape(device.queue, (2,), dtype)
+
+
+def test_write_full_copy_and_reshape(device):
+    tensor = Tensor.full(device.queue, (2, 3), 4.0)
+    assert np.all(tensor.to_host() == 4) and Tensor.full(device.queue, (0,), 1.0).size == 0
+    twin, view = tensor.copy(), tensor.reshape(3, -1)
+    assert tensor.write(np.arange(6).reshape(2, 3)) is tensor
+    assert np.array_equal(view.to_host(), [[0, 1], [2, 3], [4, 5]])  # a view sees it
+    assert np.all(twin.to_host() == 4)                               # a copy does not
+    with pytest.raises(ValueError, match="cannot be written"):
+        tensor.write([1.0, 2.0])
+    for shape in [(4,), (-1, 4), (-1, -1), (0, -1)]:
+        with pytest.raises(ValueError, match="cannot become"):
+            tensor.reshape(shape)
+    assert Tensor.full(device.queue, (0, 3), 0).reshape((3, 0)).shape == (3, 0)
+
+
+def test_a_negative_length_is_refused(device):
+    with pytest.raises(ValueError, match="no negative length"):
+        Tensor.from_shape(device.queue, (2, -1))
+
+
+def test_a_parameter_requires_a_gradient_a_tensor_does_not(device):
+    parameter = Parameter.from_host(device.queue, [1.0])
+    assert isinstance(parameter, Tensor) and parameter.requires_grad and parameter.grad is None
+    assert not Tensor.from_host(device.queue, [1.0]).requires_grad
+    assert Parameter.full(device.queue, (2,), 0).requires_grad
+
+
+def test_memory_that_nobody_wrote_is_nan_in_a_poisoned_pool(device):
+    for _ in range(3):
+        tensor = Tensor.from_shape(device.queue, (1000,))
+        assert np.all(np.isnan(tensor.to_host()))
+        tensor.write(np.ones(1000))
+    if device.has(np.dtype(np.float64)):
+        assert np.all(np.isnan(Tensor.from_shape(device.queue, 10, "float64").to_host()))
+
+
+def test_the_poison_is_off_by_default_and_after_the_with():
+    pool = manager.default("auto").pool
+    assert not pool.poison
+    with pool.poisoned():
+        assert pool.poison
+    assert not pool.poison
+
+
+def test_freed_memory_is_used_again(device):
+    gc.collect()
+    before = device.pool.used_bytes()
+    tensors = [Tensor.from_shape(device.queue, (1000,)) for _ in range(10)]
+    assert device.pool.used_bytes() >= before + 10 * (4000 + SLACK)
+    view = tensors[0].reshape(10, 100)
+    del tensors
+    assert before < device.pool.used_bytes() <= before + 2 * (4000 + SLACK)  # the view still uses its own
+    del view
+    held = device.pool.held_bytes()
+    assert device.pool.used_bytes() == before
+    again = Tensor.from_shape(device.queue, (1000,))
+    assert device.pool.held_bytes() == held and again.size == 1000
+
+
+def test_launches_are_seen_with_their_times(device):
+    tensor = Tensor.full(device.queue, (1000,), 1.0)
+    elementwise_unary(tensor, expression="sin(v0)")
+    with device.watch() as outer:
+        elementwise_unary(tensor, expression="sin(v0)")
+        with device.watch() as inner:
+            elementwise_unary(tensor, expression="cos(v0)")
+    elementwise_unary(tensor, expression="cos(v0)")
+    assert (len(outer), len(inner)) == (2, 1)
+    assert outer[0].name == "elementwise_kernel" and outer[0].seconds >= 0
+
+
+def test_threads_share_a_device(device):
+    """A kernel holds its arguments between two launches: threads must not mix them up."""
+    wrong = []
+
+    def work(number):
+        tensor = Tensor.full(device.queue, (300,), number)
+        for _ in range(100):
+            result = elementwise_unary(tensor, expression="v0 * 2")
+        if not np.all(result.to_host() == 2 * number):
+            wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_tests_run_on_every_device_found():
+    assert len(devices()) == len(opencl.find_devices()) + 1

@@ -1,0 +1,1 @@
+"""What lies on a device: the device itself, its memory, tensors and parameters."""

@@ -1,0 +1,232 @@
+"""The device that engine 3 computes on, and what suits it: netcl's
+`manager.default("auto").queue`.
+"""
+
+import contextlib
+import threading
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pyopencl as cl
+
+from tinygrad_cl import opencl
+from tinygrad_cl.netcl.core.memory import Pool
+from tinygrad_cl.opencl.devices import silent_stderr
+
+FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How kernels are shaped for a device: decided here and nowhere else, from what the device
+    reports.
+
+    lanes          {dtype: numbers per vector}; 1 where the hardware makes vectors of work-items, as
+                   GPUs do
+    group          work-items per group, a power of two; 0 where the driver divides better
+    local_memory   whether sharing through local memory pays: it does on a GPU; on a CPU it is a
+                   copy
+    workers        work-items that keep every core busy in a kernel of few, long work-items
+    rows, vectors  accumulators of one work-item in a matrix product: rows × vectors of `lanes`
+                   numbers
+    """
+
+    lanes: dict
+    group: int
+    local_memory: bool
+    workers: int
+    rows: int
+    vectors: int
+
+
+def choose(found):
+    """The Choices for a `tinygrad_cl.opencl.Device`."""
+    cpu = found.kind == "CPU"
+    lanes = {FLOAT32: _lanes(found.vector_width)}
+    if found.fp64:
+        lanes[FLOAT64] = _lanes(found.handle.preferred_vector_width_double)
+    return Choices(
+        lanes=lanes,
+        group=0 if cpu else min(256, 1 << (found.handle.max_work_group_size.bit_length() - 1)),
+        local_memory=not cpu,
+        workers=found.compute_units * (4 if cpu else 16),
+        rows=12 if lanes[FLOAT32] == 16 else 6,  # 24 of AVX-512's 32 registers, 12 of AVX's 16
+        vectors=2,
+    )
+
+
+def _lanes(width):
+    """The largest vector of OpenCL C that is no wider than the device likes."""
+    return max(lanes for lanes in (1, 2, 4, 8, 16) if lanes <= max(1, width))
+
+
+class Kernel:
+    """A `cl.Kernel` (`handle`) and its first arguments, the same in every launch."""
+
+    __slots__ = ("handle", "constants")
+
+    def __init__(self, handle, constants):
+        self.handle, self.constants = handle, constants
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One kernel that was enqueued: its name, the numbers of work-items, its event, its last
+    arguments.
+    """
+
+    name: str
+    size: tuple
+    group: tuple | None
+    event: cl.Event
+    kernel: Kernel
+    operands: tuple
+
+    @property
+    def seconds(self):
+        """How long it ran on the device; waits until it has finished."""
+        self.event.wait()
+        return (self.event.profile.end - self.event.profile.start) * 1e-9
+
+
+class Device:
+    """One OpenCL device with its queue, its memory pool, and the kernels built for it.
+
+    found    the `tinygrad_cl.opencl.Device`
+    queue    the PyOpenCL command queue, in order
+    pool     where tensors take their memory from
+    choices  the Choices that kernels are shaped by; set other ones before the first operation only
+    layouts  {(shape, dtype): Layout}, filled by core.tensor
+    """
+
+    def __init__(self, found, queue=None, choices=None):
+        self.found = found
+        self.queue = queue or found.queue
+        self.context = self.queue.context
+        self.pool = Pool(self.queue)
+        self.choices = choices or choose(found)
+        self.layouts = {}
+        self._programs = {}
+        self._watchers = ()
+
+    def __repr__(self):
+        return f"Device({self.found.name!r}, {self.found.kind})"
+
+    def has(self, dtype):
+        """Whether the device computes in this NumPy dtype: float32 always, float64 where it can."""
+        return dtype in self.choices.lanes
+
+    def kernel(self, source, name, constants, operands, options=()):
+        """A new Kernel; the program is built once for each source text. pyopencl.RuntimeError if it
+        does not build.
+
+        constants   NumPy numbers: the first arguments, the same in every launch
+        operands    for each further argument None if it is a buffer, its NumPy type if it is a
+                    number
+        options     for the compiler
+        """
+        program = self._programs.get((source, options))
+        if program is None:
+            program = self._programs[source, options] = build(self.context, source, options)
+        handle = cl.Kernel(program, name)
+        handle.set_scalar_arg_dtypes([*map(type, constants), *operands])
+        return Kernel(handle, tuple(constant.item() for constant in constants))
+
+    def launch(self, kernel, size, group, operands):
+        """Enqueue a Kernel with its further arguments, buffers and numbers: every launch goes
+        through here.
+
+        size, group   numbers of work-items, in all and in each group, tuples; group None: the
+                      driver's choice
+        """
+        handle = kernel.handle
+        handle.set_args(*kernel.constants, *operands)
+        event = cl.enqueue_nd_range_kernel(self.queue, handle, size, group)
+        if self._watchers:
+            launch = Launch(handle.function_name, size, group, event, kernel, tuple(operands))
+            for launches in self._watchers:
+                launches.append(launch)
+
+    @contextlib.contextmanager
+    def watch(self):
+        """`with device.watch() as launches:` — a list that grows by a Launch with every kernel
+        enqueued inside.
+        """
+        launches = []
+        self._watchers += (launches,)
+        try:
+            yield launches
+        finally:
+            self._watchers = tuple(each for each in self._watchers if each is not launches)
+
+
+def build(context, source, options):
+    """Compile OpenCL C without a word on stderr: nbgrader takes a word there for a failure."""
+    with warnings.catch_warnings(), silent_stderr():
+        warnings.simplefilter("ignore", cl.CompilerWarning)
+        return cl.Program(context, source).build(options=list(options))
+
+
+class Plans(threading.local):
+    """`table`: what an operation keeps between two calls with the same layouts; each thread has its
+    own.
+
+    A kernel holds its arguments from one launch to the next, so two threads may not share one.
+    """
+
+    def __init__(self):
+        self.table = {}
+
+
+plans = Plans()
+
+
+class Manager:
+    """Every Device in use, one for each queue."""
+
+    def __init__(self):
+        self._devices = {}
+        self._lock = threading.Lock()
+
+    def default(self, name="auto"):
+        """The device of the course (`tinygrad_cl.opencl.default_device`), or with a part of a name
+        or platform,
+        the first that has it and works. Raises tinygrad_cl.opencl.NoDeviceError."""
+        if name == "auto":
+            return self.use(opencl.default_device())
+        wish = name.lower()
+        for found in opencl.find_devices():
+            if wish in f"{found.name} {found.platform} {found.kind}".lower():
+                for device in self._devices.values():
+                    if device.found.position == found.position and device.queue is device.found.queue:
+                        return device
+                if not opencl.find_fault(found):
+                    return self.use(found)
+        raise opencl.NoDeviceError(f"no OpenCL device that works has {name!r} in its name, platform or kind")
+
+    def use(self, found, queue=None, choices=None):
+        """The Device of a `tinygrad_cl.opencl.Device`, the same at every call with the same queue.
+
+        choices   shape kernels as for another kind of device; needs a queue of its own
+        """
+        queue = queue or found.queue
+        with self._lock:
+            if queue not in self._devices:
+                self._devices[queue] = Device(found, queue, choices)
+            return self._devices[queue]
+
+    def of(self, queue):
+        """The Device of a queue; a queue that somebody made themselves gets one. ValueError if it
+        is out of order.
+        """
+        device = self._devices.get(queue)
+        if device is None:
+            if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+                raise ValueError("engine 3 needs a queue that works in order")
+            found = next(each for each in opencl.find_devices() if each.handle == queue.device)
+            device = self.use(found, queue)
+        return device
+
+
+manager = Manager()

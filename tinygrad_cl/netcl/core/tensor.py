@@ -1,0 +1,155 @@
+"""A tensor: numbers in device memory, with a shape and a dtype."""
+
+import math
+
+import numpy as np
+import pyopencl as cl
+
+from tinygrad_cl.netcl.core.device import manager
+
+
+class Layout:
+    """All of a tensor but its numbers: device, shape and dtype. The same object for the same three.
+
+    size     numbers in it
+    nbytes   bytes they take
+    """
+
+    __slots__ = ("device", "shape", "dtype", "size", "nbytes")
+
+    def __init__(self, device, shape, dtype):
+        self.device, self.shape, self.dtype = device, shape, dtype
+        self.size = math.prod(shape)
+        self.nbytes = self.size * dtype.itemsize
+
+    def __repr__(self):
+        return f"Layout({self.shape}, {self.dtype})"
+
+
+def layout_of(device, shape, dtype):
+    """The one Layout of this device, shape and dtype. TypeError if the device does not compute in
+    the dtype.
+    """
+    shape, dtype = tuple(shape), np.dtype(dtype)
+    layout = device.layouts.get((shape, dtype))
+    if layout is None:
+        if not device.has(dtype):
+            able = " and ".join(str(each) for each in device.choices.lanes)
+            raise TypeError(f"{device.found.name} computes here in {able}, not in {dtype}")
+        if any(length < 0 for length in shape):
+            raise ValueError(f"a shape has no negative length: {shape}")
+        layout = device.layouts[shape, dtype] = Layout(device, tuple(map(int, shape)), dtype)
+    return layout
+
+
+class Tensor:
+    """Numbers on a device, contiguous, the last axis running fastest.
+
+    layout          device, shape and dtype
+    buffer          the device memory; a view (`reshape`) shares it
+    grad            the gradient that a backward pass left here, a Tensor of the same shape; None
+                    before
+    requires_grad   whether autograd should compute one, when the tensor is used as a leaf
+    """
+
+    __slots__ = ("layout", "buffer", "grad", "requires_grad", "__weakref__")
+
+    def __init__(self, layout, buffer, requires_grad=False):
+        self.layout = layout
+        self.buffer = buffer
+        self.grad = None
+        self.requires_grad = requires_grad
+
+    @classmethod
+    def from_host(cls, queue, data, dtype="float32"):
+        """A copy of `data` (an array, nested lists or a number) on the device of `queue`."""
+        array = np.ascontiguousarray(np.asarray(data, dtype)).reshape(np.shape(data))
+        return cls.from_shape(queue, array.shape, dtype).write(array)
+
+    @classmethod
+    def from_shape(cls, queue, shape, dtype="float32"):
+        """A tensor of this shape whose numbers are undefined: `write` them, or let a kernel do
+        so.
+        """
+        layout = layout_of(manager.of(queue), (shape,) if np.ndim(shape) == 0 else shape, dtype)
+        return cls(layout, layout.device.pool.allocate(layout.nbytes))
+
+    @classmethod
+    def full(cls, queue, shape, value, dtype="float32"):
+        """A tensor of this shape that holds `value` everywhere."""
+        tensor = cls.from_shape(queue, shape, dtype)
+        if tensor.size:
+            cl.enqueue_fill(queue, tensor.buffer, tensor.dtype.type(value), tensor.nbytes)
+        return tensor
+
+    def to_host(self):
+        """The numbers as a new NumPy array; waits for the kernels that compute them."""
+        array = np.empty(self.shape, self.dtype)
+        if array.size:
+            cl.enqueue_copy(self.queue, array, self.buffer)
+        return array
+
+    def write(self, data):
+        """Replace the numbers by those of `data`, of the same shape, and return self. Views see it,
+        too.
+        """
+        array = np.asarray(data, self.dtype)
+        if array.shape != self.shape:
+            raise ValueError(f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
+        if array.size:
+            cl.enqueue_copy(self.queue, self.buffer, np.ascontiguousarray(array))
+        return self
+
+    def copy(self):
+        """The same numbers in memory of their own."""
+        layout = self.layout
+        twin = Tensor(layout, layout.device.pool.allocate(layout.nbytes))
+        if layout.size:
+            cl.enqueue_copy(self.queue, twin.buffer, self.buffer, byte_count=layout.nbytes)
+        return twin
+
+    def reshape(self, *shape):
+        """The same memory under another shape; one length may be −1. ValueError if the sizes
+        differ.
+        """
+        shape = shape[0] if len(shape) == 1 and not np.isscalar(shape[0]) else shape
+        if -1 in shape:
+            rest = -math.prod(shape)
+            if shape.count(-1) > 1 or rest == 0 or self.size % rest:
+                raise ValueError(f"shape {self.shape} cannot become {tuple(shape)}")
+            shape = tuple(self.size // rest if length == -1 else length for length in shape)
+        layout = layout_of(self.layout.device, shape, self.dtype)
+        if layout.size != self.size:
+            raise ValueError(f"shape {self.shape} cannot become {layout.shape}")
+        return Tensor(layout, self.buffer)
+
+    @property
+    def queue(self):
+        return self.layout.device.queue
+
+    @property
+    def device(self):
+        return self.layout.device
+
+    @property
+    def shape(self):
+        return self.layout.shape
+
+    @property
+    def dtype(self):
+        return self.layout.dtype
+
+    @property
+    def size(self):
+        return self.layout.size
+
+    @property
+    def nbytes(self):
+        return self.layout.nbytes
+
+    @property
+    def ndim(self):
+        return len(self.layout.shape)
+
+    def __repr__(self):
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"

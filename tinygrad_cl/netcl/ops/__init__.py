@@ -1,0 +1,1 @@
+"""Operations on tensors, none of which knows anything of gradients being recorded."""

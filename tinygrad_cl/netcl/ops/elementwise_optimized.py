@@ -1,0 +1,7 @@
+"""The name under which netcl's tutorials import `elementwise_unary`; every elementwise kernel here
+is vectorized.
+"""
+
+from tinygrad_cl.netcl.ops.elementwise import elementwise_unary
+
+__all__ = ["elementwise_unary"]

@@ -1,0 +1,108 @@
+"""OpenCL C of elementwise kernels, generated from expressions.
+
+`flat` kernels walk one line of numbers; each work-item takes a vector of them, and the last one
+what is left.
+`rows` kernels broadcast: each operand walks the shape of the result with strides of its own, 0
+where it repeats.
+"""
+
+from tinygrad_cl.netcl.ops.primitives import PRELUDE
+
+C_NAMES = {"float32": "float", "float64": "double"}
+
+
+def settings(dtype, lanes):
+    """The lines before a kernel: T, the number type, and the C macros of expressions."""
+    double = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" if dtype == "float64" else ""
+    return f"{double}#define T {C_NAMES[dtype]}\n#define LANES {lanes}\n{PRELUDE}"
+
+
+def options(dtype):
+    """The compiler's options: a constant such as 2.0 in an expression is a float in float32
+    kernels.
+    """
+    return ("-cl-single-precision-constant",) if dtype == "float32" else ()
+
+
+def kernel_name(formula):
+    """A name that no function of OpenCL C has: `exp` is taken."""
+    return f"{formula.name}_kernel"
+
+
+def parameter(number, operand):
+    """The declaration of an input: a number, or a buffer of its own dtype."""
+    if operand.dtype is None:
+        return f"const T x{number}"
+    return f"__global const {C_NAMES[operand.dtype]} *x{number}"
+
+
+def load(number, operand, dtype, lanes, place):
+    """The line that fetches v0, v1, …: a number for all lanes, or a vector that begins at
+    `place`.
+    """
+    vector = lanes > 1 and operand.step == 1
+    if operand.dtype is None:
+        value = f"(V)(x{number})"
+    elif not vector:
+        at = {0: "0", 1: place, None: f"({place}) * step{number}"}[operand.step]
+        value = f"(V)((T)x{number}[{at}])"
+    else:
+        value = f"vload{lanes}(0, x{number} + {place})"
+        if operand.dtype != dtype:
+            value = f"convert_{C_NAMES[dtype]}{lanes}({value})"
+    return f"const V v{number} = {value};"
+
+
+def body(formula, operands, dtype, lanes, place):
+    """The lines that compute all outputs at `place`, as vectors of `lanes` or as single numbers."""
+    kind = f"{C_NAMES[dtype]}{lanes if lanes > 1 else ''}"
+    lines = [load(number, operand, dtype, lanes, place) for number, operand in enumerate(operands)]
+    for number, expression in enumerate(formula.expressions):
+        lines.append(f"vstore{lanes}({expression}, 0, out{number} + {place});" if lanes > 1
+                     else f"out{number}[{place}] = {expression};")
+    return f"\n#undef V\n#define V {kind}\n        " + "\n        ".join(lines) + "\n"
+
+
+def whole_and_rest(formula, operands, dtype, lanes, length):
+    """A whole vector from i on where there is one, else the numbers that are left, one by one."""
+    if lanes == 1:
+        return f"    if (i < {length}) {{{body(formula, operands, dtype, 1, 'i')}    }}\n"
+    return (f"    if (i + LANES <= {length}) {{{body(formula, operands, dtype, lanes, 'i')}    }} else {{\n"
+            f"        for (long j = i; j < {length}; j++) {{"
+            f"{body(formula, operands, dtype, 1, 'j')}        }}\n    }}\n")
+
+
+def flat_source(formula, operands, dtype, lanes):
+    """A kernel over n numbers. Arguments: n, the outputs, the inputs."""
+    parameters = ["const long n",
+                  *[f"__global T *out{number}" for number in range(len(formula.expressions))],
+                  *[parameter(number, operand) for number, operand in enumerate(operands)]]
+    return (f"{settings(dtype, lanes)}"
+            f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
+            f"    const long i = (long)get_global_id(0) * LANES;\n"
+            f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n")
+
+
+def rows_source(formula, operands, dtype, lanes, outer):
+    """A kernel over rows of n numbers, one for each place on `outer` axes.
+
+    Arguments: n, the lengths of the outer axes; for each buffer its strides along them, and along a
+    row where that
+    is neither 0 nor 1; the outputs, the inputs.
+    """
+    buffers = [(number, operand) for number, operand in enumerate(operands) if operand.dtype]
+    parameters = ["const long n", *[f"const long n{axis}" for axis in range(outer)]]
+    for number, operand in buffers:
+        parameters += [f"const long s{number}_{axis}" for axis in range(outer)]
+        parameters += [f"const long step{number}"] if operand.step is None else []
+    parameters += [f"__global T *out{number}" for number in range(len(formula.expressions))]
+    parameters += [parameter(number, operand) for number, operand in enumerate(operands)]
+    lines = ["long row = get_global_id(1);"]
+    lines += [f"out{number} += row * n;" for number in range(len(formula.expressions))]
+    for axis in reversed(range(outer)):  # the place of this row along each outer axis, the last one running fastest
+        lines += [f"const long i{axis} = row % n{axis};  row /= n{axis};"]
+        lines += [f"x{number} += i{axis} * s{number}_{axis};" for number, _ in buffers]
+    return (f"{settings(dtype, lanes)}"
+            f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
+            f"    const long i = (long)get_global_id(0) * LANES;\n    " + "\n    ".join(lines) + "\n"
+            f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n")
