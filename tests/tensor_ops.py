@@ -1,0 +1,201 @@
+"""Every operation of engine 2 as a row: how it is written with tensors, what NumPy says, which inputs it takes."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tinygrad_cl.tensor import (
+    Tensor,
+    activations,
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cat,
+    cross_entropy,
+    elementwise,
+    embedding,
+    indexing,
+    losses,
+    matmul,
+    mse_loss,
+    reductions,
+    shapes,
+    stack,
+    where,
+)
+
+ONE = [((),), ((1,),), ((3,),), ((2, 3),), ((2, 1, 3),), ((0,),), ((2, 0, 3),)]
+TWO = [((), ()), ((2, 3), (2, 3)), ((2, 3), (3,)), ((3,), (2, 3)), ((2, 1), (1, 3)), ((), (2, 3)), ((2, 3), ()),
+       ((1,), (1, 2)), ((2, 1, 3), (4, 1)), ((0, 3), (1, 3)), ((1, 3), (0, 3)), ((2, 3), (1, 1, 1))]
+SOME = [((2, 3),), ((3, 2, 4),), ((1, 3),)]
+
+
+@dataclass
+class Op:
+    """f on tensors, reference on arrays, and the shapes of the inputs that it is tried with."""
+
+    name: str
+    function: type  # the Function that carries the rule
+    f: object
+    reference: object
+    shapes: list = field(default_factory=lambda: ONE)
+    domain: str = "real"  # "real", away from 0; "positive"; "probability"
+    double: bool = True  # is its second derivative something other than 0 everywhere?
+
+    def inputs(self, shapes, dtype, rng):
+        return [draw(shape, self.domain, rng).astype(dtype) for shape in shapes]
+
+    def case(self):
+        """The first shapes that have no axis of size 0 or 1, for tests that need one good case."""
+        good = [s for s in self.shapes if all(len(x) and min(x) > 1 for x in s)]
+        return (good or self.shapes)[0]
+
+
+def draw(shape, domain, rng):
+    """Random numbers away from kinks, poles and each other."""
+    if domain == "probability":
+        return rng.uniform(0.1, 0.9, shape)
+    size = rng.uniform(0.3, 1.8, shape)
+    return size if domain == "positive" else size * rng.choice([-1.0, 1.0], shape)
+
+
+def softmax(x, axis):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+def np_sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def np_gelu(x):
+    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+
+def np_cross_entropy(x, target):
+    return -np.mean(np.log(np.take_along_axis(softmax(x, -1), target[..., None], -1)))
+
+
+def np_bce(p, t):
+    return -np.mean(t * np.log(p) + (1 - t) * np.log(1 - p))
+
+
+MASK = np.array([[True, False, True], [False, True, False]])
+ROWS = np.array([[2, 0], [2, 2], [1, 0]])
+CLASSES = np.array([2, 0, 1, 2])
+T = np.array([0.0, 1.0, 0.25], np.float32)
+rng_of = np.random.default_rng
+
+e, a, r, s, i, m, lo = elementwise, activations, reductions, shapes, indexing, matmul, losses
+OPS = [
+    Op("add", e.Add, lambda x, y: x + y, np.add, TWO),
+    Op("sub", e.Sub, lambda x, y: x - y, np.subtract, TWO),
+    Op("mul", e.Mul, lambda x, y: x * y, np.multiply, TWO),
+    Op("div", e.Div, lambda x, y: x / y, np.divide, TWO),
+    Op("pow", e.Pow, lambda x, y: x ** y, np.power, TWO, "positive"),
+    Op("square", e.Pow, lambda x: x ** 2, np.square),
+    Op("cube", e.Pow, lambda x: x ** 3.0, lambda x: x ** 3),
+    Op("power of 0", e.Pow, lambda x: x ** 0, np.ones_like),
+    Op("fractional power", e.Pow, lambda x: x ** 0.3, lambda x: x ** 0.3, ONE, "positive"),
+    Op("inverse", e.Pow, lambda x: x ** -1, np.reciprocal),
+    Op("number ** x", e.Pow, lambda x: 0.3 ** x, lambda x: 0.3 ** x),
+    Op("number − x", e.Sub, lambda x: 2 - x, lambda x: 2 - x),
+    Op("number / x", e.Div, lambda x: 2 / x, lambda x: 2 / x),
+    Op("neg", e.Neg, lambda x: -x, np.negative),
+    Op("exp", e.Exp, lambda x: x.exp(), np.exp),
+    Op("log", e.Log, lambda x: x.log(), np.log, ONE, "positive"),
+    Op("sqrt", e.Sqrt, lambda x: x.sqrt(), np.sqrt, ONE, "positive"),
+    Op("sin", e.Sin, lambda x: x.sin(), np.sin),
+    Op("cos", e.Cos, lambda x: x.cos(), np.cos),
+    Op("abs", e.Abs, lambda x: abs(x), np.abs),
+    Op("where", e.Where, lambda x, y: where(MASK, x, y), lambda x, y: np.where(MASK, x, y),
+       [((2, 3), (2, 3)), ((3,), (2, 1)), ((), (2, 3)), ((1, 3), ())]),
+    Op("maximum", e.Maximum, lambda x, y: x.maximum(y), np.maximum, TWO),
+    Op("minimum", e.Maximum, lambda x, y: x.minimum(y), np.minimum, TWO),
+    Op("clone", s.Clone, lambda x: x.clone(), np.copy),
+    Op("cast", s.Cast, lambda x: x.astype(np.float64), lambda x: x.astype(np.float64)),
+    Op("relu", a.ReLU, lambda x: x.relu(), lambda x: np.maximum(x, 0)),
+    Op("sigmoid", a.Sigmoid, lambda x: x.sigmoid(), np_sigmoid),
+    Op("tanh", a.Tanh, lambda x: x.tanh(), np.tanh),
+    Op("gelu", a.GELU, lambda x: x.gelu(), np_gelu),
+    Op("softmax", a.Softmax, lambda x: x.softmax(), lambda x: softmax(x, -1), SOME),
+    Op("softmax, axis 0", a.Softmax, lambda x: x.softmax(0), lambda x: softmax(x, 0), SOME),
+    Op("log softmax", a.LogSoftmax, lambda x: x.log_softmax(), lambda x: np.log(softmax(x, -1)), SOME),
+    Op("dropout", a.Dropout, lambda x: a.Dropout.apply(x, p=0.4, rng=rng_of(3)),
+       lambda x: x * (rng_of(3).random(x.shape) >= 0.4) / 0.6, ONE),
+    Op("sum", r.Sum, lambda x: x.sum(), np.sum),
+    Op("sum, last axis", r.Sum, lambda x: x.sum(-1), lambda x: x.sum(-1), SOME),
+    Op("sum, axis 0 kept", r.Sum, lambda x: x.sum(0, keepdims=True), lambda x: x.sum(0, keepdims=True), SOME),
+    Op("sum, two axes", r.Sum, lambda x: x.sum((0, -1)), lambda x: x.sum((0, -1)), [((3, 2, 4),), ((2, 0, 3),)]),
+    Op("mean", r.Mean, lambda x: x.mean(), np.mean, ONE[:5]),
+    Op("mean, axis 0", r.Mean, lambda x: x.mean(0), lambda x: x.mean(0), [*SOME, ((2, 0, 3),)]),
+    Op("mean, two axes kept", r.Mean, lambda x: x.mean((1, 0), keepdims=True),
+       lambda x: x.mean((1, 0), keepdims=True), SOME),
+    Op("var", r.Mean, lambda x: x.var(0), lambda x: x.var(0), SOME[:2]),
+    Op("norm", r.Sum, lambda x: x.norm(), lambda x: np.sqrt((x * x).sum()), ONE[:5]),
+    Op("max", r.Max, lambda x: x.max(), np.max, ONE[:5]),
+    Op("max, last axis", r.Max, lambda x: x.max(-1), lambda x: x.max(-1), [*SOME, ((0, 3),)]),
+    Op("max, two axes kept", r.Max, lambda x: x.max((0, 1), keepdims=True),
+       lambda x: x.max((0, 1), keepdims=True), SOME),
+    Op("min, axis 0", r.Max, lambda x: x.min(0), lambda x: x.min(0), SOME),
+    Op("cumsum", r.CumSum, lambda x: x.cumsum(-1), lambda x: x.cumsum(-1), [*SOME, ((3,),), ((0,),)]),
+    Op("reshape", s.Reshape, lambda x: x.reshape(-1, 2), lambda x: x.reshape(-1, 2), [((2, 3),), ((3, 2, 4),)]),
+    Op("flatten", s.Reshape, lambda x: x.flatten(), np.ravel),
+    Op("squeeze", s.Reshape, lambda x: x.squeeze(1), lambda x: x.squeeze(1), [((2, 1, 3),), ((0, 1),)]),
+    Op("unsqueeze", s.Reshape, lambda x: x.unsqueeze(-1), lambda x: x[..., None]),
+    Op("permute", s.Permute, lambda x: x.permute(1, 2, 0), lambda x: x.transpose(1, 2, 0), [((3, 2, 4),), ((2, 0, 3),)]),
+    Op("permute from the end", s.Permute, lambda x: x.permute((-1, 0, 1)), lambda x: x.transpose(-1, 0, 1), [((3, 2, 4),)]),
+    Op("T", s.Permute, lambda x: x.T, np.transpose),
+    Op("transpose", s.Transpose, lambda x: x.transpose(0, 1), lambda x: x.swapaxes(0, 1), [*SOME, ((2, 0, 3),)]),
+    Op("mT", s.Transpose, lambda x: x.mT, lambda x: x.swapaxes(-1, -2), SOME),
+    Op("expand", s.Expand, lambda x: x.expand(4, 2, 3), lambda x: np.broadcast_to(x, (4, 2, 3)),
+       [((),), ((3,),), ((2, 1),), ((2, 3),), ((1, 2, 3),)]),
+    Op("expand to nothing", s.Expand, lambda x: x.expand(0, 3), lambda x: np.broadcast_to(x, (0, 3)), [((3,),), ((1, 1),)]),
+    Op("flip", s.Flip, lambda x: x.flip(-1), lambda x: np.flip(x, -1), [*SOME, ((0,),)]),
+    Op("cat", s.Cat, lambda *x: cat(x, 0), lambda *x: np.concatenate(x, 0),
+       [((2, 3), (4, 3)), ((2, 3), (0, 3), (1, 3)), ((2,), (3,))]),
+    Op("cat, last axis", s.Cat, lambda *x: cat(x, -1), lambda *x: np.concatenate(x, -1), [((2, 3), (2, 1), (2, 2))]),
+    Op("stack", s.Cat, lambda *x: stack(x, 1), lambda *x: np.stack(x, 1), [((2, 3), (2, 3)), ((3,), (3,), (3,))]),
+    Op("x[1]", i.GetItem, lambda x: x[1], lambda x: x[1], [((2, 3),), ((3,),), ((2, 1, 3),), ((2, 0, 3),)]),
+    Op("x[…, ::-2]", i.GetItem, lambda x: x[..., ::-2], lambda x: x[..., ::-2], ONE[1:]),
+    Op("x[rows], repeated", i.GetItem, lambda x: x[ROWS], lambda x: x[ROWS], [((3,),), ((3, 2),)]),
+    Op("x[mask]", i.GetItem, lambda x: x[MASK], lambda x: x[MASK], [((2, 3),)]),
+    Op("x[None, 1:]", i.GetItem, lambda x: x[None, 1:], lambda x: x[None, 1:], ONE[1:]),
+    Op("x[rows, columns]", i.GetItem, lambda x: x[[0, 1, 0], [2, 0, 2]], lambda x: x[[0, 1, 0], [2, 0, 2]], [((2, 3),)]),
+    Op("scatter", i.Scatter, lambda x: i.Scatter.apply(x, key=np.array([1, 1, 3]), shape=(5, 2)),
+       lambda x: np.array([np.zeros(2), x[0] + x[1], np.zeros(2), x[2], np.zeros(2)]), [((3, 2),)]),
+    Op("set item", i.SetItem, lambda x, y: set_item(x, y), lambda x, y: np_set_item(x, y), [((2, 3), (2,)), ((2, 3), ())]),
+    Op("embedding", i.Embedding, lambda x: embedding(ROWS, x), lambda x: x[ROWS], [((3, 2),), ((4, 1),)]),
+    Op("matmul", m.MatMul, lambda x, y: x @ y, np.matmul,
+       [((2, 3), (3, 4)), ((1, 3), (3, 1)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (5, 3, 4)),
+        ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 4)), ((4, 1, 2, 3), (5, 3, 2)),
+        ((1, 2, 3), (5, 3, 2)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0, 2, 3), (3, 2))]),
+    Op("mse", lo.MSELoss, mse_loss, lambda x, y: np.mean((x - y) ** 2), [((2, 3), (2, 3)), ((), ()), ((3,), (3,))]),
+    Op("bce", lo.BCELoss, lambda x: binary_cross_entropy(x, T), lambda x: np_bce(x, T), [((3,),)], "probability"),
+    Op("bce with logits", lo.BCEWithLogitsLoss, lambda x: binary_cross_entropy_with_logits(x, T),
+       lambda x: np_bce(np_sigmoid(x), T), [((3,),)]),
+    Op("cross entropy", lo.CrossEntropyLoss, lambda x: cross_entropy(x, CLASSES),
+       lambda x: np_cross_entropy(x, CLASSES), [((4, 3),)]),
+    Op("cross entropy, stacked", lo.CrossEntropyLoss, lambda x: cross_entropy(x, ROWS),
+       lambda x: np_cross_entropy(x, ROWS), [((3, 2, 4),)]),
+]
+
+
+def set_item(x, y):
+    x = x.clone()
+    x[:, 1] = y
+    return x
+
+
+def np_set_item(x, y):
+    x = x.copy()
+    x[:, 1] = y
+    return x
+
+
+def gradients(f, inputs, upstream):
+    """(value, ∂L/∂inputs) of engine 2, as arrays."""
+    leaves = [Tensor(x, requires_grad=True) for x in inputs]
+    out = f(*leaves)
+    out.backward(upstream)
+    return out.data, [None if leaf.grad is None else leaf.grad.data for leaf in leaves]

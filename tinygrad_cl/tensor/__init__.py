@@ -1,0 +1,38 @@
+"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, in PyTorch's words.
+
+Read it in this order: function (an operation and its derivative), engine (backward), elementwise,
+reductions, shapes, matmul; the rest when it is needed.
+"""
+
+from tinygrad_cl.tensor.checkpoint import checkpoint
+from tinygrad_cl.tensor.engine import backward, grad, saved_bytes, unbroadcast
+from tinygrad_cl.tensor.function import Context, Function
+from tinygrad_cl.tensor.functional import (
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cat,
+    cross_entropy,
+    dropout,
+    embedding,
+    mse_loss,
+    stack,
+    where,
+)
+from tinygrad_cl.tensor.modes import (
+    enable_autograd,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from tinygrad_cl.tensor.optim import SGD, Adam, AdamW, clip_grad_norm_
+from tinygrad_cl.tensor.random import manual_seed
+from tinygrad_cl.tensor.tensor import Tensor
+
+__all__ = [
+    "SGD", "Adam", "AdamW", "Context", "Function", "Tensor", "backward", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "cat", "checkpoint", "clip_grad_norm_", "cross_entropy",
+    "dropout", "embedding", "enable_autograd", "enable_grad", "grad", "is_grad_enabled",
+    "manual_seed", "mse_loss", "no_grad", "saved_bytes", "set_grad_enabled", "stack", "unbroadcast",
+    "where",
+]

@@ -1,0 +1,156 @@
+"""What layers put between matrix products, each with its derivative right below it."""
+
+import math
+
+import numpy as np
+
+from tinygrad_cl.tensor.function import Function
+
+
+class ReLU(Function):
+    """y = max(x, 0).
+
+    ∂L/∂x = grad where x > 0, else 0. At x = 0 there is no derivative; like PyTorch, we take 0.
+
+    >>> x = Tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    >>> x.relu().backward([1.0, 10.0, 100.0]); x.grad
+    Tensor([  0.,   0., 100.])
+    """
+
+    @staticmethod
+    def forward(ctx, x):
+        y = np.maximum(x, 0)
+        ctx.save_for_backward(y)  # y, not x: the next layer saves y anyway, so this costs nothing
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return grad * (y > 0)
+
+
+class Sigmoid(Function):
+    """s = 1 / (1 + e⁻ˣ), right for x = ±1000, too.
+
+    ∂L/∂x = grad · s · (1 − s)
+    """
+
+    @staticmethod
+    def forward(ctx, x):
+        small = np.exp(-np.abs(x))  # never the exponential of a large number, so nothing overflows
+        s = np.where(x >= 0, 1, small) / (1 + small)
+        ctx.save_for_backward(s)
+        return s
+
+    @staticmethod
+    def backward(ctx, grad):
+        (s,) = ctx.saved_tensors
+        return grad * s * (1 - s)
+
+
+class Tanh(Function):
+    """t = tanh x.
+
+    ∂L/∂x = grad · (1 − t²)
+    """
+
+    @staticmethod
+    def forward(ctx, x):
+        t = np.tanh(x)
+        ctx.save_for_backward(t)
+        return t
+
+    @staticmethod
+    def backward(ctx, grad):
+        (t,) = ctx.saved_tensors
+        return grad * (1 - t * t)
+
+
+class GELU(Function):
+    """x · (1 + t) / 2 with t = tanh u, u = √(2/π) · (x + 0.044715 x³) (Hendrycks and Gimpel 2016).
+
+    ∂L/∂x = grad · ((1 + t) / 2 + x · (1 − t²) · u' / 2), u' = √(2/π) · (1 + 3 · 0.044715 x²)
+
+    This is PyTorch's gelu(x, approximate="tanh").
+    """
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        scale = math.sqrt(2 / math.pi)
+        t = (scale * (x + 0.044715 * x**3)).tanh()
+        slope = scale * (1 + 3 * 0.044715 * x**2)
+        return grad * 0.5 * (1 + t + x * (1 - t * t) * slope)
+
+
+class Softmax(Function):
+    """y = eˣ / Σ eˣ, the sum along one axis, so that y is positive and sums to 1 along it.
+
+    ∂L/∂x = y · (grad − Σ grad · y), the sum along the same axis
+
+    The maximum along the axis is subtracted first: that changes nothing but the overflow.
+
+    >>> Tensor([[0.0, 0.0], [1000.0, 0.0]]).softmax(axis=1)
+    Tensor([[0.5, 0.5],
+            [1. , 0. ]])
+    """
+
+    @staticmethod
+    def forward(ctx, x, axis):
+        ctx.axis = axis
+        e = np.exp(x - x.max(axis, keepdims=True))
+        y = e / e.sum(axis, keepdims=True)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return y * (grad - (grad * y).sum(ctx.axis, keepdims=True))
+
+
+class LogSoftmax(Function):
+    """z = ln softmax x = x − ln Σ eˣ, the sum along one axis, without a logarithm of 0.
+
+    ∂L/∂x = grad − eᶻ · Σ grad, the sum along the same axis
+    """
+
+    @staticmethod
+    def forward(ctx, x, axis):
+        ctx.axis = axis
+        shifted = x - x.max(axis, keepdims=True)
+        z = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+        ctx.save_for_backward(z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad):
+        (z,) = ctx.saved_tensors
+        return grad - z.exp() * grad.sum(ctx.axis, keepdims=True)
+
+
+class Dropout(Function):
+    """x where a random mask keeps it, divided by the probability to be kept, and 0 elsewhere.
+
+    ∂L/∂x = grad where it was kept, divided by that probability, and 0 elsewhere
+
+    p      the probability that a number is dropped
+    rng    a NumPy Generator
+    """
+
+    @staticmethod
+    def forward(ctx, x, p, rng):
+        mask = rng.random(x.shape) >= p
+        ctx.save_for_backward(mask)
+        ctx.scale = 1 / (1 - p) if p < 1 else 0.0
+        return x * mask * ctx.scale
+
+    @staticmethod
+    def backward(ctx, grad):
+        (mask,) = ctx.saved_tensors
+        return grad * mask * ctx.scale

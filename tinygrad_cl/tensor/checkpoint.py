@@ -1,0 +1,92 @@
+"""Less memory for more time: what a part of the forward pass saved is dropped, and computed again.
+
+Chen et al., Training Deep Nets with Sublinear Memory Cost (2016).
+"""
+
+import weakref
+
+from tinygrad_cl.tensor import modes
+from tinygrad_cl.tensor import random as randomness
+from tinygrad_cl.tensor.function import Saved
+from tinygrad_cl.tensor.variable import Variable
+
+
+def checkpoint(function, *inputs, generators=()):
+    """function(*inputs), but what it saves for backward is dropped, and computed again when needed.
+
+    generators   NumPy Generators that the function draws from, besides the default one: when it
+                 runs again, it gets the same random numbers
+
+    The graph is the same as without: gradients of gradients, hooks, parameters that the function
+    uses without having them as inputs, all work.
+    """
+    if not modes.is_grad_enabled():
+        return function(*inputs)
+    segment = Segment(function, inputs, generators)
+    result, nodes = segment.record(inputs)
+    segment.drop(nodes)
+    if modes.state.recorder is not None:  # a checkpoint in a checkpoint
+        modes.state.recorder += nodes
+    return result
+
+
+class Segment:
+    """A part of the graph whose saved arrays can be brought back."""
+
+    def __init__(self, function, inputs, generators):
+        self.function = function
+        self.inputs = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else x
+                       for x in inputs]
+        self.versions = [x.version.count for x in inputs if isinstance(x, Variable)]
+        self.generators = (randomness.default_generator(), *generators)
+        self.states = [g.bit_generator.state for g in self.generators]
+
+    def record(self, inputs):
+        """(result, the nodes that were made), in an order that is the same every time."""
+        nodes, before = [], modes.state.recorder
+        modes.state.recorder = nodes
+        try:
+            with modes.enable_grad():
+                result = self.function(*inputs)
+        finally:
+            modes.state.recorder = before
+        return result, nodes
+
+    def drop(self, nodes):
+        """Forget the arrays that were saved inside; not those of leaves, which exist anyway."""
+        self.nodes = [weakref.ref(node) for node in nodes]  # weak, for the nodes hold the segment
+        for node in nodes:
+            node.recompute = self.recompute
+            for saved in node.saved:
+                if isinstance(saved, Saved) and saved.leaf is None:
+                    saved.array = None
+
+    def recompute(self):
+        """Run the function again, from the same random numbers, and put the arrays back."""
+        if self.nodes is None:
+            return
+        if self.versions != [x.version.count for x in self.inputs if isinstance(x, Variable)]:
+            raise RuntimeError("checkpoint: an input was changed in place before backward, so the"
+                               " function cannot be computed again")
+        now = [g.bit_generator.state for g in self.generators]
+        for generator, state in zip(self.generators, self.states):
+            generator.bit_generator.state = state
+        try:
+            _, again = self.record(self.inputs)
+        finally:
+            for generator, state in zip(self.generators, now):
+                generator.bit_generator.state = state
+        nodes, self.nodes = [node() for node in self.nodes], None
+        changed = len(nodes) != len(again)
+        for node, new in zip(nodes, again):
+            if node is None or node.freed:
+                continue
+            if new.recompute is not None:
+                new.recompute()
+            changed = changed or node.function is not new.function or node.shape != new.shape
+            for saved, fresh in zip(node.saved, new.saved):
+                if isinstance(saved, Saved) and saved.array is None:
+                    saved.array = fresh.array
+        if changed:
+            raise RuntimeError("checkpoint: the function did something else the second time;"
+                               " it may depend on nothing but its inputs and the random numbers")

@@ -1,0 +1,104 @@
+"""Functions of several tensors, or with settings: what is no method of one tensor."""
+
+import numpy as np
+
+from tinygrad_cl.tensor import losses
+from tinygrad_cl.tensor import random as randomness
+from tinygrad_cl.tensor.activations import Dropout
+from tinygrad_cl.tensor.elementwise import Where
+from tinygrad_cl.tensor.indexing import Embedding
+from tinygrad_cl.tensor.shapes import Cat
+from tinygrad_cl.tensor.tensor import Tensor, as_tensor
+from tinygrad_cl.tensor.variable import raw
+
+
+def where(condition, a, b):
+    """Numbers of a where the condition is true, of b elsewhere.
+
+    >>> where([True, False], Tensor([1.0, 2.0]), 0.0)
+    Tensor([1., 0.])
+    """
+    if not any(isinstance(x, Tensor) for x in (condition, a, b)):
+        a = Tensor(a)
+    return Where.apply(condition, a, b)
+
+
+def cat(tensors, axis=0):
+    """Tensors one after the other along an axis, the other axes being equal.
+
+    >>> cat([Tensor([1.0]), Tensor([2.0, 3.0])])
+    Tensor([1., 2., 3.])
+    """
+    return Cat.apply(*[as_tensor(x) for x in tensors], axis=axis)
+
+
+def stack(tensors, axis=0):
+    """Tensors of one shape next to each other along a new axis.
+
+    >>> stack([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])], axis=1).shape
+    (2, 2)
+    """
+    return cat([as_tensor(x).unsqueeze(axis) for x in tensors], axis)
+
+
+def embedding(indices, weight):
+    """The rows of the table `weight` with these numbers, in a new last axis."""
+    return Embedding.apply(weight, indices)
+
+
+def dropout(x, p=0.5, training=True, generator=None):
+    """Each number 0 with probability p, the others divided by 1 − p; x itself when not training.
+
+    generator   a NumPy Generator; by default the one that manual_seed starts
+    """
+    if not 0 <= p <= 1:
+        raise ValueError(f"p is the probability to be dropped, from 0 to 1, not {p}")
+    if not training or p == 0:
+        return x
+    return Dropout.apply(x, p=p, rng=generator or randomness.default_generator())
+
+
+def mse_loss(prediction, target):
+    """The mean squared error, of equal shapes: (n, 1) against (n,) would broadcast to (n, n)."""
+    same_shapes("mse_loss", prediction, target)
+    return losses.MSELoss.apply(prediction, target)
+
+
+def binary_cross_entropy(probabilities, target):
+    """Binary cross-entropy of probabilities from 0 to 1, with targets from 0 to 1."""
+    same_shapes("binary_cross_entropy", probabilities, target)
+    constant("binary_cross_entropy", target)
+    if probabilities.size and not (0 <= raw(probabilities).min() and raw(probabilities).max() <= 1):
+        raise ValueError("binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
+                         " use binary_cross_entropy_with_logits")
+    return losses.BCELoss.apply(probabilities, target)
+
+
+def binary_cross_entropy_with_logits(logits, target):
+    """Binary cross-entropy of sigmoid(logits), with targets from 0 to 1."""
+    same_shapes("binary_cross_entropy_with_logits", logits, target)
+    constant("binary_cross_entropy_with_logits", target)
+    return losses.BCEWithLogitsLoss.apply(logits, target)
+
+
+def cross_entropy(logits, target):
+    """Cross-entropy of softmax(logits), shape (…, classes), with whole numbers (…) as targets."""
+    target = np.asarray(raw(target))
+    if target.dtype.kind not in "iu" or target.shape != logits.shape[:-1]:
+        raise ValueError(f"cross_entropy of logits {logits.shape} needs whole numbers of shape"
+                         f" {logits.shape[:-1]} as targets, not {target.dtype} {target.shape}")
+    if target.size and not 0 <= target.min() <= target.max() < logits.shape[-1]:
+        raise ValueError(f"cross_entropy with {logits.shape[-1]} classes: the targets go from"
+                         f" {target.min()} to {target.max()}")
+    return losses.CrossEntropyLoss.apply(logits, target)
+
+
+def same_shapes(name, prediction, target):
+    if np.shape(raw(prediction)) != np.shape(raw(target)):
+        raise ValueError(f"{name}: the prediction has shape {np.shape(raw(prediction))},"
+                         f" the target {np.shape(raw(target))}; they must be equal")
+
+
+def constant(name, target):
+    if getattr(target, "requires_grad", False):
+        raise ValueError(f"{name}: the target gets no gradient; detach() it")

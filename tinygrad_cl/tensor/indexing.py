@@ -1,0 +1,92 @@
+"""Some of the numbers: x[key] with everything that NumPy takes as a key, and rows of a table."""
+
+import numpy as np
+
+from tinygrad_cl.tensor.function import Function
+
+
+class GetItem(Function):
+    """y = x[key].
+
+    ∂L/∂x = 0 but where y was taken from: there grad is added, twice for what was taken twice.
+
+    >>> x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> x[[0, 0, 2]].backward([1.0, 10.0, 100.0]); x.grad
+    Tensor([ 11.,   0., 100.])
+    """
+
+    @staticmethod
+    def forward(ctx, x, key):
+        ctx.key, ctx.input_shape = key, x.shape
+        return x[key]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return Scatter.apply(grad, key=ctx.key, shape=ctx.input_shape)
+
+
+class Scatter(Function):
+    """Zeros of a shape, with x added at key: the opposite of taking x[key].
+
+    ∂L/∂x = grad[key]
+    """
+
+    @staticmethod
+    def forward(ctx, x, key, shape):
+        ctx.key = key
+        y = np.zeros(shape, x.dtype)
+        np.add.at(y, key, x)  # y[key] += x would count a repeated index once
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad[ctx.key]
+
+
+class SetItem(Function):
+    """x, but with values at key; the new array, x itself stays.
+
+    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
+    """
+
+    @staticmethod
+    def forward(ctx, x, values, key):
+        ctx.key = key
+        y = x.copy()
+        y[key] = values
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        keep = np.ones(grad.shape, bool)
+        keep[ctx.key] = False
+        return grad * keep, grad[ctx.key]
+
+
+class Embedding(Function):
+    """Rows of a table: y[…, :] = weight[indices[…], :].
+
+    ∂L/∂weight = 0 but in the rows that were taken: there grad is added, once for each time.
+
+    weight (rows, features), indices of any shape, whole numbers; y (*indices.shape, features)
+
+    >>> table = Tensor([[1.0], [2.0], [3.0]], requires_grad=True)
+    >>> y = embedding([2, 0, 2], table)
+    >>> y.backward([[1.0], [10.0], [100.0]]); table.grad.reshape(-1)
+    Tensor([ 10.,   0., 101.])
+    """
+
+    @staticmethod
+    def forward(ctx, weight, indices):
+        indices = np.asarray(indices)
+        if indices.dtype.kind not in "iu":
+            raise TypeError(f"an embedding takes whole numbers, not {indices.dtype}")
+        if indices.size and not 0 <= indices.min() <= indices.max() < len(weight):
+            raise IndexError(f"an embedding of {len(weight)} rows has rows 0 to {len(weight) - 1};"
+                             f" asked for were {indices.min()} to {indices.max()}")
+        ctx.indices, ctx.weight_shape = indices, weight.shape
+        return weight[indices]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return Scatter.apply(grad, key=ctx.indices, shape=ctx.weight_shape), None

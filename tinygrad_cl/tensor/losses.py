@@ -1,0 +1,99 @@
+"""How wrong are the predictions? Their mean as one number, exact in the extremes, too."""
+
+import numpy as np
+
+from tinygrad_cl.tensor.function import Function
+
+
+class MSELoss(Function):
+    """The mean squared error Σ (prediction − target)² / N, N the number of numbers.
+
+    ∂L/∂prediction = grad · 2 (prediction − target) / N        ∂L/∂target = the same, negative
+
+    >>> p = Tensor([1.0, 2.0], requires_grad=True)
+    >>> loss = mse_loss(p, Tensor([0.0, 4.0]))
+    >>> loss.backward(); loss, p.grad
+    (Tensor(2.5, grad_fn=<MSELossBackward>), Tensor([ 1., -2.]))
+    """
+
+    @staticmethod
+    def forward(ctx, prediction, target):
+        ctx.save_for_backward(prediction, target)
+        return np.mean((prediction - target) ** 2)
+
+    @staticmethod
+    def backward(ctx, grad):
+        prediction, target = ctx.saved_tensors
+        slope = grad * (prediction - target) * (2 / prediction.size)
+        return slope, -slope
+
+
+class BCELoss(Function):
+    """Binary cross-entropy, −Σ (t ln p + (1 − t) ln(1 − p)) / N, of probabilities p and targets t.
+
+    ∂L/∂p = grad · (p − t) / (p (1 − p)) / N
+
+    Like PyTorch, a logarithm counts as −100 at least, and p (1 − p) as 10⁻¹² at least, so p = 0 and
+    p = 1 are no trouble. The target gets no gradient.
+    """
+
+    @staticmethod
+    def forward(ctx, p, t):
+        ctx.save_for_backward(p, t)
+        with np.errstate(divide="ignore"):
+            log_p, log_not_p = np.maximum(np.log(p), -100), np.maximum(np.log(1 - p), -100)
+        return -np.mean(t * log_p + (1 - t) * log_not_p)
+
+    @staticmethod
+    def backward(ctx, grad):
+        p, t = ctx.saved_tensors
+        return grad * (p - t) / (p * (1 - p)).maximum(1e-12) * (1 / p.size), None
+
+
+class BCEWithLogitsLoss(Function):
+    """Binary cross-entropy of p = sigmoid(x), from x: Σ (max(x, 0) − x t + ln(1 + e⁻|x|)) / N.
+
+    ∂L/∂x = grad · (sigmoid(x) − t) / N
+
+    The same as BCELoss of sigmoid(x), but 1 − p is never 0. The target gets no gradient.
+    """
+
+    @staticmethod
+    def forward(ctx, x, t):
+        ctx.save_for_backward(x, t)
+        return np.mean(np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x))))
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, t = ctx.saved_tensors
+        return grad * (x.sigmoid() - t) * (1 / x.size), None
+
+
+class CrossEntropyLoss(Function):
+    """−Σ ln softmax(x)[target] / N: N rows of logits x, one whole number in `target` for each row.
+
+    ∂L/∂x = grad · (softmax(x) − onehot(target)) / N
+
+    x (…, classes), target (…), softmax along the last axis. ln softmax is taken in one go, so that
+    logits of ±1000 are no trouble.
+
+    >>> x = Tensor([[0.0, 0.0], [1000.0, 0.0]], requires_grad=True)
+    >>> cross_entropy(x, [0, 1]).backward(); x.grad
+    Tensor([[-0.25,  0.25],
+            [ 0.5 , -0.5 ]])
+    """
+
+    @staticmethod
+    def forward(ctx, x, target):
+        target = np.asarray(target)
+        ctx.onehot = target[..., None] == np.arange(x.shape[-1])
+        ctx.save_for_backward(x)
+        shifted = x - x.max(-1, keepdims=True)
+        log_sum = np.log(np.exp(shifted).sum(-1))
+        return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape))
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        rows = ctx.onehot.size // ctx.onehot.shape[-1]
+        return grad * (x.softmax(-1) - ctx.onehot) * (1 / rows), None

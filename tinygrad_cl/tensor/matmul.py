@@ -1,0 +1,47 @@
+"""The matrix product: of matrices, of vectors, of stacks of matrices."""
+
+import numpy as np
+
+from tinygrad_cl.tensor.function import Function
+
+
+class MatMul(Function):
+    """The matrix product a @ b.
+
+    ∂L/∂a = grad @ bᵀ        ∂L/∂b = aᵀ @ grad
+
+    (n, k) @ (k, m) → (n, m). A vector on the left is a matrix of one row, one on the right a matrix
+    of one column, and that axis is missing from the result. Axes in front of the last two are a
+    stack, and broadcast; the engine sums what was broadcast.
+
+    >>> a, b = Tensor(np.ones((2, 3)), requires_grad=True), Tensor(np.ones(3), requires_grad=True)
+    >>> y = a @ b
+    >>> y.backward([1.0, 10.0]); y.shape, a.grad.shape, b.grad.data
+    ((2,), (2, 3), array([11., 11., 11.]))
+    """
+
+    @staticmethod
+    def forward(ctx, a, b):
+        inner = a.shape[-1:], b.shape[-2:][:1]
+        if not (a.ndim and b.ndim and inner[0] == inner[1]):
+            raise ValueError(f"MatMul: the last axis of {a.shape} and the last but one (or only)"
+                             f" of {b.shape} must have the same size")
+        a_needed, b_needed = ctx.needs_input_grad
+        ctx.save_for_backward(a if b_needed else None, b if a_needed else None)
+        ctx.a_is_vector, ctx.b_is_vector = a.ndim == 1, b.ndim == 1
+        return a @ b
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        if ctx.b_is_vector:
+            grad = grad.unsqueeze(-1)
+        if ctx.a_is_vector:
+            grad = grad.unsqueeze(-2)
+        grad_a = grad_b = None
+        if ctx.needs_input_grad[0]:
+            grad_a = grad @ (b.unsqueeze(-1) if ctx.b_is_vector else b).mT
+        if ctx.needs_input_grad[1]:
+            grad_b = (a.unsqueeze(-2) if ctx.a_is_vector else a).mT @ grad
+            grad_b = grad_b.squeeze(-1) if ctx.b_is_vector else grad_b
+        return grad_a, grad_b

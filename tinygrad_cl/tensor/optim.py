@@ -1,0 +1,117 @@
+"""Optimizers: from gradients to better parameters."""
+
+import math
+
+import numpy as np
+
+from tinygrad_cl.tensor.variable import Variable
+
+
+class Optimizer:
+    """Parameters, and what is done to them; a subclass writes `update`, for one of them."""
+
+    def __init__(self, parameters, lr, weight_decay=0.0):
+        self.parameters = [parameters] if isinstance(parameters, Variable) else list(parameters)
+        if not self.parameters:
+            raise ValueError("an optimizer needs parameters; a generator is empty the second time")
+        if not all(p.is_leaf and p.requires_grad for p in self.parameters):
+            raise ValueError("an optimizer takes leaves with requires_grad=True")
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.state = [{} for _ in self.parameters]
+
+    def zero_grad(self):
+        """Forget all gradients."""
+        for parameter in self.parameters:
+            parameter.grad = None
+
+    def step(self):
+        """Change every parameter that has a gradient, in place."""
+        for parameter, state in zip(self.parameters, self.state):
+            if parameter.grad is not None:
+                parameter.copy_(self.update(parameter.data, parameter.grad.data, state))
+
+    def update(self, p, g, state):
+        """The new numbers for the parameter p with gradient g; state is a dict of its own."""
+        raise NotImplementedError
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, p ← p − lr · g.
+
+    With momentum μ (Polyak 1964), v ← μ v + g and p ← p − lr · v; with nesterov=True (Sutskever et
+    al. 2013) p ← p − lr · (g + μ v). With weight decay λ, g ← g + λ p comes first.
+
+    >>> p = Tensor([1.0, 2.0], requires_grad=True)
+    >>> (p * p).sum().backward(); SGD([p], lr=0.25).step(); p
+    Tensor([0.5, 1. ], requires_grad=True)
+    """
+
+    def __init__(self, parameters, lr, momentum=0.0, nesterov=False, weight_decay=0.0):
+        super().__init__(parameters, lr, weight_decay)
+        if nesterov and not momentum:
+            raise ValueError("nesterov needs a momentum")
+        self.momentum = momentum
+        self.nesterov = nesterov
+
+    def update(self, p, g, state):
+        if self.weight_decay:
+            g = g + self.weight_decay * p
+        if self.momentum:
+            v = state["v"] = self.momentum * state["v"] + g if "v" in state else g.copy()
+            g = g + self.momentum * v if self.nesterov else v
+        return p - self.lr * g
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015): steps scaled by running means of g and g², freed of their start.
+
+    m ← β₁ m + (1 − β₁) g         m̂ = m / (1 − β₁ᵗ)
+    v ← β₂ v + (1 − β₂) g²        v̂ = v / (1 − β₂ᵗ)
+    p ← p − lr · m̂ / (√v̂ + ε)
+
+    With weight decay λ, g ← g + λ p comes first.
+    """
+
+    def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+        super().__init__(parameters, lr, weight_decay)
+        self.betas = betas
+        self.eps = eps
+
+    def update(self, p, g, state):
+        if self.weight_decay:
+            g = g + self.weight_decay * p
+        beta1, beta2 = self.betas
+        t = state["t"] = state.get("t", 0) + 1
+        m = state["m"] = beta1 * state.get("m", np.zeros_like(p)) + (1 - beta1) * g
+        v = state["v"] = beta2 * state.get("v", np.zeros_like(p)) + (1 - beta2) * g * g
+        m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)
+        return p - self.lr * m_hat / (np.sqrt(v_hat) + self.eps)
+
+
+class AdamW(Adam):
+    """Adam, with weight decay apart from the gradient (Loshchilov and Hutter 2019).
+
+    p ← p − lr · λ · p first, then Adam's step with the gradient as it is
+    """
+
+    def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+        super().__init__(parameters, lr, betas, eps)
+        self.decay = weight_decay
+
+    def update(self, p, g, state):
+        return super().update(p - self.lr * self.decay * p, g, state)
+
+
+def clip_grad_norm_(parameters, max_norm):
+    """Scale all gradients together so that their norm is max_norm at most; returns the norm before.
+
+    The norm is √Σg² over all numbers of all gradients, so the direction stays.
+    """
+    parameters = [parameters] if isinstance(parameters, Variable) else parameters
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = math.sqrt(sum(float(np.sum(g.data.astype(np.float64) ** 2)) for g in gradients))
+    if norm > max_norm:
+        for g in gradients:
+            g.copy_(g.data * (max_norm / norm))
+    return norm

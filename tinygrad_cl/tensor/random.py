@@ -1,0 +1,25 @@
+"""The random numbers of dropout: one generator for each thread, which can be seeded."""
+
+import threading
+
+import numpy as np
+
+
+class ThreadGenerator(threading.local):
+    """A new thread starts with the seed 0."""
+
+    def __init__(self):
+        self.generator = np.random.default_rng(0)
+
+
+state = ThreadGenerator()
+
+
+def manual_seed(seed):
+    """Start this thread's random numbers afresh: the same seed, the same numbers."""
+    state.generator = np.random.default_rng(seed)
+
+
+def default_generator():
+    """The generator that is used where none is given."""
+    return state.generator
