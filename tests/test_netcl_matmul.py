@@ -1,0 +1,111 @@
+"""Matrix products of engine 3 against NumPy's: every transposition, size, batch and way to compute them."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from netcl_devices import close, device, exact, put  # noqa: F401 (fixtures)
+from tinygrad_cl.netcl.ops import matmul as module
+from tinygrad_cl.netcl.ops.matmul import matmul
+
+FLAGS = list(itertools.product((False, True), repeat=2))
+
+
+def turned(x, turn):
+    return x.swapaxes(-1, -2) if turn else x
+
+
+def random(*shape, dtype=np.float32):
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(dtype)
+
+
+def agree(device, a, b, transpose_a=False, transpose_b=False):
+    """Whether ours is NumPy's product, for matrices given as they are multiplied."""
+    stored = [np.ascontiguousarray(turned(x, turn)) for x, turn in ((a, transpose_a), (b, transpose_b))]
+    got = matmul(*put(device, *stored), transpose_a=transpose_a, transpose_b=transpose_b).to_host()
+    expected = np.matmul(a.astype(np.float64), b.astype(np.float64))
+    return got.dtype == a.dtype and close(got, expected, a.dtype, a.shape[-1] * 10)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+@pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 3, 4), (12, 7, 32), (13, 5, 33), (11, 64, 31), (1, 50, 70),
+                                   (70, 50, 1), (25, 1, 40), (128, 100, 10), (67, 129, 65)], ids=str)
+def test_every_transposition_and_size(sizes, flags, device):
+    m, k, n = sizes
+    assert agree(device, random(m, k), random(k, n), *flags)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_matrices_that_are_packed(flags, device, monkeypatch):
+    monkeypatch.setattr(module, "DIRECT", 0)
+    for m, k, n in [(13, 6, 35), (24, 17, 64), (3, 4, 70)]:
+        assert agree(device, random(m, k), random(k, n), *flags)
+        assert agree(device, random(3, m, k), random(3, k, n), *flags)
+        assert agree(device, random(m, k), random(3, k, n), *flags)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_a_large_one(flags, device):
+    assert agree(device, random(600, 520), random(520, 530), *flags)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+@pytest.mark.parametrize("batches", [((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 3), (3,)),
+                                     ((2, 1), (1, 3)), ((1,), (3,)), ((2, 1, 1), ())], ids=str)
+def test_batches(batches, flags, device):
+    a, b = random(*batches[0], 5, 7), random(*batches[1], 7, 6)
+    assert agree(device, a, b, *flags)
+
+
+def test_vectors(device):
+    a, b = random(5), random(5, 3)
+    assert agree(device, a, b) and agree(device, b.T, a) and agree(device, a, a[::-1].copy())
+    assert agree(device, a, random(2, 5, 3)) and agree(device, random(2, 4, 5), a)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_float64(flags, exact):
+    assert agree(exact, random(37, 50, dtype=np.float64), random(50, 19, dtype=np.float64), *flags)
+
+
+def test_nothing_added_up_is_zero(device):
+    for a, b in [((2, 0), (0, 3)), ((0, 4), (4, 3)), ((2, 4), (4, 0)), ((0, 2, 3), (3, 4)), ((0,), (0,))]:
+        assert agree(device, random(*a), random(*b))
+
+
+def test_nan_and_infinities_stay_where_they_belong(device):
+    a, b = random(14, 9), random(9, 35)
+    a[3, 2], b[4, 6] = np.nan, np.inf
+    with np.errstate(invalid="ignore"):
+        assert close(matmul(*put(device, a, b)).to_host(), a @ b, size=100)
+
+
+def test_shapes_that_do_not_fit_are_refused(device):
+    with pytest.raises(ValueError, match=r"\(2, 3\) and \(2, 3\) do not fit, 3 columns meet 2 rows"):
+        matmul(*put(device, random(2, 3), random(2, 3)))
+    with pytest.raises(ValueError, match="batches"):
+        matmul(*put(device, random(2, 3, 3), random(4, 3, 3)))
+    with pytest.raises(ValueError, match="no single numbers"):
+        matmul(*put(device, random(), random(2, 3)))
+
+
+def test_dtypes_are_not_mixed(exact):
+    with pytest.raises(TypeError, match="one dtype"):
+        matmul(*put(exact, random(2, 2), random(2, 2, dtype=np.float64)))
+
+
+def test_nothing_behind_the_result_is_written(device):
+    import pyopencl as cl
+    for n in (1, 31, 33):
+        result = matmul(*put(device, random(5, 8), random(8, n)))
+        behind = np.empty(16, np.float32)
+        cl.enqueue_copy(device.queue, behind, result.buffer, src_offset=result.nbytes)
+        assert np.all(np.isnan(behind))
+
+
+def test_a_batch_of_inputs_and_one_matrix_are_one_product(device):
+    a, b = put(device, random(4, 6, 8), random(8, 5))
+    with device.watch() as launches:
+        matmul(a, b)
+    assert len(launches) == 1 and launches[0].size[2] == 1
