@@ -59,6 +59,27 @@ def grade(submissions, out, sample):
 
 
 @main.command()
+@click.argument("names", nargs=-1)
+def checks(names):
+    """Try every mistake and variant of the checks NAMES (default: all): points left, and whether it was named."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from autograder.checks import all_checks, find
+    from autograder.judge.trial import try_all
+    wrong, count = 0, 0
+    for check in [find(name) for name in names] or all_checks().values():
+        table = Table("", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left")
+        for tried in try_all(check, "checks", trials=2):
+            count, wrong = count + 1, wrong + (not tried.as_it_must_be)
+            table.add_row("✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, tried.name)
+        Console().print(table)
+    if wrong:
+        raise CourseError(f"{wrong} of {count} are not as they must be: a mistake loses points and is named, a variant loses none")
+    click.echo(f"{count} mistakes and variants: every mistake loses points and is named, every variant earns all")
+
+
+@main.command()
 @click.argument("module", default="00_start")
 @click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
 @click.option("--port", default=8888, show_default=True)
