@@ -108,7 +108,7 @@ draw(out)
 def sin_times(a, b):
     """sin(a) · b, number by number.
 
-    a, b and the result have the same shape; a and b stay as they are.
+    a, b and the result have the same shape; a and b may be whole numbers, and stay as they are.
 
     >>> sin_times(np.array([0.0, np.pi / 2]), np.array([5.0, 7.0]))
     array([0., 7.])
@@ -164,7 +164,7 @@ guess.compare(move_a=move_a, move_b=move_b)
 def sin_times_gradient(a, b, upstream):
     """(∂loss/∂a, ∂loss/∂b) for out = sin(a) · b, where upstream = ∂loss/∂out.
 
-    All five have the same shape; a, b and upstream stay as they are.
+    All five have the same shape; a, b and upstream may be whole numbers, and stay as they are.
 
     >>> grad_a, grad_b = sin_times_gradient(0.0, 3.0, upstream=1.0)
     >>> float(grad_a), float(grad_b)

@@ -72,6 +72,14 @@ def test_a_stub_counts_as_not_written():
         build_kernel(DOUBLE.replace("if (i < n) out[i] = 2 * a[i];", "raise NotImplementedError"), "twice")
 
 
+def test_groups_that_are_not_started_leave_their_numbers_alone():
+    (_, out), outside = run_guarded(DOUBLE, "twice", *arrays(192), n=192, first_group=1)
+    assert (np.isnan(out).sum(), outside) == (64, 0)
+    loop = DOUBLE.replace("int i = get_global_id(0);", "").replace("if (i < n)", "for (int i = 0; i < n; i++)")
+    (_, out), outside = run_guarded(loop, "twice", *arrays(192), n=192, first_group=1)
+    assert (np.isnan(out).sum(), outside) == (0, 0)
+
+
 @pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2), np.float32), np.zeros(3, np.int32)], ids=str)
 def test_arrays_that_the_kernel_would_misread_are_refused(array):
     with pytest.raises(TypeError, match="takes float32 arrays of one dimension, not"):

@@ -5,12 +5,12 @@ from autograder.checks.check import check
 
 @check("start.double", points=1)
 def double(student, rng, tools):
-    """Twice a number: positive, negative, not whole."""
+    """Twice a number: positive, 0, negative, not whole."""
     whole, broken = int(rng.integers(3, 50)), rng.uniform(1.1, 9.9)
     return {
-        "input": f"double({whole}), double({-whole}), double({broken:.6g})",
+        "input": f"double({whole}), double(0), double({-whole}), double({broken:.6g})",
         "a whole number": student.double(whole),
-        "a negative number": lambda: student.double(-whole),
+        "0 and a negative number": lambda: [student.double(0), student.double(-whole)],
         "a number with decimals": lambda: student.double(broken),
     }
 
@@ -25,6 +25,8 @@ double.mistake("it answers for the number of the example only", swap=("2 * x", "
                hint="The check calls your function with other numbers than the example. Compute with `x`.")
 double.mistake("the sign is lost", swap=("2 * x", "2 * abs(x)"), hint="What is twice −3?")
 double.mistake("it is divided by 2", swap=("2 * x", "x / 2"), hint="Twice 21 is 42; half of it is 10.5.")
+double.mistake("for 0 nothing is returned: `if x:` is not met", swap=("return 2 * x", "if x:\n        return 2 * x"),
+               hint="To `if`, the number 0 counts as False. What is returned then?")
 double.variant("added to itself", swap=("2 * x", "x + x"))
 double.variant("over a name", source='''
 def double(x):
@@ -35,17 +37,20 @@ def double(x):
 double.variant("a lambda", source="double = lambda x: x * 2.0")
 
 
-@check("start.sin_times", points=2)
+@check("start.sin_times", points=2, rtol=1e-9)
 def sin_times(student, rng, tools):
-    """sin(a) · b for a list of numbers, a matrix and two single numbers, and once more with the same list."""
+    """sin(a) · b for a list of numbers, a matrix, single and whole numbers, and once more with the same list."""
     a, b = rng.normal(0, 2, 5), rng.normal(0, 2, 5)
     matrix_a, matrix_b = rng.normal(0, 2, (2, 3)), rng.normal(0, 2, (2, 3))
     x, y = float(rng.uniform(0.3, 1.2)), float(-rng.uniform(2, 3))
+    whole_a, whole_b = np.array([0, 1, -2, 4]), rng.permutation([-3, 2, 5, 7])
     return {
-        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}",
+        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}; "
+                 f"whole numbers: a = {whole_a.tolist()}, b = {whole_b.tolist()}",
         "out for 5 numbers": np.array(student.sin_times(a, b)),
         "out for a 2×3 matrix": lambda: student.sin_times(matrix_a, matrix_b),
         "out for two single numbers": lambda: student.sin_times(x, y),
+        "out for whole numbers": lambda: student.sin_times(whole_a, whole_b),
         "out for the same 5 numbers again": lambda: student.sin_times(a, b),
     }
 
@@ -69,6 +74,14 @@ sin_times.mistake("the result is written over a", swap=("return np.sin(a) * b", 
                   "np.sin(a) * b\n    a[...] = np.sin(a) * b\n    return a"),
                   hint="`a[...] = …`, `a *= …` and `out=a` change the caller's array. Make a new one.")
 sin_times.mistake("the factor b is missing", swap=("np.sin(a) * b", "np.sin(a)"), hint="And b?")
+sin_times.mistake("out is made like a, so where a holds whole numbers the decimals are cut off", source='''
+def sin_times(a, b):
+    out = np.zeros_like(a)
+    out[...] = np.sin(a) * b
+    return out
+''', hint="`zeros_like(a)` and `empty_like(a)` take the type of a, too. Of which type is `np.sin(a) * b`?")
+sin_times.mistake("the numbers are cut down to float32", swap=("return np.sin(a) * b", "return np.float32(np.sin(a) * b)"),
+                  hint="A float32 keeps 7 digits, a float of Python 16. Here nothing asks for fewer.")
 sin_times.variant("the factors the other way round", swap=("np.sin(a) * b", "np.multiply(b, np.sin(a))"))
 sin_times.variant("number by number", source='''
 def sin_times(a, b):
@@ -87,21 +100,34 @@ def sin_times(a, b):
 
 @check("start.gradient", points=3)
 def gradient(student, rng, tools):
-    """Both gradients, for an upstream gradient that is not 1, and once more with the same arrays."""
+    """Both gradients, for an upstream gradient that is not 1: arrays, matrices, single and whole numbers, the same again."""
     a, b, upstream = rng.normal(0, 2, (3, 5))
     x, y, g = float(rng.uniform(0.3, 1.2)), float(-rng.uniform(2, 3)), float(rng.uniform(2, 5))
-    grads = student.sin_times_gradient(a, b, upstream)
-    if not isinstance(grads, (tuple, list)) or len(grads) != 2:
-        raise TypeError("sin_times_gradient returns two things, grad_a and grad_b: `return grad_a, grad_b`")
-    first, second = (np.array(grad) for grad in grads)
+    matrices = rng.normal(0, 2, (3, 2, 3))
+    whole = np.array([0, 1, -2, 4]), rng.permutation([-3, 2, 0, 7]), rng.permutation([2, -3, 5, 6])
+
+    def both(*inputs):
+        grads = student.sin_times_gradient(*inputs)
+        try:
+            grad_a, grad_b = grads
+        except (TypeError, ValueError):
+            raise TypeError("sin_times_gradient returns two things, grad_a and grad_b: `return grad_a, grad_b`") from None
+        return [np.array(grad_a), np.array(grad_b)]
+
+    first, second = both(a, b, upstream)
     return {
-        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}, upstream = {np.round(upstream, 3).tolist()}",
+        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}, upstream = {np.round(upstream, 3).tolist()}; "
+                 f"whole numbers: a = {whole[0].tolist()}, b = {whole[1].tolist()}, upstream = {whole[2].tolist()}",
         "grad_a": first,
         "grad_b": second,
-        "grad_a for single numbers": lambda: student.sin_times_gradient(x, y, g)[0],
-        "grad_b for single numbers": lambda: student.sin_times_gradient(x, y, g)[1],
-        "grad_a for the same arrays again": lambda: student.sin_times_gradient(a, b, upstream)[0],
-        "grad_b for the same arrays again": lambda: student.sin_times_gradient(a, b, upstream)[1],
+        "grad_a for single numbers": lambda: both(x, y, g)[0],
+        "grad_b for single numbers": lambda: both(x, y, g)[1],
+        "grad_a for 2×3 matrices": lambda: both(*matrices)[0],
+        "grad_b for 2×3 matrices": lambda: both(*matrices)[1],
+        "grad_a for whole numbers, 0 among them": lambda: both(*whole)[0],
+        "grad_b for whole numbers, 0 among them": lambda: both(*whole)[1],
+        "grad_a for the same arrays again": lambda: both(a, b, upstream)[0],
+        "grad_b for the same arrays again": lambda: both(a, b, upstream)[1],
     }
 
 
@@ -144,6 +170,20 @@ def sin_times_gradient(a, b, upstream):
     upstream = upstream * np.cos(a) * b
     return upstream, upstream * np.sin(a)
 ''', hint="What is in `upstream` when the second gradient is computed?")
+gradient.mistake("the arrays are multiplied as matrices, which is right for lists only", source='''
+def sin_times_gradient(a, b, upstream):
+    if np.ndim(a) == 0:
+        return upstream * np.cos(a) * b, upstream * np.sin(a)
+    return np.diag(np.cos(a) * b) @ upstream, np.diag(np.sin(a)) @ upstream
+''', hint="Each number of out depends on one number of a alone. `*` multiplies number by number, for every shape.")
+gradient.variant("one array for both", source='''
+def sin_times_gradient(a, b, upstream):
+    return upstream * np.array([np.cos(a) * b, np.sin(a)])
+''')
+gradient.variant("one after the other, as they are asked for", source='''
+def sin_times_gradient(a, b, upstream):
+    return map(lambda derivative: upstream * derivative, (b * np.cos(a), np.sin(a)))
+''')
 gradient.variant("over names, in another order", source='''
 def sin_times_gradient(a, b, upstream):
     grad_b = np.sin(a) * upstream
@@ -163,7 +203,7 @@ def kernel(student, rng, tools):
     """Your kernel on arrays of four lengths, each between margins that must stay untouched."""
     from tinygrad_cl.opencl.kernels import run_guarded
     lengths = {"one number": 1, "part of one group": int(rng.integers(25, 50)),
-               "three groups, the last not full": int(rng.integers(140, 180)), "two full groups": 128}
+               "five groups, the last not full": int(rng.integers(260, 310)), "two full groups": 128}
     found = {"input": f"lengths {', '.join(map(str, lengths.values()))}; groups of 64; out is full of −1000 before the run"}
     outside = changed = written = 0
     for name, n in lengths.items():
@@ -174,13 +214,19 @@ def kernel(student, rng, tools):
         outside += stray
         changed += int((a_after != a).sum() + (b_after != b).sum())
         written += int((out != -1000).sum())
+    a, b = rng.normal(0, 2, (2, 192)).astype(np.float32)
+    (_, _, out), _ = run_guarded(student.SIN_TIMES, "sin_times", a, b, np.full(192, -1000, np.float32), n=192, first_group=1)
+    share = {0: "none", 192: "all 192"}.get(int((out != -1000).sum()), "not all")
     # A kernel that writes no result earns nothing for leaving the rest alone.
     suffix = "" if written else ", and no result either"
-    return found | {"writes outside the arrays": f"{outside}{suffix}", "inputs overwritten": f"{changed}{suffix}"}
+    return found | {"writes outside the arrays": f"{outside}{suffix}", "inputs overwritten": f"{changed}{suffix}",
+                    "numbers that 128 of the 192 work-items write": share}
 
 
 GUARD_HINT = ["How many work-items run for one number, in groups of 64? What do the others do?",
               "Put the line that writes into `if (i < n) { … }`."]
+LOOP_HINT = ["All the work-items run, and each of them does all of the work. Where is your own number?",
+             "No loop: `int i = get_global_id(0);`, a guard, and the line for that one i."]
 LOCAL_HINT = ["`get_local_id` counts within a group: it begins at 0 again in each. Which count goes on over all groups?",
               "`get_global_id(0)`"]
 
@@ -214,8 +260,12 @@ kernel.mistake("the result is written over a, and then into out",
                swap=[("__global const float *a", "__global float *a"),
                      ("out[i] = sin(a[i]) * b[i];", "a[i] = sin(a[i]); out[i] = a[i] * b[i];")],
                hint="a is an input; somebody may need it again. Keep the sine in a `float s` of your own.")
+kernel.mistake("every work-item computes all the numbers, in a loop", swap=(
+    "int i = get_global_id(0);\n    if (i < n) {", "for (int i = 0; i < n; i++) {"), hint=LOOP_HINT)
 kernel.mistake("results are added to what was there", swap=("out[i] =", "out[i] +="),
                hint="Nobody has set out before: `+=` adds to whatever lies in that memory. Write `=`.")
+kernel.variant("a loop that strides over all work-items", swap=(
+    "int i = get_global_id(0);\n    if (i < n) {", "for (int i = get_global_id(0); i < n; i += get_global_size(0)) {"))
 kernel.variant("leave early", swap=("if (i < n) {\n        out[i] = sin(a[i]) * b[i];\n    }",
                                     "if (i >= n) return;\n    out[i] = b[i] * sin(a[i]);"))
 kernel.variant("over names, with another type for the number", swap=(
@@ -239,11 +289,12 @@ __kernel void sin_times(__global const float *a, __global const float *b, __glob
 def backward_kernel(student, rng, tools):
     """Your gradient kernel with an upstream gradient that is not 1, between margins that must stay untouched."""
     from tinygrad_cl.opencl.kernels import run_guarded
-    lengths = {"one number": 1, "three groups, the last not full": int(rng.integers(140, 180))}
+    lengths = {"one number": 1, "five groups, the last not full": int(rng.integers(260, 310))}
     found = {"input": f"lengths {', '.join(map(str, lengths.values()))}; groups of 64; the gradients are full of −1000 before"}
     outside = changed = written = 0
     for name, n in lengths.items():
         inputs = list(rng.normal(0, 2, (3, n)).astype(np.float32))
+        inputs[0][1:2], inputs[1][2:3] = 0, 0  # one a and one b, where there are so many
         empty = np.full(n, -1000, np.float32)
         (*after, grad_a, grad_b), stray = run_guarded(
             student.SIN_TIMES_BACKWARD, "sin_times_backward", *inputs, empty, empty, n=n, local_size=64)
@@ -251,8 +302,13 @@ def backward_kernel(student, rng, tools):
         outside += stray
         changed += int(sum((now != then).sum() for now, then in zip(after, inputs)))
         written += int((grad_a != -1000).sum() + (grad_b != -1000).sum())
+    inputs, empty = list(rng.normal(0, 2, (3, 192)).astype(np.float32)), np.full(192, -1000, np.float32)
+    (*_, grad_a, grad_b), _ = run_guarded(
+        student.SIN_TIMES_BACKWARD, "sin_times_backward", *inputs, empty, empty, n=192, first_group=1)
+    share = {0: "none", 384: "all 384"}.get(int((grad_a != -1000).sum() + (grad_b != -1000).sum()), "not all")
     suffix = "" if written else ", and no result either"
-    return found | {"writes outside the arrays": f"{outside}{suffix}", "inputs overwritten": f"{changed}{suffix}"}
+    return found | {"writes outside the arrays": f"{outside}{suffix}", "inputs overwritten": f"{changed}{suffix}",
+                    "gradients that 128 of the 192 work-items write": share}
 
 
 GRAD_A, GRAD_B = "grad_a[i] = upstream[i] * cos(a[i]) * b[i];", "grad_b[i] = upstream[i] * sin(a[i]);"
@@ -284,6 +340,11 @@ backward_kernel.mistake("gradients are added to memory that nobody has set", swa
                                                                                    (GRAD_B, GRAD_B.replace("=", "+="))],
                         hint="`+=` adds to whatever lies there, and nobody has set it. Here each work-item writes once: `=`.")
 backward_kernel.mistake("grad_b is built on grad_a in place of upstream", swap=("grad_b[i] = upstream[i]", "grad_b[i] = grad_a[i]"),
+                        hint="Both gradients start from upstream[i]; neither is computed from the other.")
+backward_kernel.mistake("every work-item computes all the gradients, in a loop", swap=(
+    "int i = get_global_id(0);\n    if (i < n) {", "for (int i = 0; i < n; i++) {"), hint=LOOP_HINT)
+backward_kernel.mistake("grad_b comes from grad_a, by a division that fails where cos(a) or b is 0",
+                        swap=("upstream[i] * sin(a[i])", "grad_a[i] / b[i] * tan(a[i])"),
                         hint="Both gradients start from upstream[i]; neither is computed from the other.")
 backward_kernel.mistake("grad_b is never written", swap=(GRAD_B, ""), hint="This kernel has two results. −1000 means: nobody wrote here.")
 backward_kernel.variant("over names, leaving early", swap=(

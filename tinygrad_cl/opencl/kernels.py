@@ -61,11 +61,12 @@ def run_kernel(source, name, *arrays, n, local_size=64):
     return results
 
 
-def run_guarded(source, name, *arrays, n, local_size=64):
+def run_guarded(source, name, *arrays, n, local_size=64, first_group=0):
     """As `run_kernel`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
 
     A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between two
-    margins, where it is counted and does no harm. The arrays are float32, of one dimension.
+    margins, where it is counted and does no harm. The arrays are float32, of one dimension. The groups before
+    `first_group` are not started, so that it shows which numbers the others leave to them.
     """
     wrong = [f"{array.dtype} of {array.ndim} dimensions" for array in arrays
              if (array.dtype, array.ndim) != (np.float32, 1)]
@@ -76,8 +77,9 @@ def run_guarded(source, name, *arrays, n, local_size=64):
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(device.context, flags, hostbuf=whole) for whole in padded]
     inner = [buffer.get_sub_region(4 * MARGIN, array.nbytes) for buffer, array in zip(buffers, arrays)]
-    work_items = -(-n // local_size) * local_size
-    kernel(device.queue, (work_items,), (local_size,), *inner, np.int32(n))
+    left_out = first_group * local_size
+    work_items = -(-n // local_size) * local_size - left_out
+    kernel(device.queue, (work_items,), (local_size,), *inner, np.int32(n), global_offset=(left_out,))
     device.queue.finish()  # the copies read the whole buffers, of which the kernel wrote parts
     for whole, buffer in zip(padded, buffers):
         cl.enqueue_copy(device.queue, whole, buffer)
