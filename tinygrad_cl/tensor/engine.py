@@ -68,7 +68,7 @@ def propagate(roots, gradients, targets=None, retain_graph=False, create_graph=F
     with modes.set_grad_enabled(create_graph):
         for node in reversed(order):
             grad = arrived.pop(node, None)
-            if grad is None:
+            if grad is None or (wanted is not None and node not in wanted):
                 continue
             grad = call_hooks(node, grad)
             is_leaf = not isinstance(node, Context)
@@ -121,8 +121,8 @@ def fit(node, i, part):
 
 
 def call_hooks(node, grad):
-    for handle in tuple(node.hooks):
-        replaced = handle.hook(grad)
+    for entry in tuple(node.hooks):
+        replaced = entry.hook(grad)
         if replaced is not None:
             if replaced.shape != grad.shape:
                 raise ValueError(f"a hook returned shape {replaced.shape} for {grad.shape}")

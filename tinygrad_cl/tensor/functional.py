@@ -60,15 +60,15 @@ def dropout(x, p=0.5, training=True, generator=None):
 
 def mse_loss(prediction, target):
     """The mean squared error, of equal shapes: (n, 1) against (n,) would broadcast to (n, n)."""
-    same_shapes("mse_loss", prediction, target)
+    prediction, target = same_shapes("mse_loss", prediction, target)
     return losses.MSELoss.apply(prediction, target)
 
 
 def binary_cross_entropy(probabilities, target):
     """Binary cross-entropy of probabilities from 0 to 1, with targets from 0 to 1."""
-    same_shapes("binary_cross_entropy", probabilities, target)
+    probabilities, target = same_shapes("binary_cross_entropy", probabilities, target)
     constant("binary_cross_entropy", target)
-    if probabilities.size and not (0 <= raw(probabilities).min() and raw(probabilities).max() <= 1):
+    if not np.all((0 <= probabilities.data) & (probabilities.data <= 1)):
         raise ValueError("binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
                          " use binary_cross_entropy_with_logits")
     return losses.BCELoss.apply(probabilities, target)
@@ -76,7 +76,7 @@ def binary_cross_entropy(probabilities, target):
 
 def binary_cross_entropy_with_logits(logits, target):
     """Binary cross-entropy of sigmoid(logits), with targets from 0 to 1."""
-    same_shapes("binary_cross_entropy_with_logits", logits, target)
+    logits, target = same_shapes("binary_cross_entropy_with_logits", logits, target)
     constant("binary_cross_entropy_with_logits", target)
     return losses.BCEWithLogitsLoss.apply(logits, target)
 
@@ -94,11 +94,14 @@ def cross_entropy(logits, target):
 
 
 def same_shapes(name, prediction, target):
-    if np.shape(raw(prediction)) != np.shape(raw(target)):
-        raise ValueError(f"{name}: the prediction has shape {np.shape(raw(prediction))},"
-                         f" the target {np.shape(raw(target))}; they must be equal")
+    """Both as tensors."""
+    prediction, target = as_tensor(prediction), as_tensor(target)
+    if prediction.shape != target.shape:
+        raise ValueError(f"{name}: the prediction has shape {prediction.shape},"
+                         f" the target {target.shape}; they must be equal")
+    return prediction, target
 
 
 def constant(name, target):
-    if getattr(target, "requires_grad", False):
+    if target.requires_grad:
         raise ValueError(f"{name}: the target gets no gradient; detach() it")

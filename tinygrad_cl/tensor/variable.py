@@ -185,11 +185,18 @@ class HookHandle:
 
     def __init__(self, hooks, hook):
         self.hooks = hooks
-        self.hook = hook
-        hooks.append(self)
+        self.entry = HookEntry(hook)  # not self: the handle holds the list
+        hooks.append(self.entry)
 
     def remove(self):
-        self.hooks[:] = [handle for handle in self.hooks if handle is not self]
+        self.hooks[:] = [entry for entry in self.hooks if entry is not self.entry]
+
+
+class HookEntry:
+    """One hook in the list of a tensor or a node; the same function may be there twice."""
+
+    def __init__(self, hook):
+        self.hook = hook
 
 
 def as_array(data, dtype=None):
