@@ -49,6 +49,15 @@ def compute(formula, operands):
     return (plans.table.get(key) or make_plan(key)).run(operands)
 
 
+def compute_into(target, formula, operands):
+    """As `compute`, but the result overwrites `target`, which has its layout and may be an operand."""
+    key = (formula, *[x.layout if isinstance(x, Tensor) else None for x in operands])
+    plan = plans.table.get(key) or make_plan(key)
+    if plan.layout is not target.layout:
+        raise ValueError(f"{formula.name} gives {plan.layout}, which does not fit into {target}")
+    plan.run(operands, target.buffer)
+
+
 def compute_all(formula, operands):
     """As `compute`, for a Formula of several expressions: a list of Tensors, still by one
     launch.
@@ -72,9 +81,11 @@ class Plan:
         self.layout, self.outputs = layout, outputs
         self.launch, self.allocate = layout.device.launch, layout.device.pool.allocate
 
-    def run(self, operands):
+    def run(self, operands, buffer=None):
+        """The result, a new Tensor; in `buffer` where one is given, which may be an operand's own."""
         layout = self.layout
-        buffer = self.allocate(layout.nbytes)
+        if buffer is None:
+            buffer = self.allocate(layout.nbytes)
         if layout.size:
             self.launch(self.kernel, self.size, self.group,
                         [buffer, *[x.buffer if isinstance(x, Tensor) else x for x in operands]])
@@ -239,10 +250,16 @@ def broadcast_to(x, shape):
     return _copy(x, shape, broadcast_strides(x.shape, shape))
 
 
-def _copy(x, shape, strides):
-    key = (_copy, x.layout, *shape, *strides)
+def cast(x, dtype):
+    """x with its numbers in another dtype, a new tensor."""
+    return _copy(x, x.shape, broadcast_strides(x.shape, x.shape), dtype)
+
+
+def _copy(x, shape, strides, dtype=None):
+    key = (_copy, x.layout, *shape, *strides, dtype)
     plan = plans.table.get(key)
     if plan is None:
-        out = layout_of(x.device, shape, x.dtype)
-        plan = plans.table[key] = strided_plan(formula_of("v0", 1), out, [x.layout], [strides])
+        out = layout_of(x.device, shape, dtype or x.dtype)
+        copy = formula_of("v0", 1)
+        plan = plans.table[key] = strided_plan(copy, out, [x.layout], [strides])
     return plan.run((x,))

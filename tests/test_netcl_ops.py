@@ -1,0 +1,185 @@
+"""Operations of `ag` with their gradients, on every device: the table, reductions, products, shapes."""
+
+import numpy as np
+import pytest
+
+import tinygrad_cl.netcl.autograd as ag
+from netcl_devices import close, device, exact, numbers, put  # noqa: F401 (fixtures)
+from tinygrad_cl.gradcheck import gradcheck
+from tinygrad_cl.netcl.core.parameter import Parameter
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, register_primitive
+
+SMOOTH = [primitive for primitive in PRIMITIVES.values() if primitive.backward]
+
+
+def check(device, operation, arrays, fault=None):
+    """gradcheck's Report for `operation` of Nodes, with a random upstream gradient, in float64."""
+
+    def forward(*inputs):
+        return operation(*[ag.tensor(put(device, np.asarray(x))) for x in inputs]).to_host()
+
+    def gradient(upstream, *inputs):
+        leaves = [ag.tensor(put(device, np.asarray(x)), requires_grad=True) for x in inputs]
+        with ag.Tape() as tape:
+            out = operation(*leaves)
+        tape.backward(out, put(device, np.asarray(upstream)))
+        found = [leaf.grad.to_host() for leaf in leaves]
+        return [fault(each) for each in found] if fault else found
+
+    return gradcheck(forward, gradient, arrays)
+
+
+def random(*shape):
+    return numbers(np.random.default_rng(sum(shape)), shape)
+
+
+@pytest.mark.parametrize("primitive", PRIMITIVES.values(), ids=lambda primitive: primitive.name)
+def test_every_primitive_is_an_operation(primitive, device):
+    """Built-in and your own: `ag.name`, read from the table."""
+    operation = getattr(ag, primitive.name)
+    assert operation.__name__ == primitive.name and primitive.formula in operation.__doc__
+    arrays = [numbers(np.random.default_rng(1), (5, 7), primitive.domain, np.float32)
+              for _ in range(primitive.arity)]
+    got = operation(*put(device, *arrays)) if primitive.arity > 1 else operation(put(device, *arrays))
+    assert isinstance(got, ag.Node) and close(got.to_host(), primitive.reference(*arrays, **primitive.attrs))
+
+
+@pytest.mark.parametrize("primitive", SMOOTH, ids=lambda primitive: primitive.name)
+@pytest.mark.parametrize("shapes", [[(2, 3)] * 3, [(2, 1), (3,), (2, 3)], [(), (2, 3), (1,)]], ids=str)
+def test_gradients_of_the_table_broadcast_both_ways(primitive, shapes, exact):
+    if primitive.arity == 1 and shapes[0] != (2, 3):
+        shapes = shapes[:1]
+    rng = np.random.default_rng(1)
+    arrays = [numbers(rng, shape, primitive.domain) for shape in shapes[:primitive.arity]]
+    if primitive.name == "where":
+        condition = np.where(arrays[0] > 0, 1.0, 0.0)
+        report = check(exact, lambda x, y: ag.where(condition, x, y), arrays[1:])
+    else:
+        report = check(exact, getattr(ag, primitive.name), arrays)
+    assert report, str(report)
+
+
+COMPOSED = {
+    "sum": (ag.sum, [(3, 4)]), "sum 0": (lambda x: ag.sum(x, axis=0), [(3, 4)]),
+    "sum -1 keepdims": (lambda x: ag.sum(x, axis=-1, keepdims=True), [(2, 3, 4)]),
+    "sum (0, 2)": (lambda x: ag.sum(x, axis=(0, 2)), [(2, 3, 4)]),
+    "mean": (ag.mean, [(3, 4)]), "mean 1": (lambda x: ag.mean(x, axis=1), [(3, 4)]),
+    "mean ()": (ag.mean, [()]),
+    "max": (ag.max, [(3, 4)]), "max 0": (lambda x: ag.max(x, axis=0), [(3, 4)]),
+    "min 1 keepdims": (lambda x: ag.min(x, axis=1, keepdims=True), [(3, 4)]),
+    "reshape": (lambda x: ag.reshape(x, (2, 6)), [(3, 4)]),
+    "transpose": (ag.transpose, [(2, 3, 4)]),
+    "transpose (1, 2, 0)": (lambda x: ag.transpose(x, (1, 2, 0)), [(2, 3, 4)]),
+    "broadcast_to": (lambda x: ag.broadcast_to(x, (2, 3, 4)), [(3, 1)]),
+    "matmul": (ag.matmul, [(2, 3), (3, 4)]),
+    "matmul T": (lambda a, b: ag.matmul(a, b, transpose_a=True), [(3, 2), (3, 4)]),
+    "matmul  T": (lambda a, b: ag.matmul(a, b, transpose_b=True), [(2, 3), (4, 3)]),
+    "matmul TT": (lambda a, b: ag.matmul(a, b, True, True), [(3, 2), (4, 3)]),
+    "matmul batches": (ag.matmul, [(2, 3, 4), (2, 4, 2)]),
+    "matmul batch and one": (ag.matmul, [(2, 3, 4), (4, 2)]),
+    "matmul one and batch T": (lambda a, b: ag.matmul(a, b, transpose_b=True), [(3, 4), (2, 2, 4)]),
+    "matmul 5 axes": (ag.matmul, [(2, 1, 2, 3), (3, 3, 2)]),
+    "dot": (ag.matmul, [(4,), (4,)]), "vector matrix": (ag.matmul, [(4,), (4, 3)]),
+    "matrix vector": (ag.matmul, [(3, 4), (4,)]), "batch vector": (ag.matmul, [(2, 3, 4), (4,)]),
+    "vector batch": (ag.matmul, [(3,), (2, 3, 4)]),
+}
+
+
+@pytest.mark.parametrize("operation, shapes", COMPOSED.values(), ids=COMPOSED)
+def test_gradients_of_reductions_products_and_shapes(operation, shapes, exact):
+    arrays = [random(*shape) for shape in shapes]
+    report = check(exact, operation, arrays)
+    assert report, str(report)
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_a_wrong_gradient_of_them_is_noticed(name, exact):
+    operation, shapes = COMPOSED[name]
+    arrays = [random(*shape) for shape in shapes]
+    for fault in (lambda g: 2.001 * g, lambda g: -g, np.zeros_like):
+        assert not any(worst.ok for worst in check(exact, operation, arrays, fault).inputs)
+
+
+def test_ties_of_an_extreme_share_the_gradient(device):
+    x = ag.tensor(put(device, np.array([[3, 1, 3], [2, 2, 2]], np.float32)), requires_grad=True)
+    with ag.Tape() as tape:
+        out = ag.sum(ag.max(x, axis=1))
+    tape.backward(out)
+    assert close(x.grad.to_host(), [[0.5, 0, 0.5], [1 / 3, 1 / 3, 1 / 3]])
+
+
+@pytest.mark.parametrize("operation", [ag.sum, ag.mean, lambda x: ag.sum(x, axis=0),
+                                       lambda x: ag.sum(ag.mean(x, axis=1, keepdims=True))],
+                         ids=["sum", "mean", "sum 0", "mean 1"])
+def test_memory_that_holds_nan_does_not_reach_a_gradient(operation, device):
+    """netcl makes zeros as 0 × whatever the memory held, and its gradients of sum and mean are NaN."""
+    for _ in range(3):
+        x = ag.tensor(put(device, np.ones((4, 5), np.float32)), requires_grad=True)
+        with ag.Tape() as tape:
+            out = ag.sum(operation(x))
+        tape.backward(out)
+        assert np.all(np.isfinite(x.grad.to_host()))
+
+
+def test_zero_sizes_go_forward_and_backward(device):
+    """They fail in netcl."""
+    x = ag.tensor(put(device, np.zeros((0, 3), np.float32)), requires_grad=True)
+    w = ag.tensor(put(device, np.ones((3, 2), np.float32)), requires_grad=True)
+    with ag.Tape() as tape:
+        loss = ag.sum(ag.relu(x @ w + 1.0))
+    tape.backward(loss)
+    assert x.grad.shape == (0, 3) and np.all(w.grad.to_host() == 0)
+
+
+def test_gradients_keep_the_dtype_of_their_leaf(exact):
+    a = ag.tensor(put(exact, np.ones(3, np.float32)), requires_grad=True)
+    b = ag.tensor(put(exact, np.ones((2, 3))), requires_grad=True)
+    with ag.Tape() as tape:
+        loss = ag.sum(a * b)
+    tape.backward(loss)
+    assert a.grad.dtype == "float32" and b.grad.dtype == "float64" and loss.dtype == "float64"
+    assert close(a.grad.to_host(), [2, 2, 2])
+
+
+def test_operators_on_either_side(device):
+    a = np.array([1.0, 2.0, -3.0], np.float32)
+    x = ag.tensor(put(device, a))
+    pairs = [(2 + x, 2 + a), (x - 2, a - 2), (2 - x, 2 - a), (2 * x, 2 * a), (x / 2, a / 2), (2 / x, 2 / a),
+             (-x, -a), (x ** 2, a ** 2), (2 ** x, 2 ** a), (x < 1, a < 1), (x <= 1, a <= 1), (x > 1, a > 1),
+             (x >= 1, a >= 1), (np.float64(3) * x, 3 * a), (a * x, a * a), (x @ x, a @ a), (a @ x, a @ a)]
+    for number, (got, expected) in enumerate(pairs):
+        assert close(got.to_host(), expected), number
+
+
+def test_tensors_parameters_and_arrays_are_taken_as_they_are(device):
+    weight = Parameter.full(device.queue, (3,), 2.0)
+    plain = put(device, np.ones(3, np.float32))
+    with ag.Tape() as tape:
+        loss = ag.sum(ag.mul(weight, plain) * np.arange(3) + [1, 1, 1])
+    tape.backward(loss)
+    assert close(weight.grad.to_host(), [0, 1, 2]) and plain.grad is None
+    for wrong in ("text", None, object()):
+        with pytest.raises(TypeError, match="takes Nodes, Tensors, arrays and numbers"):
+            ag.add(plain, wrong)
+    with pytest.raises(TypeError, match="multiply by a number"):
+        ag.matmul(plain, 2)
+    with pytest.raises(TypeError, match="takes no slope"):
+        ag.leaky_relu(plain, slope=1)
+
+
+def test_your_own_primitive_is_an_operation(device):
+    register_primitive("my_product", lambda args, attrs: f"({args[1]} * sin({args[0]}))",
+                       lambda args, g, attrs, out: [f"({g} * {args[1]} * cos({args[0]}))",
+                                                    f"({g} * sin({args[0]}))"], arity=2)
+    try:
+        a, b = numbers(np.random.default_rng(0), (2, 4, 5), dtype=np.float32)
+        x, y = (ag.tensor(each, requires_grad=True) for each in put(device, a, b))
+        with ag.Tape() as tape, device.watch() as launches:
+            out = ag.primitive("my_product")(x, y)
+        assert len(launches) == 1
+        with device.watch() as launches:
+            tape.backward(out, np.ones((4, 5)))
+        assert len(launches) == 1  # both gradients by one kernel
+        assert close(x.grad.to_host(), b * np.cos(a)) and close(y.grad.to_host(), np.sin(a))
+    finally:
+        del PRIMITIVES["my_product"]

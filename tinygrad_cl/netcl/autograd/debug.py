@@ -1,0 +1,76 @@
+"""Looking for a fault: where a NaN comes from, and what lies on a tape."""
+
+import numpy as np
+
+from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.autograd.tape import Tape
+
+
+class detect_anomaly:
+    """`with detect_anomaly():` around a backward: a gradient with NaN or Inf is a RuntimeError that
+    names the operation and the line that made it. Slow: every gradient is fetched and looked at.
+
+    Around the forward as well, the error shows all lines that led to the operation.
+    """
+
+    def __init__(self, enable=True):
+        self.enable = enable
+        self.before = []
+
+    def __enter__(self):
+        self.before.append(state.anomaly)
+        state.anomaly = self.enable
+        return self
+
+    def __exit__(self, *exception):
+        state.anomaly = self.before.pop()
+
+
+def set_detect_anomaly(enable):
+    """The same as a switch, for this thread."""
+    state.anomaly = bool(enable)
+
+
+class debug_tape:
+    """`with debug_tape(tape) as t:` lists operations on `tape` (by default the innermost open one,
+    or a new one), and says at the end what was listed inside: see `describe`. `say` takes the text.
+
+    Also when an exception leaves the `with`: then the last line is what was computed last.
+    """
+
+    def __init__(self, tape=None, say=print):
+        self.tape = tape or (state.tapes[-1] if state.tapes else Tape())
+        self.say = say
+
+    def __enter__(self):
+        self.begin = len(self.tape.nodes)
+        state.tapes.append(self.tape)
+        return self.tape
+
+    def __exit__(self, *exception):
+        state.tapes.pop()
+        self.say(describe(self.tape, self.begin))
+
+
+def describe(tape, begin=0):
+    """The operations on a tape from number `begin` on, a line for each: its number, name, shape and
+    dtype, what it was computed from (#number, or a leaf), the range of its numbers and how many of
+    them are NaN or Inf, and the line that made it."""
+    numbers = {node: f"#{number}" for number, node in enumerate(tape.nodes)}
+    rows = [("op", "shape", "dtype", "from", "numbers", "made at")]
+    for node in tape.nodes[begin:]:
+        origin = ", ".join(numbers.get(parent, "leaf" if parent.requires_grad else "constant")
+                           for parent in node.parents)
+        rows.append((f"{numbers[node]} {node.op_name}", str(node.shape), str(node.dtype), origin,
+                     span(node.to_host()), node.created_at))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
+                     for row in rows)
+
+
+def span(array):
+    """The range of an array's numbers in few words."""
+    finite = array[np.isfinite(array)]
+    odd = array.size - finite.size
+    text = f"{finite.min():.3g} … {finite.max():.3g}" if finite.size else "none finite"
+    return ("nothing" if not array.size else text) + (f", {odd} NaN or Inf" if odd else "")

@@ -1,0 +1,137 @@
+"""Rules of differentiation on tensors: given the gradient of a result, those of its inputs.
+
+Each maker returns a function of the upstream gradient alone, which holds on to the tensors that it
+needs and to no others. A rule may leave a gradient in the shape of the result where an input was
+broadcast: the engine sums it up.
+"""
+
+import math
+import re
+from functools import partial
+
+from tinygrad_cl.netcl.ops.elementwise import (broadcast_to, compute, compute_all,
+                                               elementwise_binary)
+from tinygrad_cl.netcl.ops.matmul import matmul
+from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
+from tinygrad_cl.netcl.ops.reduction import normal_axes, reduce_sum
+
+_rules = {}
+
+
+class PrimitiveRule:
+    """The backward kernel of a primitive, for those inputs that need a gradient: one launch for all.
+
+    formula    of v0, the upstream gradient, and of the saved tensors; None if no kernel is needed
+    saved      which of (input 0, input 1, …, result) the kernel reads
+    gradients  for each input: None, -1 for the upstream gradient as it is, or the number of an output
+    """
+
+    def __init__(self, primitive, attrs, needs):
+        arity = primitive.arity
+        constants = primitive.constants(attrs or {})
+
+        def slopes(names):
+            found = primitive.backward(names[:arity], "v0", constants, names[arity])
+            return [each if each and need else None for each, need in zip(found, needs)]
+
+        trial = [f"saved{number}_" for number in range(arity + 1)]
+        text = " ".join(each for each in slopes(trial) if each)
+        self.saved = [number for number, name in enumerate(trial)
+                      if re.search(rf"\b{name}\b", text)]
+        names = [f"v{self.saved.index(number) + 1}" if number in self.saved else name
+                 for number, name in enumerate(trial)]
+        expressions, self.gradients = [], []
+        for slope in slopes(names):
+            if slope is None or slope == "v0":
+                self.gradients.append(None if slope is None else -1)
+            else:
+                self.gradients.append(len(expressions))
+                expressions.append(slope)
+        name = f"{primitive.name}_backward"
+        self.formula = (Formula(name, tuple(expressions), len(self.saved) + 1)
+                        if expressions else None)
+        self.single = len(expressions) == 1
+
+    def run(self, saved, tensors, grad):
+        """The gradients of the inputs that are `tensors` (numbers of inputs), a list."""
+        gradients = self.gradients
+        if self.formula is None:
+            return [grad if gradients[number] == -1 else None for number in tensors]
+        if self.single:
+            outputs = (compute(self.formula, (grad, *saved)), grad)
+        else:
+            outputs = (*compute_all(self.formula, (grad, *saved)), grad)
+        return [None if gradients[number] is None else outputs[gradients[number]]
+                for number in tensors]
+
+
+def primitive_rule(primitive, attrs, values, out, needs, tensors):
+    """The gradient function of one use of a primitive.
+
+    values, out   inputs (Tensors and numbers) and result
+    needs         for each input whether it needs a gradient
+    tensors       the numbers of the inputs that are Tensors: those that get an entry
+    """
+    key = (primitive, needs, tuple(attrs.items()) if attrs else None)
+    rule = _rules.get(key)
+    if rule is None:
+        rule = _rules[key] = PrimitiveRule(primitive, attrs, needs)
+    saved = [values[number] if number < primitive.arity else out for number in rule.saved]
+    return partial(rule.run, saved, tensors)
+
+
+def matmul_rule(a, b, transpose_a, transpose_b, needs):
+    """C = A · B:  ∂L/∂A = ∂L/∂C · Bᵀ,  ∂L/∂B = Aᵀ · ∂L/∂C, and with A or B transposed the same, turned.
+
+    A vector counts as a matrix of one row on the left, of one column on the right.
+    """
+    first = a.reshape((1, *a.shape)) if a.ndim == 1 else a
+    second = b.reshape((*b.shape, 1)) if b.ndim == 1 else b
+    ta, tb = transpose_a and a.ndim > 1, transpose_b and b.ndim > 1
+
+    def differentiate(grad):
+        shape = list(grad.shape)
+        if b.ndim == 1:
+            shape.append(1)
+        if a.ndim == 1:
+            shape.insert(len(shape) - 1, 1)
+        c = grad.reshape(tuple(shape))
+        grad_a = grad_b = None
+        if needs[0]:
+            grad_a = matmul(second, c, tb, True) if ta else matmul(c, second, False, not tb)
+            grad_a = grad_a.reshape((*grad_a.shape[:-2], a.size)) if a.ndim == 1 else grad_a
+        if needs[1]:
+            grad_b = matmul(c, first, True, ta) if tb else matmul(first, c, not ta, False)
+            grad_b = grad_b.reshape(grad_b.shape[:-1]) if b.ndim == 1 else grad_b
+        return [grad_a, grad_b]
+
+    return differentiate
+
+
+def sum_rule(x, axis, mean=False):
+    """∂Σx/∂x = 1, and 1/n for a mean: the upstream gradient, repeated to the shape of x."""
+    shape = x.shape
+    axes = normal_axes(axis, shape)
+    kept = tuple(1 if axis in axes else length for axis, length in enumerate(shape))
+    count = math.prod(shape[axis] for axis in axes)
+
+    def differentiate(grad):
+        if mean and count > 1:
+            grad = elementwise_binary(grad, count, expression="DIV(v0, v1)")
+        return [broadcast_to(grad.reshape(kept), shape)]
+
+    return differentiate
+
+
+def extreme_rule(x, out, axis):
+    """∂max x/∂x = 1 at the largest number, 0 elsewhere; equal ones share it. Likewise for min."""
+    axes = normal_axes(axis, x.shape)
+    kept = tuple(1 if axis in axes else length for axis, length in enumerate(x.shape))
+
+    def differentiate(grad):
+        hit = compute(get_primitive("eq").forward_formula(), (x, out.reshape(kept)))
+        share = elementwise_binary(grad.reshape(kept), reduce_sum(hit, axes, keepdims=True),
+                                   expression="DIV(v0, v1)")
+        return [elementwise_binary(hit, share, expression="MUL(v0, v1)")]
+
+    return differentiate
