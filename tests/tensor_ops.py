@@ -8,6 +8,7 @@ import numpy as np
 from tinygrad_cl.tensor import (
     Tensor,
     activations,
+    arithmetic,
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cat,
@@ -86,22 +87,22 @@ CLASSES = np.array([2, 0, 1, 2])
 T = np.array([0.0, 1.0, 0.25], np.float32)
 rng_of = np.random.default_rng
 
-e, a, r, s, i, m, lo = elementwise, activations, reductions, shapes, indexing, matmul, losses
+e, ar, a, r, s, i, m, lo = elementwise, arithmetic, activations, reductions, shapes, indexing, matmul, losses
 OPS = [
-    Op("add", e.Add, lambda x, y: x + y, np.add, TWO),
-    Op("sub", e.Sub, lambda x, y: x - y, np.subtract, TWO),
-    Op("mul", e.Mul, lambda x, y: x * y, np.multiply, TWO),
-    Op("div", e.Div, lambda x, y: x / y, np.divide, TWO),
-    Op("pow", e.Pow, lambda x, y: x ** y, np.power, TWO, "positive"),
-    Op("square", e.Pow, lambda x: x ** 2, np.square),
-    Op("cube", e.Pow, lambda x: x ** 3.0, lambda x: x ** 3),
-    Op("power of 0", e.Pow, lambda x: x ** 0, np.ones_like),
-    Op("fractional power", e.Pow, lambda x: x ** 0.3, lambda x: x ** 0.3, ONE, "positive"),
-    Op("inverse", e.Pow, lambda x: x ** -1, np.reciprocal),
-    Op("number ** x", e.Pow, lambda x: 0.3 ** x, lambda x: 0.3 ** x),
-    Op("number − x", e.Sub, lambda x: 2 - x, lambda x: 2 - x),
-    Op("number / x", e.Div, lambda x: 2 / x, lambda x: 2 / x),
-    Op("neg", e.Neg, lambda x: -x, np.negative),
+    Op("add", ar.Add, lambda x, y: x + y, np.add, TWO),
+    Op("sub", ar.Sub, lambda x, y: x - y, np.subtract, TWO),
+    Op("mul", ar.Mul, lambda x, y: x * y, np.multiply, TWO),
+    Op("div", ar.Div, lambda x, y: x / y, np.divide, TWO),
+    Op("pow", ar.Pow, lambda x, y: x ** y, np.power, TWO, "positive"),
+    Op("square", ar.Pow, lambda x: x ** 2, np.square),
+    Op("cube", ar.Pow, lambda x: x ** 3.0, lambda x: x ** 3),
+    Op("power of 0", ar.Pow, lambda x: x ** 0, np.ones_like),
+    Op("fractional power", ar.Pow, lambda x: x ** 0.3, lambda x: x ** 0.3, ONE, "positive"),
+    Op("inverse", ar.Pow, lambda x: x ** -1, np.reciprocal),
+    Op("number ** x", ar.Pow, lambda x: 0.3 ** x, lambda x: 0.3 ** x),
+    Op("number − x", ar.Sub, lambda x: 2 - x, lambda x: 2 - x),
+    Op("number / x", ar.Div, lambda x: 2 / x, lambda x: 2 / x),
+    Op("neg", ar.Neg, lambda x: -x, np.negative),
     Op("exp", e.Exp, lambda x: x.exp(), np.exp),
     Op("log", e.Log, lambda x: x.log(), np.log, ONE, "positive"),
     Op("sqrt", e.Sqrt, lambda x: x.sqrt(), np.sqrt, ONE, "positive"),

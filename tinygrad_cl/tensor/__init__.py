@@ -1,7 +1,7 @@
 """Engine 2: reverse-mode automatic differentiation of NumPy arrays, in PyTorch's words.
 
-Read it in this order: function (an operation and its derivative), engine (backward), elementwise,
-reductions, shapes, matmul; the rest when it is needed.
+Read it in this order: function (an operation and its derivative), engine (backward), arithmetic,
+elementwise, reductions, shapes, matmul; the rest when it is needed.
 """
 
 from tinygrad_cl.tensor.checkpoint import checkpoint

@@ -79,7 +79,7 @@ def propagate(roots, gradients, targets=None, retain_graph=False, create_graph=F
             if targets is None and node.retained is not None and node.retained() is not None:
                 node.retained().accumulate_grad(grad)
             for below, part in zip(node.next_nodes, input_gradients(node, grad)):
-                if part is not None and (wanted is None or below in wanted):
+                if part is not None:
                     arrived[below] = arrived[below] + part if below in arrived else part
             if not retain_graph:
                 node.free()

@@ -29,6 +29,9 @@ class Scatter(Function):
     """Zeros of a shape, with x added at key: the opposite of taking x[key].
 
     ∂L/∂x = grad[key]
+
+    >>> Scatter.apply(Tensor([1.0, 10.0, 100.0]), key=[0, 0, 2], shape=(4,))
+    Tensor([ 11.,   0., 100.,   0.])
     """
 
     @staticmethod
@@ -47,6 +50,10 @@ class SetItem(Function):
     """x, but with values at key; the new array, x itself stays.
 
     ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
+
+    >>> x, v = Tensor([1.0, 2.0], requires_grad=True), Tensor(5.0, requires_grad=True)
+    >>> SetItem.apply(x, v, key=0).backward([1.0, 10.0]); x.grad, v.grad
+    (Tensor([ 0., 10.]), Tensor(1.))
     """
 
     @staticmethod

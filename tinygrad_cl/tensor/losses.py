@@ -35,6 +35,10 @@ class BCELoss(Function):
 
     Like PyTorch, a logarithm counts as −100 at least, and p (1 − p) as 10⁻¹² at least, so p = 0 and
     p = 1 are no trouble. The target gets no gradient.
+
+    >>> p = Tensor([0.5, 0.8], requires_grad=True)
+    >>> binary_cross_entropy(p, [1.0, 0.0]).backward(); p.grad
+    Tensor([-1. ,  2.5])
     """
 
     @staticmethod
@@ -56,6 +60,10 @@ class BCEWithLogitsLoss(Function):
     ∂L/∂x = grad · (sigmoid(x) − t) / N
 
     The same as BCELoss of sigmoid(x), but 1 − p is never 0. The target gets no gradient.
+
+    >>> x = Tensor([0.0, 1000.0], requires_grad=True)
+    >>> binary_cross_entropy_with_logits(x, [1.0, 0.0]).backward(); x.grad
+    Tensor([-0.25,  0.5 ])
     """
 
     @staticmethod

@@ -33,6 +33,11 @@ class Mean(Function):
     """Σ x / N along axes, N the number of numbers that are summed.
 
     ∂L/∂x = grad / N, the same for all numbers of one mean
+
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> x.mean(axis=1).backward([10.0, 20.0]); x.grad
+    Tensor([[ 5.,  5.],
+            [10., 10.]])
     """
 
     @staticmethod
@@ -76,6 +81,10 @@ class CumSum(Function):
     """Running sums along one axis: yᵢ = x₀ + … + xᵢ.
 
     ∂L/∂xᵢ = gradᵢ + gradᵢ₊₁ + …: running sums from the other end
+
+    >>> x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> x.cumsum(0).backward([1.0, 10.0, 100.0]); x.grad
+    Tensor([111., 110., 100.])
     """
 
     @staticmethod

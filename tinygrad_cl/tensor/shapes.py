@@ -9,6 +9,11 @@ class Reshape(Function):
     """The same numbers, in the same order, in another shape.
 
     ∂L/∂x = grad, in the shape of x
+
+    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    >>> x.reshape(4).backward([1.0, 10.0, 100.0, 1000.0]); x.grad
+    Tensor([[   1.,   10.],
+            [ 100., 1000.]])
     """
 
     @staticmethod
@@ -44,6 +49,10 @@ class Transpose(Function):
     """Two axes swapped.
 
     ∂L/∂x = grad with the same two swapped back
+
+    >>> x = Tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    >>> x.transpose(0, 1).backward([[1.0], [10.0], [100.0]]); x.grad
+    Tensor([[  1.,  10., 100.]])
     """
 
     @staticmethod
@@ -60,6 +69,10 @@ class Expand(Function):
     """x broadcast to a larger shape, without a copy.
 
     ∂L/∂x = grad, summed over the copies; which is what the engine does with every gradient
+
+    >>> x = Tensor([1.0, 2.0], requires_grad=True)
+    >>> x.expand(3, 2).backward(np.ones((3, 2))); x.grad
+    Tensor([3., 3.])
     """
 
     @staticmethod
@@ -75,6 +88,10 @@ class Flip(Function):
     """The numbers along some axes in the opposite order.
 
     ∂L/∂x = grad, flipped as well
+
+    >>> x = Tensor([1.0, 2.0], requires_grad=True)
+    >>> x.flip(0).backward([1.0, 10.0]); x.grad
+    Tensor([10.,  1.])
     """
 
     @staticmethod
@@ -91,6 +108,10 @@ class Cat(Function):
     """Arrays one after the other along an axis.
 
     ∂L/∂(each) = its part of grad
+
+    >>> a, b = Tensor([1.0], requires_grad=True), Tensor([2.0, 3.0], requires_grad=True)
+    >>> cat([a, b]).backward([1.0, 10.0, 100.0]); a.grad, b.grad
+    (Tensor([1.]), Tensor([ 10., 100.]))
     """
 
     @staticmethod

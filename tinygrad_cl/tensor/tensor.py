@@ -4,6 +4,7 @@ import numpy as np
 
 from tinygrad_cl.tensor import activations, engine, modes
 from tinygrad_cl.tensor import elementwise as each
+from tinygrad_cl.tensor.arithmetic import Add, Div, Mul, Neg, Pow, Sub
 from tinygrad_cl.tensor.indexing import GetItem, SetItem
 from tinygrad_cl.tensor.matmul import MatMul
 from tinygrad_cl.tensor.reductions import CumSum, Max, Mean, Sum
@@ -27,34 +28,34 @@ class Tensor(Variable):
     # -- operators; the other operand is a tensor, an array or a number ----------------------------
 
     def __add__(self, other):
-        return each.Add.apply(self, other)
+        return Add.apply(self, other)
 
     def __radd__(self, other):
-        return each.Add.apply(other, self)
+        return Add.apply(other, self)
 
     def __sub__(self, other):
-        return each.Sub.apply(self, other)
+        return Sub.apply(self, other)
 
     def __rsub__(self, other):
-        return each.Sub.apply(other, self)
+        return Sub.apply(other, self)
 
     def __mul__(self, other):
-        return each.Mul.apply(self, other)
+        return Mul.apply(self, other)
 
     def __rmul__(self, other):
-        return each.Mul.apply(other, self)
+        return Mul.apply(other, self)
 
     def __truediv__(self, other):
-        return each.Div.apply(self, other)
+        return Div.apply(self, other)
 
     def __rtruediv__(self, other):
-        return each.Div.apply(other, self)
+        return Div.apply(other, self)
 
     def __pow__(self, other):
-        return each.Pow.apply(self, other)
+        return Pow.apply(self, other)
 
     def __rpow__(self, other):
-        return each.Pow.apply(other, self)
+        return Pow.apply(other, self)
 
     def __matmul__(self, other):
         return MatMul.apply(self, other)
@@ -63,7 +64,7 @@ class Tensor(Variable):
         return MatMul.apply(other, self)
 
     def __neg__(self):
-        return each.Neg.apply(self)
+        return Neg.apply(self)
 
     def __abs__(self):
         return each.Abs.apply(self)
