@@ -1,6 +1,6 @@
-"""Functions of each number by itself, and choices between two, each with its derivative below.
+"""Functions of each number, and choices between two numbers, each with its derivative below it.
 
-Inputs, results and gradients have one shape; where two inputs broadcast, the engine sums afterwards.
+Inputs, results and gradients have one shape; where inputs broadcast, the engine sums afterwards.
 """
 
 import numpy as np
