@@ -1,4 +1,6 @@
-"""Tapes, nodes and backward of engine 3: what is recorded, who owns a gradient, what costs nothing."""
+"""Tapes, nodes and backward of engine 3: what is recorded, who owns a gradient, what costs
+nothing.
+"""
 
 import gc
 import threading
@@ -100,7 +102,9 @@ def test_a_parent_used_more_than_once_gets_the_sum(device):
 
 
 def test_a_gradient_that_two_parents_share_is_not_changed_for_one_of_them(device):
-    """`add` hands one buffer to both parents; adding to it in place for one would change the other's."""
+    """`add` hands one buffer to both parents; adding to it in place for one would change the
+    other's.
+    """
     x, y = leaf(device, [1.0, 2.0]), leaf(device, [3.0, 4.0])
     with ag.Tape() as tape:
         both = x + y
@@ -137,7 +141,9 @@ def test_the_callers_gradient_is_never_changed(device):
 
 
 def test_a_second_backward_adds_the_same_again(device):
-    """In netcl the gradients of nodes between are still there, and the second one is twice the first."""
+    """In netcl the gradients of nodes between are still there, and the second one is twice the
+    first.
+    """
     x = leaf(device, 2.0)
     with ag.Tape() as tape:
         cube = x * x * x

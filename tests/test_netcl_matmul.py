@@ -1,4 +1,6 @@
-"""Matrix products of engine 3 against NumPy's: every transposition, size, batch and way to compute them."""
+"""Matrix products of engine 3 against NumPy's: every transposition, size, batch and way to compute
+them.
+"""
 
 import itertools
 

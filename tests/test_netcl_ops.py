@@ -1,4 +1,6 @@
-"""Operations of `ag` with their gradients, on every device: the table, reductions, products, shapes."""
+"""Operations of `ag` with their gradients, on every device: the table, reductions, products,
+shapes.
+"""
 
 from functools import partial
 
@@ -15,7 +17,8 @@ SMOOTH = [primitive for primitive in PRIMITIVES.values() if primitive.backward]
 
 
 def check(device, operation, reference, arrays, fault=None):
-    """gradcheck's Report: `operation` on the device, with a random upstream gradient, against central
+    """gradcheck's Report: `operation` on the device, with a random upstream gradient, against
+    central
     differences of the NumPy `reference`, in float64. `fault` is done to each gradient first."""
 
     def gradient(upstream, *inputs):
@@ -108,7 +111,9 @@ FAULTS = [None, lambda g: 2.001 * g, lambda g: -g, np.zeros_like]
 
 @pytest.mark.parametrize("operation, reference, shapes", COMPOSED.values(), ids=COMPOSED)
 def test_gradients_of_reductions_products_and_shapes(operation, reference, shapes, exact):
-    """And the test of the tester: a gradient that is off by a factor or a sign, or gone, is noticed."""
+    """And the test of the tester: a gradient that is off by a factor or a sign, or gone, is
+    noticed.
+    """
     arrays = [random(*shape) for shape in shapes]
     for fault in FAULTS:
         report = check(exact, operation, reference, arrays, fault)
@@ -127,7 +132,9 @@ def test_ties_of_an_extreme_share_the_gradient(device):
                                        lambda x: ag.sum(ag.mean(x, axis=1, keepdims=True))],
                          ids=["sum", "mean", "sum 0", "mean 1"])
 def test_memory_that_holds_nan_does_not_reach_a_gradient(operation, device):
-    """netcl makes zeros as 0 × whatever the memory held, and its gradients of sum and mean are NaN."""
+    """netcl makes zeros as 0 × whatever the memory held, and its gradients of sum and mean are
+    NaN.
+    """
     for _ in range(3):
         x = ag.tensor(put(device, np.ones((4, 5), np.float32)), requires_grad=True)
         with ag.Tape() as tape:

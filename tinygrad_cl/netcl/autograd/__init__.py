@@ -1,4 +1,6 @@
-"""Automatic differentiation on the device, under netcl's names: `import tinygrad_cl.netcl.autograd as ag`."""
+"""Automatic differentiation on the device, under netcl's names: `import tinygrad_cl.netcl.autograd
+as ag`.
+"""
 
 from tinygrad_cl.netcl.autograd.debug import (debug_tape, describe, detect_anomaly,
                                               set_detect_anomaly)

@@ -1,4 +1,6 @@
-"""The name under which netcl has the heart of its autograd: nodes in `node`, the way back in `tape`."""
+"""The name under which netcl has the heart of its autograd: nodes in `node`, the way back in
+`tape`.
+"""
 
 from tinygrad_cl.netcl.autograd.node import Node, apply_op
 from tinygrad_cl.netcl.autograd.tape import Tape

@@ -91,7 +91,8 @@ class Node:
 
     def __repr__(self):
         name = f", op_name={self.op_name!r}" if self.op_name else ""
-        return f"Node(shape={self.shape}, dtype={self.dtype}{name}, requires_grad={self.requires_grad})"
+        return (f"Node(shape={self.shape}, dtype={self.dtype}{name}, "
+                f"requires_grad={self.requires_grad})")
 
     def __add__(self, other):
         return apply_primitive("add", self, other)
@@ -217,7 +218,9 @@ def record(node, tape=None):
 
 
 def caller():
-    """(code, position) of the innermost frame outside this package: cheap, and holds no variables."""
+    """(code, position) of the innermost frame outside this package: cheap, and holds no
+    variables.
+    """
     frame = sys._getframe(2)
     while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
         frame = frame.f_back

@@ -9,17 +9,20 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
-__all__ = ["abs", "add", "broadcast_to", "clamp", "cos", "div", "elu", "eq", "exp", "ge", "gelu", "gt",
-           "le", "leaky_relu", "log", "lt", "matmul", "max", "maximum", "mean", "min", "minimum",
-           "mul", "ne", "neg", "pow", "primitive", "reciprocal", "relu", "reshape", "rsqrt", "sigmoid",
-           "sin", "softplus", "sqrt", "square", "sub", "sum", "swish", "tanh", "tensor",
-           "transpose", "where"]
+__all__ = [
+    "abs", "add", "broadcast_to", "clamp", "cos", "div", "elu", "eq", "exp", "ge", "gelu", "gt",
+    "le", "leaky_relu", "log", "lt", "matmul", "max", "maximum", "mean", "min", "minimum", "mul", "ne",
+    "neg", "pow", "primitive", "reciprocal", "relu", "reshape", "rsqrt", "sigmoid", "sin",
+    "softplus", "sqrt", "square", "sub", "sum", "swish", "tanh", "tensor", "transpose", "where"]
 
 
 def tensor(x, requires_grad=None):
-    """A leaf Node that holds the Tensor x; by default it requires a gradient if x does (a Parameter)."""
+    """A leaf Node that holds the Tensor x; by default it requires a gradient if x does (a
+    Parameter).
+    """
     if not isinstance(x, Tensor):
-        raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
+        raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: "
+                        "Tensor.from_host makes one")
     return Node(x, x.requires_grad if requires_grad is None else bool(requires_grad))
 
 
@@ -28,8 +31,8 @@ def primitive(name):
     record = get_primitive(name)
     operation = partial(apply_primitive, name)
     operation.__name__ = operation.__qualname__ = name
-    operation.__doc__ = (f"{name}: {record.formula}" +
-                         "".join(f"; {key}={value} by default" for key, value in record.attrs.items()))
+    constants = "".join(f"; {key}={value} by default" for key, value in record.attrs.items())
+    operation.__doc__ = f"{name}: {record.formula}{constants}"
     return operation
 
 

@@ -19,11 +19,13 @@ _rules = {}
 
 
 class PrimitiveRule:
-    """The backward kernel of a primitive, for those inputs that need a gradient: one launch for all.
+    """The backward kernel of a primitive, for those inputs that need a gradient: one launch for
+    all.
 
     formula    of v0, the upstream gradient, and of the saved tensors; None if no kernel is needed
     saved      which of (input 0, input 1, …, result) the kernel reads
-    gradients  for each input: None, -1 for the upstream gradient as it is, or the number of an output
+    gradients  for each input: None, -1 for the upstream gradient as it is, or the number of an
+               output
     """
 
     def __init__(self, primitive, attrs, needs):
@@ -81,7 +83,8 @@ def primitive_rule(primitive, attrs, values, out, needs, tensors):
 
 
 def matmul_rule(a, b, transpose_a, transpose_b, needs):
-    """C = A · B:  ∂L/∂A = ∂L/∂C · Bᵀ,  ∂L/∂B = Aᵀ · ∂L/∂C, and with A or B transposed the same, turned.
+    """C = A · B:  ∂L/∂A = ∂L/∂C · Bᵀ,  ∂L/∂B = Aᵀ · ∂L/∂C, and with A or B transposed the same,
+    turned.
 
     A vector counts as a matrix of one row on the left, of one column on the right.
     """

@@ -74,7 +74,8 @@ class Tape:
 
 
 def topological_order(root):
-    """root and all nodes that it was computed from and that need a gradient, parents before children.
+    """root and all nodes that it was computed from and that need a gradient, parents before
+    children.
 
     A graph of any depth will do, and a node costs one visit, however many paths lead there.
     """
@@ -101,8 +102,8 @@ def seed_gradient(loss, grad):
     value = loss.value
     if grad is None:
         if value.size != 1:
-            raise ValueError(f"backward from shape {value.shape} needs the gradient of each number: "
-                             "pass grad, or sum first")
+            raise ValueError(f"backward from shape {value.shape} needs the gradient of each "
+                             "number: pass grad, or sum first")
         return Tensor.full(value.queue, value.shape, 1, value.dtype)
     grad = grad.value if isinstance(grad, Node) else grad
     if not isinstance(grad, Tensor):

@@ -199,11 +199,13 @@ class Manager:
         for found in opencl.find_devices():
             if wish in f"{found.name} {found.platform} {found.kind}".lower():
                 for device in self._devices.values():
-                    if device.found.position == found.position and device.queue is device.found.queue:
+                    same = device.found.position == found.position
+                    if same and device.queue is device.found.queue:
                         return device
                 if not opencl.find_fault(found):
                     return self.use(found)
-        raise opencl.NoDeviceError(f"no OpenCL device that works has {name!r} in its name, platform or kind")
+        raise opencl.NoDeviceError(
+            f"no OpenCL device that works has {name!r} in its name, platform or kind")
 
     def use(self, found, queue=None, choices=None):
         """The Device of a `tinygrad_cl.opencl.Device`, the same at every call with the same queue.

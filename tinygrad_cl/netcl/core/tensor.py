@@ -95,7 +95,8 @@ class Tensor:
         """
         array = np.asarray(data, self.dtype)
         if array.shape != self.shape:
-            raise ValueError(f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
+            raise ValueError(
+                f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
         if array.size:
             cl.enqueue_copy(self.queue, self.buffer, np.ascontiguousarray(array))
         return self

@@ -50,7 +50,9 @@ def compute(formula, operands):
 
 
 def compute_into(target, formula, operands):
-    """As `compute`, but the result overwrites `target`, which has its layout and may be an operand."""
+    """As `compute`, but the result overwrites `target`, which has its layout and may be an
+    operand.
+    """
     key = (formula, *[x.layout if isinstance(x, Tensor) else None for x in operands])
     plan = plans.table.get(key) or make_plan(key)
     if plan.layout is not target.layout:
@@ -82,7 +84,9 @@ class Plan:
         self.launch, self.allocate = layout.device.launch, layout.device.pool.allocate
 
     def run(self, operands, buffer=None):
-        """The result, a new Tensor; in `buffer` where one is given, which may be an operand's own."""
+        """The result, a new Tensor; in `buffer` where one is given, which may be an operand's
+        own.
+        """
         layout = self.layout
         if buffer is None:
             buffer = self.allocate(layout.nbytes)
@@ -130,7 +134,8 @@ def make_plan(key):
         shapes = " and ".join(str(layout.shape) for layout in tensors)
         raise ValueError(f"{formula.name}: shapes {shapes} do not broadcast") from None
     strides = [layout and broadcast_strides(layout.shape, shape) for layout in layouts]
-    plan = plans.table[key] = strided_plan(formula, layout_of(device, shape, dtype), layouts, strides)
+    out = layout_of(device, shape, dtype)
+    plan = plans.table[key] = strided_plan(formula, out, layouts, strides)
     return plan
 
 
@@ -183,7 +188,8 @@ def work_items(choices, along, outer):
     size = (along, int(np.prod(outer))) if outer else (along,)
     if not choices.group:
         return size, None
-    group = min(choices.group, 1 << (along - 1).bit_length())  # whole groups: the kernel guards the last one
+    # Whole groups: the kernel guards the last one.
+    group = min(choices.group, 1 << (along - 1).bit_length())
     groups = (group, *[1] * len(size[1:]))
     return (-(-along // group) * group, *size[1:]), groups
 
@@ -214,7 +220,8 @@ def merge_axes(shape, strides):
         if length == 1:
             continue
         inner = [walk and walk[axis] for walk in strides]
-        if merged and all(walk is None or walk[-1] == step * length for walk, step in zip(walks, inner)):
+        if merged and all(walk is None or walk[-1] == step * length
+                          for walk, step in zip(walks, inner)):
             merged[-1] *= length
             for walk, step in zip(walks, inner):
                 if walk is not None:

@@ -67,9 +67,10 @@ def whole_and_rest(formula, operands, dtype, lanes, length):
     """A whole vector from i on where there is one, else the numbers that are left, one by one."""
     if lanes == 1:
         return f"    if (i < {length}) {{{body(formula, operands, dtype, 1, 'i')}    }}\n"
-    return (f"    if (i + LANES <= {length}) {{{body(formula, operands, dtype, lanes, 'i')}    }} else {{\n"
-            f"        for (long j = i; j < {length}; j++) {{"
-            f"{body(formula, operands, dtype, 1, 'j')}        }}\n    }}\n")
+    vector, number = (body(formula, operands, dtype, width, place)
+                      for width, place in ((lanes, "i"), (1, "j")))
+    return (f"    if (i + LANES <= {length}) {{{vector}    }} else {{\n"
+            f"        for (long j = i; j < {length}; j++) {{{number}        }}\n    }}\n")
 
 
 def flat_source(formula, operands, dtype, lanes):
@@ -99,10 +100,10 @@ def rows_source(formula, operands, dtype, lanes, outer):
     parameters += [parameter(number, operand) for number, operand in enumerate(operands)]
     lines = ["long row = get_global_id(1);"]
     lines += [f"out{number} += row * n;" for number in range(len(formula.expressions))]
-    for axis in reversed(range(outer)):  # the place of this row along each outer axis, the last one running fastest
+    for axis in reversed(range(outer)):  # the place of this row along each outer axis
         lines += [f"const long i{axis} = row % n{axis};  row /= n{axis};"]
         lines += [f"x{number} += i{axis} * s{number}_{axis};" for number, _ in buffers]
     return (f"{settings(dtype, lanes)}"
             f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
-            f"    const long i = (long)get_global_id(0) * LANES;\n    " + "\n    ".join(lines) + "\n"
+            "    const long i = (long)get_global_id(0) * LANES;\n    " + "\n    ".join(lines) + "\n"
             f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n")

@@ -16,7 +16,8 @@ DIRECT = 2**20  # bytes of B that stay in a core's cache: a larger one is packed
 def matmul(a, b, transpose_a=False, transpose_b=False):
     """A · B as a new Tensor, as numpy.matmul: (…, M, K) · (…, K, N) = (…, M, N), batches broadcast.
 
-    transpose_a, transpose_b   use the matrix with its last two axes swapped: nothing is copied for it
+    transpose_a, transpose_b   use the matrix with its last two axes swapped: nothing is copied for
+                               it
     A vector is a row on the left and a column on the right, and the result has one axis less.
 
     ValueError if the shapes do not fit, TypeError if the dtypes differ.
@@ -30,7 +31,9 @@ def matmul(a, b, transpose_a=False, transpose_b=False):
 
 @dataclass(frozen=True)
 class Matrices:
-    """A batch of matrices in memory: number (i, j) of matrix n lies at n · batch + i · row + j · column."""
+    """A batch of matrices in memory: number (i, j) of matrix n lies at n · batch + i · row + j ·
+    column.
+    """
 
     rows: int
     columns: int
@@ -118,10 +121,13 @@ def matrices(shape, batch, count):
 
 
 def registers_plan(device, dtype, a, b, count):
-    """(packs, last) for a CPU: A and B as they are while they are small and lie well, else packed."""
+    """(packs, last) for a CPU: A and B as they are while they are small and lie well, else
+    packed.
+    """
     choices = device.choices
     lanes = choices.lanes[dtype]
-    width = min(lanes * choices.vectors, SLACK // dtype.itemsize)  # read behind the end: within slack
+    # A tile may read behind the end of B, within the slack.
+    width = min(lanes * choices.vectors, SLACK // dtype.itemsize)
     direct = b.column == 1 and b.rows * b.columns * dtype.itemsize <= DIRECT
     rows = choices.rows if direct else min(choices.rows, 8)
     panels, tiles = -(-b.columns // width), -(-a.rows // rows)
@@ -143,7 +149,9 @@ def registers_plan(device, dtype, a, b, count):
 
 
 def pack(device, dtype, x, width, count):
-    """(kernel, size, bytes): the matrices x (K, N) as panels of `width` columns, filled up with zeros."""
+    """(kernel, size, bytes): the matrices x (K, N) as panels of `width` columns, filled up with
+    zeros.
+    """
     panels = -(-x.columns // width)
     many = count if x.batch else 1
     constants = [*map(np.int64, (x.rows, x.columns, x.row, x.column, x.batch))]

@@ -1,14 +1,15 @@
 """OpenCL C of matrix products C = A · B, with A (M, K), B (K, N), C (M, N).
 
-    registers   for a CPU: a work-item computes a tile of ROWS × (VECTORS · LANES) numbers of C, all of
-                it in registers. For each k it reads one row of B as vectors and ROWS numbers of A, and
-                each number read is used many times. No local memory: on a CPU that is a copy.
-    pack        rewrites a matrix as panels, (panels, K, WIDTH), so that a tile reads one line of memory
+    registers   for a CPU: a work-item computes a tile of ROWS × (VECTORS · LANES) numbers of C, all
+                of it in registers. For each k it reads one row of B as vectors and ROWS numbers of
+                A, and uses each many times. No local memory: on a CPU that is a copy.
+    pack        rewrites a matrix as panels, (panels, K, WIDTH), so that a tile reads one line of
+                memory
     local       for a GPU: a group shares tiles of A and B in local memory; a work-item computes a
                 block of BLOCK × BLOCK numbers
 
-Numbers of A lie at a_row · i + a_k · k, so a transposed A is only another pair of strides. Beyond the edges of C,
-rows are computed twice and columns read behind the end; what is outside is not stored.
+Numbers of A lie at a_row · i + a_k · k, so a transposed A is only another pair of strides. Beyond
+the edges of C, rows are computed twice and columns read behind the end, but nothing is stored.
 """
 
 from tinygrad_cl.netcl.ops.elementwise_source import C_NAMES, settings
@@ -43,7 +44,8 @@ void matmul_local(const long M, const long N, const long K,
         for (int n = me; n < DEPTH * TILE; n += SIDE * SIDE) {  // neighbours fetch neighbours
             const int ak = a_k == 1 ? n % DEPTH : n / TILE, ai = a_k == 1 ? n / DEPTH : n % TILE;
             const int bk = b_k == 1 ? n % DEPTH : n / TILE, bj = b_k == 1 ? n / DEPTH : n % TILE;
-            as[ak][ai] = row + ai < M && k0 + ak < K ? a[(row + ai) * a_row + (k0 + ak) * a_k] : (T)0;
+            as[ak][ai] = row + ai < M && k0 + ak < K
+                ? a[(row + ai) * a_row + (k0 + ak) * a_k] : (T)0;
             bs[bk][bj] = column + bj < N && k0 + bk < K
                 ? b[(k0 + bk) * b_k + (column + bj) * b_column] : (T)0;
         }
@@ -69,15 +71,15 @@ def pack_source(dtype, width):
 
 def local_source(dtype, side, block, depth):
     """The kernel for a GPU: groups of side × side work-items, depth numbers of K at a time."""
-    return (f"{settings(dtype, 1)}#define SIDE {side}\n#define BLOCK {block}\n#define DEPTH {depth}\n"
-            f"{LOCAL}")
+    sizes = f"#define SIDE {side}\n#define BLOCK {block}\n#define DEPTH {depth}\n"
+    return settings(dtype, 1) + sizes + LOCAL
 
 
 def registers_source(dtype, lanes, rows, vectors):
     """The kernel for a CPU, written out: rows × vectors accumulators, each a vector of `lanes`.
 
-    Panels of B begin b_panel numbers after one another, rows of B in a panel b_k; those of A likewise, so that both
-    packed matrices and matrices as they are will do.
+    Panels of B begin b_panel numbers after one another, rows of B in a panel b_k; those of A
+    likewise, so that packed matrices and matrices as they are will both do.
     """
     width = lanes * vectors
     kind = C_NAMES[dtype] + (str(lanes) if lanes > 1 else "")

@@ -10,11 +10,13 @@ from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops import reduction_source as source
 
 CHUNK = 2048  # fewer numbers than this are not worth a work-item of their own
-LONGEST = 16384  # a work-item joins no more along the axis: rounding grows with the length of a chain
+LONGEST = 16384  # a work-item joins no more: rounding grows with the length of a chain
 
 
 def reduce_sum(x, axis=None, keepdims=False):
-    """Σ x over one axis, several (a tuple) or all (None), as numpy.sum; 0 where there is nothing."""
+    """Σ x over one axis, several (a tuple) or all (None), as numpy.sum; 0 where there is
+    nothing.
+    """
     return reduce(x, "sum", axis, keepdims)
 
 
@@ -108,7 +110,8 @@ def make_plan(layout, how, axis, keepdims):
             if reduced and length > 1:
                 outer = math.prod(length for _, length in groups[:number])
                 inner = math.prod(length for _, length in groups[number + 1:])
-                steps += passes(layout, "sum" if how == "mean" else how, outer, length, inner, divisor)
+                join = "sum" if how == "mean" else how
+                steps += passes(layout, join, outer, length, inner, divisor)
                 groups[number][1] = divisor = 1
     return Plan(steps, out, np.nan if how == "mean" else 0)
 
@@ -145,7 +148,9 @@ def passes(layout, how, outer, length, inner, divisor):
 
 
 def normal_axes(axis, shape):
-    """The axes meant, as a tuple of numbers from 0; ValueError for one that is not there, or twice."""
+    """The axes meant, as a tuple of numbers from 0; ValueError for one that is not there, or
+    twice.
+    """
     axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
     normal = tuple(each + len(shape) if each < 0 else each for each in axes)
     if any(not 0 <= each < len(shape) for each in normal) or len(set(normal)) < len(normal):

@@ -17,8 +17,9 @@ def one(name, forward, backward, reference, formula, **more):
     """Register an operation of one input: forward(x, k) and backward(x, g, out, k) give one
     expression each.
     """
-    register_primitive(name, lambda a, k: forward(a[0], k), lambda a, g, k, out: [backward(a[0], g, out, k)],
-                       arity=1, reference=reference, formula=formula, **more)
+    register_primitive(name, lambda a, k: forward(a[0], k),
+                       lambda a, g, k, out: [backward(a[0], g, out, k)], arity=1,
+                       reference=reference, formula=formula, **more)
 
 
 def two(name, forward, backward, reference, formula, **more):
@@ -42,8 +43,8 @@ two("add", lambda x, y: f"ADD({x}, {y})", lambda x, y, g, out: [g, g], np.add, "
 two("sub", lambda x, y: f"SUB({x}, {y})", lambda x, y, g, out: [g, f"(-{g})"], np.subtract, "x − y")
 two("mul", lambda x, y: f"MUL({x}, {y})", lambda x, y, g, out: [f"({g} * {y})", f"({g} * {x})"],
     np.multiply, "x · y")
-two("div", lambda x, y: f"DIV({x}, {y})", lambda x, y, g, out: [f"({g} / {y})", f"(-{g} * {out} / {y})"],
-    np.divide, "x / y")
+two("div", lambda x, y: f"DIV({x}, {y})",
+    lambda x, y, g, out: [f"({g} / {y})", f"(-{g} * {out} / {y})"], np.divide, "x / y")
 two("pow", lambda x, y: f"pow({x}, {y})",
     lambda x, y, g, out: [  # no 0 · ∞ at y = 0 or x = 0
         f"({y} == 0 ? (V)(0) : {g} * {y} * pow({x}, {y} - 1))",
@@ -66,16 +67,19 @@ one("reciprocal", lambda x, k: f"(1 / {x})", lambda x, g, out, k: f"(-{g} * {out
 # -- functions ------------------------------------------------------------------------------------
 
 one("exp", lambda x, k: f"exp({x})", lambda x, g, out, k: f"({g} * {out})", np.exp, "eˣ")
-one("log", lambda x, k: f"log({x})", lambda x, g, out, k: f"({g} / {x})", np.log, "ln x", domain=POSITIVE)
+one("log", lambda x, k: f"log({x})", lambda x, g, out, k: f"({g} / {x})", np.log, "ln x",
+    domain=POSITIVE)
 one("sqrt", lambda x, k: f"sqrt({x})", lambda x, g, out, k: f"({g} / (2 * {out}))", np.sqrt, "√x",
     domain=POSITIVE)
 one("rsqrt", lambda x, k: f"(1 / sqrt({x}))", lambda x, g, out, k: f"(-{g} * {out} / (2 * {x}))",
     lambda x: 1 / np.sqrt(x), "1 / √x", domain=POSITIVE)
 one("sin", lambda x, k: f"sin({x})", lambda x, g, out, k: f"({g} * cos({x}))", np.sin, "sin x")
 one("cos", lambda x, k: f"cos({x})", lambda x, g, out, k: f"(-{g} * sin({x}))", np.cos, "cos x")
-one("tanh", lambda x, k: f"tanh({x})", lambda x, g, out, k: f"({g} * (1 - {out} * {out}))", np.tanh, "tanh x")
-one("sigmoid", lambda x, k: f"(1 / (1 + exp(-{x})))", lambda x, g, out, k: f"({g} * {out} * (1 - {out}))",
-    lambda x: 0.5 * (1 + np.tanh(x / 2)), "σ(x) = 1 / (1 + e⁻ˣ)")
+one("tanh", lambda x, k: f"tanh({x})", lambda x, g, out, k: f"({g} * (1 - {out} * {out}))", np.tanh,
+    "tanh x")
+one("sigmoid", lambda x, k: f"(1 / (1 + exp(-{x})))",
+    lambda x, g, out, k: f"({g} * {out} * (1 - {out}))", lambda x: 0.5 * (1 + np.tanh(x / 2)),
+    "σ(x) = 1 / (1 + e⁻ˣ)")
 
 # -- activations ----------------------------------------------------------------------------------
 
