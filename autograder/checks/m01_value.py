@@ -119,7 +119,7 @@ def zero_grad(self):
 
 # -- 1 · slope ----------------------------------------------------------------------------------------------------------
 
-@check("value.slope", points=2)
+@check("value.slope", points=2, rtol=1e-8)
 def value_slope(student, rng, tools):
     """The slope of a function, measured with two points."""
     x, k, h = rng.uniform(1.2, 1.9), rng.uniform(2.0, 3.0), rng.uniform(0.2, 0.4)
@@ -132,6 +132,7 @@ def value_slope(student, rng, tools):
         "slope of f at x": lambda: student.slope(cubic, x),
         "slope of f at −x": lambda: student.slope(cubic, -x),
         "slope of exp at x": lambda: student.slope(math.exp, x),
+        "slope of cos at x, where it falls": lambda: student.slope(math.cos, x),
         "slope of sin at 0": lambda: student.slope(math.sin, 0.0),
         "slope of f at x with a wide step": lambda: student.slope(cubic, x, h),
         "slope of f at −x with a wide step": lambda: student.slope(cubic, -x, h=h),
@@ -170,6 +171,13 @@ value_slope.mistake(
 value_slope.mistake(
     "the result is not returned", swap=("return (", "result = ("),
     hint=["What does a function give back that has no `return`?", "return the result; a name inside is forgotten."])
+value_slope.mistake(
+    "the result is rounded", swap=("return (f(right) - f(left)) / (right - left)", "return round((f(right) - f(left)) / (right - left), 6)"),
+    hint=["The example rounds the slope for the eye. Who rounds it there?", "Return the quotient as it is."])
+value_slope.mistake(
+    "the sign is lost: where the curve falls, the slope is negative", swap=("return (f(right) - f(left)) / (right - left)",
+                                                                            "return abs(f(right) - f(left)) / (right - left)"),
+    hint=["How steep is cos where it goes down?", "Right minus left, without `abs`."])
 value_slope.variant("divided by 2h", source='''
 def slope(f, x, h=1e-5):
     return (f(x + h) - f(x - h)) / (2 * h)
@@ -199,8 +207,9 @@ def value_add(student, rng, tools):
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
         out = f(a, b)
+        after = [a.data, b.data, a.grad, b.grad]
         tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad, "a.data": a.data, "b.data": b.data}
+        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
 
     return {
         "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
@@ -210,14 +219,25 @@ def value_add(student, rng, tools):
         "a + a, a.grad": lambda: run(lambda a, b: a + a)["a"],
         "a + 2.5": lambda: run(lambda a, b: a + 2.5)["value"],
         "a + 2.5, a.grad": lambda: run(lambda a, b: a + 2.5)["a"],
+        "a + 2": lambda: run(lambda a, b: a + 2)["value"],
         "b + a + b, b.grad": lambda: run(lambda a, b: b + a + b)["b"],
-        "a after a + b": lambda: run(lambda a, b: a + b)["a.data"],
+        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a + b)["after"],
     }
 
 
 value_add.mistake(
     "a + 2.5 is not thought of: the number has no `.data`", swap=("other = as_value(other)", "pass"),
     hint=["What is `other` in a + 2.5?", "First line: `other = as_value(other)`."])
+value_add.mistake(
+    "a + 2 is not thought of: 2 is no `float`, but an `int`", swap=("other = as_value(other)", "other = Value(other) if isinstance(other, float) else other"),
+    hint=["What is isinstance(2, float)?", "`as_value(other)` takes numbers of every kind."])
+value_add.mistake(
+    "`Value(self + other, …)` asks for the sum of the two boxes, so `__add__` calls itself without end",
+    swap=("self.data + other.data", "self + other"),
+    hint=["Whom does Python ask at self + other?", "Add the numbers: `self.data + other.data`."])
+value_add.mistake(
+    "a is changed: `self.data +=` writes the sum into it, too", swap=("return Value(self.data + other.data,", "self.data += other.data\n    return Value(self.data,"),
+    hint=["What is in a after a + b?", "`self.data + other.data`, without `=`."])
 value_add.mistake(
     "the numbers themselves are noted as local derivatives", swap=("(1.0, 1.0)", "(self.data, other.data)"),
     hint=["Wiggle a by a bit. By how many bits does a + b move?", "Both local derivatives are 1, whatever a and b are."])
@@ -302,8 +322,14 @@ def value_mul(student, rng, tools):
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
         out = f(a, b)
+        after = [a.data, b.data, a.grad, b.grad]
         tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad}
+        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
+
+    def times_zero():
+        b, z = tools.leaves(student, b=y, z=0.0)
+        tools.backpropagate(b * z, upstream=up)
+        return [b.grad, z.grad]
 
     return {
         "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
@@ -315,6 +341,9 @@ def value_mul(student, rng, tools):
         "a · b · a, b.grad": lambda: run(lambda a, b: a * b * a)["b"],
         "b · 2.5": lambda: run(lambda a, b: b * 2.5)["value"],
         "b · 2.5, b.grad": lambda: run(lambda a, b: b * 2.5)["b"],
+        "b · 2": lambda: run(lambda a, b: b * 2)["value"],
+        "b · z with z = 0: b.grad and z.grad": times_zero,
+        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a * b)["after"],
     }
 
 
@@ -333,6 +362,29 @@ value_mul.mistake(
 value_mul.mistake(
     "a · 2.5 is not thought of: the number has no `.data`", swap=("other = as_value(other)", "pass"),
     hint=["What is `other` in a * 2.5?", "First line: `other = as_value(other)`."])
+value_mul.mistake(
+    "b · 2 is not thought of: 2 is no `float`, but an `int`", swap=("other = as_value(other)", "other = Value(other) if isinstance(other, float) else other"),
+    hint=["What is isinstance(2, float)?", "`as_value(other)` takes numbers of every kind."])
+value_mul.mistake(
+    "the boxes are noted as local derivatives, not their numbers", swap=("(other.data, self.data)", "(other, self)"),
+    hint=["A local derivative is a number. What is `other`?", "`(other.data, self.data)`."])
+value_mul.mistake(
+    "`Value(self * other, …)` asks for the product of the two boxes, so `__mul__` calls itself without end",
+    swap=("self.data * other.data", "self * other"),
+    hint=["Whom does Python ask at self * other?", "Multiply the numbers: `self.data * other.data`."])
+value_mul.mistake(
+    "the product is divided by each factor, and a factor may be 0", swap=("(other.data, self.data)",
+                                                                         "(self.data * other.data / self.data, self.data * other.data / other.data)"),
+    hint=["What is 0 / 0?", "Product over a is b: take b itself, `other.data`."])
+value_mul.mistake(
+    "a is changed: `self.data *=` writes the product into it, too", source='''
+@add_to_class(Value)
+def __mul__(self, other):
+    other = as_value(other)
+    local_derivatives = (other.data, self.data)
+    self.data *= other.data
+    return Value(self.data, (self, other), local_derivatives, "*")
+''', hint=["What is in a after a * b?", "`self.data * other.data`, without `=`."])
 value_mul.mistake(
     "only the left factor is noted as a parent", swap=("(self, other), (other.data, self.data)", "(self,), (other.data,)"),
     hint=["b moves the product, too. Does the product know b?", "Two parents, two local derivatives."])
@@ -408,8 +460,9 @@ def value_pow(student, rng, tools):
     def run(f):
         a, c, exponent, zero = tools.leaves(student, a=x, c=y, n=n, zero=0.0)
         out = f(a, c, exponent, zero)
+        after = [a.data, c.data, exponent.data]
         tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "c": c.grad, "n": exponent.grad, "zero": zero.grad}
+        return {"value": out.data, "a": a.grad, "c": c.grad, "n": exponent.grad, "zero": zero.grad, "after": after}
 
     def refuses(f):
         try:
@@ -422,6 +475,7 @@ def value_pow(student, rng, tools):
         "input": f"a = {x:.4g}, c = {y:.4g}, n = Value({n:.4g}); the gradient that arrives at the result is {up:.4g}",
         "a ** 3": lambda: run(lambda a, c, n, zero: a ** 3)["value"],
         "a ** 3, a.grad": lambda: run(lambda a, c, n, zero: a ** 3)["a"],
+        "a ** 2.0, a.grad": lambda: run(lambda a, c, n, zero: a ** 2.0)["a"],
         "a ** -2": lambda: run(lambda a, c, n, zero: a ** -2)["value"],
         "a ** -2, a.grad": lambda: run(lambda a, c, n, zero: a ** -2)["a"],
         "c ** 0.5, c.grad": lambda: run(lambda a, c, n, zero: c ** 0.5)["c"],
@@ -432,7 +486,11 @@ def value_pow(student, rng, tools):
         "c ** c, c.grad": lambda: run(lambda a, c, n, zero: c ** c)["c"],
         "a base between 0 and 1, its gradient": lambda: near_zero("base"),
         "a base between 0 and 1, n.grad": lambda: near_zero("n"),
+        "a after a ** 3": lambda: run(lambda a, c, n, zero: a ** 3)["after"][0],
+        "c and n after c ** n": lambda: run(lambda a, c, n, zero: c ** n)["after"][1:],
         "a ** n is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a ** n),
+        "a ** Value(3) is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a ** student.Value(3.0)),
+        "0 ** Value(3) is refused": lambda: refuses(lambda a, c, n, zero: zero ** student.Value(3.0)),
         "0 ** n is refused": lambda: refuses(lambda a, c, n, zero: zero ** n),
     }
 
@@ -478,6 +536,31 @@ def __pow__(self, exponent):
 value_pow.mistake(
     "the slope is taken as n · aⁿ / a, so 0 ** 2 divides by 0", swap=("(slope,)", "(exponent * power / self.data,)"),
     hint=["For a = 0 the slope of a² is 0. What does your formula do there?", "`power_and_slope` gives you both numbers: use the second."])
+value_pow.mistake(
+    "only an `int` counts as a plain number, so a ** 2.0 goes the way of a Value", source='''
+@add_to_class(Value)
+def __pow__(self, exponent):
+    if isinstance(exponent, int):
+        power, slope = power_and_slope(self.data, exponent)
+        return Value(power, (self,), (slope,), "**")
+    exponent = as_value(exponent)
+    power, slope = power_and_slope(self.data, exponent.data)
+    return Value(power, (self, exponent), (slope, power * math.log(self.data)), "**")
+''', hint=["What is isinstance(2.0, int)?", "Ask the other way round: `if not isinstance(exponent, Value):`."])
+value_pow.mistake(
+    "the logarithm is taken of |a|, so a negative base passes unnoticed",
+    swap=[("self.data <= 0", "self.data == 0"), ("math.log(self.data)", "math.log(abs(self.data))")],
+    hint=["(−2)ⁿ is no real number for most n. Is there a slope along n?", "ValueError unless a > 0."])
+value_pow.mistake(
+    "for a base that is not above 0 the exponent gets a gradient of 0, and no error", source='''
+@add_to_class(Value)
+def __pow__(self, exponent):
+    if not isinstance(exponent, Value):
+        power, slope = power_and_slope(self.data, exponent)
+        return Value(power, (self,), (slope,), "**")
+    power, slope = power_and_slope(self.data, exponent.data)
+    return Value(power, (self, exponent), (slope, power * math.log(self.data) if self.data > 0 else 0.0), "**")
+''', hint=["A wrong number that looks right costs more time than an error.", "ValueError unless a > 0."])
 value_pow.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_pow.variant("the rule written out, Value first", source='''
 @add_to_class(Value)
@@ -516,8 +599,9 @@ def value_derived(student, rng, tools):
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
         out = f(a, b)
+        after = [a.data, b.data, a.grad, b.grad]
         tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad}
+        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
 
     return {
         "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
@@ -527,10 +611,14 @@ def value_derived(student, rng, tools):
         "a − b, a.grad": lambda: run(lambda a, b: a - b)["a"],
         "a − b, b.grad": lambda: run(lambda a, b: a - b)["b"],
         "a − 2.5": lambda: run(lambda a, b: a - 2.5)["value"],
+        "a − 2.5, a.grad": lambda: run(lambda a, b: a - 2.5)["a"],
+        "a − a, a.grad": lambda: run(lambda a, b: a - a)["a"],
         "a / b": lambda: run(lambda a, b: a / b)["value"],
         "a / b, a.grad": lambda: run(lambda a, b: a / b)["a"],
         "a / b, b.grad": lambda: run(lambda a, b: a / b)["b"],
+        "a / 2.5": lambda: run(lambda a, b: a / 2.5)["value"],
         "a / 2.5, a.grad": lambda: run(lambda a, b: a / 2.5)["a"],
+        "a / a, a.grad": lambda: run(lambda a, b: a / a)["a"],
         "2.5 + b": lambda: run(lambda a, b: 2.5 + b)["value"],
         "2.5 + b, b.grad": lambda: run(lambda a, b: 2.5 + b)["b"],
         "2.5 − b": lambda: run(lambda a, b: 2.5 - b)["value"],
@@ -541,6 +629,8 @@ def value_derived(student, rng, tools):
         "2.5 / b, b.grad": lambda: run(lambda a, b: 2.5 / b)["b"],
         "2.5 ** b": lambda: run(lambda a, b: 2.5 ** b)["value"],
         "2.5 ** b, b.grad": lambda: run(lambda a, b: 2.5 ** b)["b"],
+        "sum([a, b, a]), a.grad": lambda: run(lambda a, b: sum([a, b, a]))["a"],
+        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a - b / -a + 2 / b)["after"],
     }
 
 
@@ -561,6 +651,23 @@ value_derived.mistake(
     "`__rmul__` calls itself without end", swap=("as_value(other) * self", "other * self"),
     hint=["Inside, `other` is still a plain number. Whom does Python ask at number * Value?",
           "`as_value(other) * self`, or `self * other`."])
+value_derived.mistake(
+    "`__rsub__` calls itself without end", swap=("as_value(other) - self", "other - self"),
+    hint=["Inside, `other` is still a plain number. Whom does Python ask at number − Value?", "`as_value(other) - self`."])
+value_derived.mistake(
+    "`__rtruediv__` calls itself without end", swap=("as_value(other) / self", "other / self"),
+    hint=["Inside, `other` is still a plain number. Whom does Python ask at number / Value?", "`as_value(other) / self`."])
+value_derived.mistake(
+    "−a asks for 0 − a, 0 − a asks for −a, and so on without end", swap=("self * -1.0", "0 - self"),
+    hint=["Follow it: which method answers 0 − self, and what does that one ask for?", "−a is a · (−1): `self * -1.0`."])
+value_derived.mistake(
+    "`__radd__` knows only a `float` on the left, and sum(…) begins with the whole number 0",
+    swap=("as_value(other) + self", "(Value(other) if isinstance(other, float) else other) + self"),
+    hint=["sum([a, b]) is 0 + a + b. Who adds 0 and a?", "`as_value(other) + self` takes numbers of every kind."])
+value_derived.mistake(
+    "a − 2.5 is a new leaf: the graph is cut where a number is subtracted", swap=(
+        "self + -as_value(other)", "self + -other if isinstance(other, Value) else Value(self.data - other)"),
+    hint=["The number is right. Does a − 2.5 know that it came from a?", "One line serves both: `self + -as_value(other)`."])
 value_derived.mistake(
     "a − b is computed as b − a", swap=("self + -as_value(other)", "as_value(other) + -self"),
     hint=["Which of the two gets the minus?", "self + (−other)."])
@@ -670,12 +777,13 @@ def value_exp_log(student, rng, tools):
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
         out = f(a, b)
+        after = [a.data, b.data, a.grad, b.grad]
         tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad}
+        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
 
-    def log_near_zero():
-        c = tools.leaves(student, c=small)
-        out = c.log()
+    def alone(name, number):
+        c = tools.leaves(student, c=number)
+        out = getattr(c, name)()
         tools.backpropagate(out, upstream=up)
         return [out.data, c.grad]
 
@@ -696,7 +804,10 @@ def value_exp_log(student, rng, tools):
         "log(a)": lambda: run(lambda a, b: a.log())["value"],
         "log(a), a.grad": lambda: run(lambda a, b: a.log())["a"],
         "log(exp(b)), b.grad": lambda: run(lambda a, b: b.exp().log())["b"],
-        "log near 0, value and gradient": log_near_zero,
+        "exp(30), value and gradient": lambda: alone("exp", 30.0),
+        "log near 0, value and gradient": lambda: alone("log", small),
+        "log(0.0001), value and gradient": lambda: alone("log", 0.0001),
+        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a.log() + b.exp())["after"],
         "ValueError for log(b), since b is negative": lambda: refuses(y),
         "ValueError for log(0)": lambda: refuses(0.0),
     }
@@ -765,6 +876,30 @@ def log(self):
     out._backward = _backward
     return out
 ''', hint=["Along a path we multiply. What came down the path so far?", "Local derivative times `out.grad`."])
+value_exp_log.mistake(
+    "`(self)` has no comma, so it is no tuple", swap=("(self,)", "(self)"),
+    hint=["What does Python say to type((2.0))?", "`(self,)`."])
+value_exp_log.mistake(
+    "log adds a small number to a, to be safe from 0", source='''
+@add_to_class(Value)
+def exp(self):
+    result = math.exp(self.data)
+    return Value(result, (self,), (result,), "exp")
+
+@add_to_class(Value)
+def log(self):
+    if self.data <= 0:
+        raise ValueError("no logarithm")
+    return Value(math.log(self.data + 1e-8), (self,), (1.0 / (self.data + 1e-8),), "log")
+''', hint=["Near 0 the logarithm is steep. What does your small number do to ln 0.0001?", "`math.log(self.data)`; at 0 an error is wanted."])
+value_exp_log.mistake(
+    "exp holds its input below a bound, to be safe from large numbers", swap=("math.exp(self.data)", "math.exp(min(self.data, 20.0))"),
+    hint=["What comes out for a = 30?", "`math.exp(self.data)`; where no float is large enough, Python says so."])
+value_exp_log.mistake(
+    "a is changed: the result is written into it, too", swap=[("result = math.exp(self.data)", "self.data = result = math.exp(self.data)"),
+                                                            ("return Value(math.log(self.data), (self,), (1.0 / self.data,)",
+                                                             "slope, self.data = 1.0 / self.data, math.log(self.data)\n    return Value(self.data, (self,), (slope,)")],
+    hint=["What is in a after a.exp()?", "Give the result a name of its own; leave `self.data` as it is."])
 value_exp_log.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_exp_log.variant("NumPy's functions", source='''
 import numpy as np
@@ -806,8 +941,9 @@ def value_tanh_sigmoid(student, rng, tools):
     def run(f):
         a, b = tools.leaves(student, a=x, b=y)
         out = f(a, b)
+        after = [a.data, b.data, a.grad, b.grad]
         tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad}
+        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
 
     def alone(number, name="sigmoid"):
         a = tools.leaves(student, a=number)
@@ -828,6 +964,11 @@ def value_tanh_sigmoid(student, rng, tools):
         "sigmoid(b), b.grad": lambda: run(lambda a, b: b.sigmoid())["b"],
         "sigmoid near 0, value and gradient": lambda: alone(small),
         "tanh near 0, value and gradient": lambda: alone(small, "tanh"),
+        "sigmoid(0), value and gradient": lambda: alone(0.0),
+        "tanh(0), value and gradient": lambda: alone(0.0, "tanh"),
+        "sigmoid(−6), value and gradient": lambda: alone(-6.0),
+        "tanh(3), value and gradient": lambda: alone(3.0, "tanh"),
+        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a.tanh() + b.sigmoid())["after"],
         "sigmoid(1000), value and gradient": lambda: alone(1000.0),
         "sigmoid(−1000), value and gradient": lambda: alone(-1000.0),
     }
@@ -893,6 +1034,21 @@ def sigmoid(self):
     out._backward = _backward
     return out
 ''', hint=["Along a path we multiply. What came down the path so far?", "Local derivative times `out.grad`."])
+value_tanh_sigmoid.mistake(
+    "sigmoid has a case for a > 0 and one for a < 0, and none for 0", source='''
+@add_to_class(Value)
+def tanh(self):
+    t = math.tanh(self.data)
+    return Value(t, (self,), (1 - t ** 2,), "tanh")
+
+@add_to_class(Value)
+def sigmoid(self):
+    if self.data > 0:
+        s = 1 / (1 + math.exp(-self.data))
+    if self.data < 0:
+        s = math.exp(self.data) / (1 + math.exp(self.data))
+    return Value(s, (self,), (s * (1 - s),), "sigmoid")
+''', hint=["Which of your cases takes a = 0?", "`else` in place of the second condition."])
 value_tanh_sigmoid.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_tanh_sigmoid.variant("made of exp and /", source='''
 @add_to_class(Value)
@@ -944,8 +1100,9 @@ def value_relu(student, rng, tools):
     def run(number, upstream, again=False):
         a = tools.leaves(student, a=number)
         out = a.relu().relu() if again else a.relu()
+        after = a.data
         tools.backpropagate(out, upstream=upstream)
-        return {"value": out.data, "grad": a.grad}
+        return {"value": out.data, "grad": a.grad, "after": after}
 
     return {
         "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
@@ -956,6 +1113,9 @@ def value_relu(student, rng, tools):
         "relu(b), b.grad": lambda: run(y, up)["grad"],
         "relu(relu(a)), a.grad": lambda: run(x, up, again=True)["grad"],
         "right of 0, but near it": lambda: [run(small, up)["value"], run(small, up)["grad"]],
+        "far right of 0: relu(70), value and gradient": lambda: [run(70.0, up)["value"], run(70.0, up)["grad"]],
+        "far left of 0: relu(−70), value and gradient": lambda: [run(-70.0, up)["value"], run(-70.0, up)["grad"]],
+        "b after relu(b)": lambda: run(y, up)["after"],
         "relu(0)": lambda: run(0.0, up)["value"],
         "gradient at 0": lambda: run(0.0, up)["grad"],
     }
@@ -1016,6 +1176,12 @@ def relu(self):
     out._backward = _backward
     return out
 ''', hint=["Along a path we multiply. What came down the path so far?", "Local derivative times `out.grad`."])
+value_relu.mistake(
+    "the result is cut off at 6", swap=[("max(self.data, 0.0)", "min(max(self.data, 0.0), 6.0)"), ("if self.data > 0", "if 0 < self.data < 6")],
+    hint=["That is ReLU6, which some networks for telephones use. What is relu(70)?", "max(0, a), with no upper end."])
+value_relu.mistake(
+    "a is changed: the result is written into it, too", swap=("return Value(max(self.data, 0.0)", "self.data = max(self.data, 0.0)\n    return Value(self.data"),
+    hint=["What is in b after b.relu()?", "Leave `self.data` as it is; the result belongs into the new Value."])
 value_relu.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_relu.variant("max, and a truth value as slope", source='''
 @add_to_class(Value)
@@ -1043,21 +1209,24 @@ def value_order(student, rng, tools):
         """Boxes 0, 1, 2, …; parents[i] lists the parents of box i, which come before it; the last is the root."""
         boxes = []
         for i, mine in enumerate(parents):
-            boxes.append(student.Value(float(i) if number is None else number, [boxes[j] for j in mine], [1.0] * len(mine)))
+            boxes.append(student.Value(math.sin(i + 1) if number is None else number, [boxes[j] for j in mine], [1.0] * len(mine)))
         return boxes
 
     def listed(boxes):
         index = {id(box): i for i, box in enumerate(boxes)}
         return [index.get(id(box), -1) for box in student.topological_order(boxes[-1])]
 
-    def backwards(boxes):
-        """How many edges go from a box to a parent that stands after it."""
-        place = {}
-        for position, i in enumerate(listed(boxes)):
+    def counted(boxes):
+        """How many boxes are listed, and how many edges go from a box to a parent that stands after it."""
+        order, place = listed(boxes), {}
+        for position, i in enumerate(order):
             place.setdefault(i, position)
         index = {id(box): i for i, box in enumerate(boxes)}
         edges = [(index[id(parent)], i) for i, box in enumerate(boxes) for parent in box.parents]
-        return sum(place[parent] > place[child] for parent, child in edges if parent in place and child in place)
+        return [len(order), sum(place[parent] > place[child] for parent, child in edges if parent in place and child in place)]
+
+    def backwards(boxes):
+        return counted(boxes)[1]
 
     def twice():
         boxes = graph(diamond)
@@ -1069,11 +1238,10 @@ def value_order(student, rng, tools):
             return len(student.topological_order(boxes[-1]))
 
     def long_chain():
-        boxes = graph([[]] + [[i] for i in range(5000)])
-        return [len(listed(boxes)), backwards(boxes)]
+        return counted(graph([[]] + [[i] for i in range(10_500)]))  # longer than a recursion limit of 10,000 lets one go
 
     diamond = [[], [0], [0], [1, 2]]
-    shortcuts = [[], [], [0, 1], [2, 0], [3, 2], [0, 4, 1], [5, 3]]
+    shortcuts = [[], [], [0, 1], [2, 0], [3, 2], [0, 4, 1], [4, 5]]
     tangle = [[] if i < 3 else [int(j) for j in rng.integers(0, i, size=rng.integers(1, 4))] for i in range(12)] + [[11, 10, 7]]
     return {
         "input": f"diamond, the parents of each box: {diamond}; shortcuts: {shortcuts}; tangle: {tangle}",
@@ -1087,7 +1255,7 @@ def value_order(student, rng, tools):
         "diamond of equal numbers: the boxes": lambda: sorted(listed(graph(diamond, 1.0))),
         "asked twice: how many boxes": twice,
         "60 doublings: how many boxes": doublings,
-        "a chain of 5,001: boxes, edges the wrong way": long_chain,
+        "a chain of 10,501: boxes, edges the wrong way": long_chain,
     }
 
 
@@ -1160,8 +1328,26 @@ def topological_order(root):
 
     visit(root)
     return order
-''', hint=["All is right but the depth: Python lets functions call each other some thousand times only.",
+''', hint=["All is right but the depth: Python lets functions call each other some thousand times only; "
+           "a higher limit is only a longer way to the same end.",
            "A list as your own stack, with pairs (node, are its parents done?): hint 2 below the exercise."])
+value_order.mistake(
+    "a box is marked as visited when it is put on the stack, so a shortcut comes too early", source='''
+def topological_order(root):
+    order, visited, stack = [], {root}, [(root, False)]
+    while stack:
+        node, parents_done = stack.pop()
+        if parents_done:
+            order.append(node)
+        else:
+            stack.append((node, True))
+            for parent in node.parents:
+                if parent not in visited:
+                    visited.add(parent)
+                    stack.append((parent, False))
+    return order
+''', hint=["A box waits on the stack, marked. Another box needs it first, finds it marked, and does not wait.",
+           "Mark a box when it is taken from the stack, and skip it there if it is marked."])
 value_order.mistake(
     "every path is walked again, although each box is listed once", source='''
 def topological_order(root):
@@ -1262,7 +1448,7 @@ value_order.variant("looked up in the order: slower, not wrong", swap=("node not
 
 # -- 10 · backward ------------------------------------------------------------------------------------------------------
 
-@check("value.backward", points=4, needs=("value.add", "value.mul", "value.order"),
+@check("value.backward", points=4, needs=("value.add", "value.mul", "value.pow", "value.order"),
        device=("c = (a + b)·b: a.grad", "c = (a + b)·b: b.grad", "e = d·b + d·d with d = a·a: a.grad",
                "six times h + b·h: b.grad"))
 def value_backward(student, rng, tools):
@@ -1315,10 +1501,25 @@ def value_backward(student, rng, tools):
         boxes["c"].backward()
         return boxes
 
+    def leaf_alone():
+        a = tools.leaves(student, a=x)
+        a.backward()
+        return a.grad
+
+    def both_arms():
+        a = tools.leaves(student, a=x)
+        (a ** a).backward()
+        return a.grad
+
+    def zeros():
+        p, q = tools.leaves(student, p=0.0, q=0.0)
+        (p * q + p).backward()
+        return [p.grad, q.grad]
+
     def long_chain():
         a, b = tools.leaves(student, a=x, b=y)
         h = a
-        for _ in range(5000):
+        for _ in range(10_500):
             h = h + b
         h.backward()
         return [a.grad, b.grad]
@@ -1341,6 +1542,9 @@ def value_backward(student, rng, tools):
         "e = d·b + d·d with d = a·a: d.grad": lambda: diamond()["d"].grad,
         "six times h + b·h: a.grad": lambda: ladder()["a"].grad,
         "six times h + b·h: b.grad": lambda: ladder()["b"].grad,
+        "a alone, a.backward(): a.grad": leaf_alone,
+        "a ** a: a.grad": both_arms,
+        "p·q + p, both 0: p.grad and q.grad": zeros,
         "backward called twice: a.grad": lambda: called_again()["a"].grad,
         "backward called twice: grad of a + b": lambda: called_again()["s"].grad,
         "two results of s = a·b, s·a and s + b: a.grad": lambda: two_results()["a"].grad,
@@ -1348,9 +1552,10 @@ def value_backward(student, rng, tools):
         "after zero_grad: a.grad": lambda: cleared()["a"].grad,
         "after zero_grad: grad of a + b": lambda: cleared()["s"].grad,
         "after zero_grad: c.grad": lambda: cleared()["c"].grad,
+        "after zero_grad: data of a and of a + b": lambda: [cleared()["a"].data, cleared()["s"].data],
         "zero_grad, then backward: b.grad": lambda: cleared_and_called()["b"].grad,
         "60 doublings of a: a.grad": doublings,
-        "5,000 times + b: a.grad and b.grad": long_chain,
+        "10,500 times + b: a.grad and b.grad": long_chain,
     }
 
 
@@ -1385,6 +1590,16 @@ value_backward.mistake(
     swap=("local_derivative * node.grad", "local_derivative"),
     hint=["Along a path we multiply. What came down the path so far, and which box holds it?",
           "local_derivative · `node`.grad, not `self`.grad: self is the result, at which the walk began."])
+value_backward.mistake(
+    "`parents.index(parent)` finds the first place, also where one box is both parents", swap=(
+        "for parent, local_derivative in zip(node.parents, node.local_derivatives):\n            parent.grad += local_derivative * node.grad",
+        "for parent in node.parents:\n            parent.grad += node.local_derivatives[node.parents.index(parent)] * node.grad"),
+    hint=["In a ** a the box a is both parents. Which of the two derivatives does your second step take?",
+          "Walk both lists side by side: `zip(node.parents, node.local_derivatives)`."])
+value_backward.mistake(
+    "a leaf that calls backward itself is left out", swap=("order = topological_order(self)\n",
+                                                           "if not self.parents:\n        return\n    order = topological_order(self)\n"),
+    hint=["How fast does a move with a?", "∂a/∂a = 1 for a leaf, too: no special case."])
 value_backward.mistake(
     "every box hands on its gradient at once, without waiting for the others", source='''
 @add_to_class(Value)
@@ -1563,11 +1778,12 @@ def value_gradcheck(student, rng, tools):
         return a * student.Value(b.data) + b
 
     def run(f, inputs, which):
-        return [float(number) for number in student.two_gradients(f, inputs)[which]]
+        by_backward, by_slope = student.two_gradients(f, inputs)
+        return [float(number) for number in (by_backward, by_slope)[which]]
 
     def afterwards():
         inputs = [x, y, z]
-        student.two_gradients(three, inputs)
+        list(student.two_gradients(three, inputs))
         return inputs
 
     return {
@@ -1578,6 +1794,10 @@ def value_gradcheck(student, rng, tools):
         "a·b·c + c·c + a, by slope": lambda: run(three, [x, y, z], 1),
         "a · copy of b + b, by backward": lambda: run(cut, [x, y], 0),
         "a · copy of b + b, by slope": lambda: run(cut, [x, y], 1),
+        "a·b·c + c·c + a at 3, 0, −2, by backward": lambda: run(three, [3, 0, -2], 0),
+        "a·b·c + c·c + a at 3, 0, −2, by slope": lambda: run(three, [3, 0, -2], 1),
+        "(a + b)·b with b = a, by backward": lambda: run(product, [x, x], 0),
+        "(a + b)·b with b = a, by slope": lambda: run(product, [x, x], 1),
         "the inputs afterwards": afterwards,
     }
 
@@ -1644,6 +1864,40 @@ value_gradcheck.mistake(
 value_gradcheck.mistake(
     "only the first input is looked at", swap=[("for leaf in leaves]", "for leaf in leaves[:1]]"), ("range(len(inputs))", "range(1)")],
     hint=["How many numbers does each list hold?", "One per input."])
+value_gradcheck.mistake(
+    "`inputs.index(x)` finds the first place, also where two inputs are equal", source='''
+def two_gradients(f, inputs):
+    leaves = [Value(x) for x in inputs]
+    f(*leaves).backward()
+    by_slope = []
+    for x in inputs:
+        i = inputs.index(x)
+        by_slope.append(slope(lambda t: f(*[Value(t if j == i else v) for j, v in enumerate(inputs)]).data, x))
+    return [leaf.grad for leaf in leaves], by_slope
+''', hint=["Which place does [2.0, 2.0].index(2.0) give for the second input?", "Count: `for i, x in enumerate(inputs)`."])
+value_gradcheck.mistake(
+    "the inputs are copied into an array of whole numbers, which cuts off the small step", source='''
+import numpy as np
+
+def two_gradients(f, inputs):
+    leaves = [Value(x) for x in inputs]
+    f(*leaves).backward()
+    by_slope = []
+    for i in range(len(inputs)):
+        def moved(x):
+            copy = np.array(inputs)
+            copy[i] = x
+            return f(*[Value(float(v)) for v in copy]).data
+        by_slope.append(slope(moved, inputs[i]))
+    return [leaf.grad for leaf in leaves], by_slope
+''', hint=["Of which type is np.array([3, 0, −2])? What becomes of 3.00001 in it?", "`np.array(inputs, dtype=float)`, or a list."])
+value_gradcheck.variant("the two lists one after the other", source='''
+def two_gradients(f, inputs):
+    leaves = [Value(x) for x in inputs]
+    f(*leaves).backward()
+    yield [leaf.grad for leaf in leaves]
+    yield [slope(lambda t: f(*map(Value, inputs[:i] + [t] + inputs[i + 1:])).data, x) for i, x in enumerate(inputs)]
+''')
 value_gradcheck.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_gradcheck.variant("moved copies of the list", source='''
 def two_gradients(f, inputs):
