@@ -170,17 +170,21 @@ def as_nodes(args):
 def apply_primitive(name, *args, tape=None, **attrs):
     """A primitive of the table on Nodes, Tensors, arrays and numbers, as a Node."""
     primitive = get_primitive(name)
-    nodes = args if all([type(x) is Node for x in args]) else as_nodes(args)
+    nodes = args
+    for x in args:
+        if not isinstance(x, Node):
+            nodes = as_nodes(args)
+            break
     values = [x.value if isinstance(x, Node) else x for x in nodes]
     out = compute(primitive.forward_formula(attrs), values)
-    if state.enabled and primitive.backward is not None:
-        needs = tuple([isinstance(x, Node) and x.requires_grad for x in nodes])
-        if True in needs:
-            tensors = [number for number, x in enumerate(nodes) if isinstance(x, Node)]
-            grad_fn = primitive_rule(primitive, attrs, values, out, needs, tensors)
-            parents = tuple([nodes[number] for number in tensors])
-            return record(Node(out, True, parents, grad_fn, name, attrs, caller()), tape)
-    return Node(out)
+    if primitive.backward is None or not state.enabled:
+        return Node(out)
+    needs = tuple([x.requires_grad if isinstance(x, Node) else None for x in nodes])
+    if True not in needs:
+        return Node(out)
+    grad_fn = primitive_rule(primitive, attrs, values, out, needs)
+    parents = nodes if nodes is args else tuple([x for x in nodes if isinstance(x, Node)])
+    return record(Node(out, True, parents, grad_fn, name, attrs, caller()), tape)
 
 
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):

@@ -24,8 +24,8 @@ class PrimitiveRule:
 
     formula    of v0, the upstream gradient, and of the saved tensors; None if no kernel is needed
     saved      which of (input 0, input 1, …, result) the kernel reads
-    gradients  for each input: None, -1 for the upstream gradient as it is, or the number of an
-               output
+    gradients  for each tensor among the inputs: None, -1 for the upstream gradient as it is, or the
+               number of an output
     """
 
     def __init__(self, primitive, attrs, needs):
@@ -43,43 +43,41 @@ class PrimitiveRule:
         names = [f"v{self.saved.index(number) + 1}" if number in self.saved else name
                  for number, name in enumerate(trial)]
         expressions, self.gradients = [], []
-        for slope in slopes(names):
+        for slope, need in zip(slopes(names), needs):
+            if need is None:
+                continue
             if slope is None or slope == "v0":
                 self.gradients.append(None if slope is None else -1)
             else:
                 self.gradients.append(len(expressions))
                 expressions.append(slope)
-        name = f"{primitive.name}_backward"
-        self.formula = (Formula(name, tuple(expressions), len(self.saved) + 1)
-                        if expressions else None)
+        name, arity = f"{primitive.name}_backward", len(self.saved) + 1
+        self.formula = Formula(name, tuple(expressions), arity) if expressions else None
         self.single = len(expressions) == 1
 
-    def run(self, saved, tensors, grad):
-        """The gradients of the inputs that are `tensors` (numbers of inputs), a list."""
-        gradients = self.gradients
+    def run(self, saved, grad):
+        """The gradient of each input that is a tensor, or None, a list."""
         if self.formula is None:
-            return [grad if gradients[number] == -1 else None for number in tensors]
-        if self.single:
+            outputs = (grad,)
+        elif self.single:
             outputs = (compute(self.formula, (grad, *saved)), grad)
         else:
             outputs = (*compute_all(self.formula, (grad, *saved)), grad)
-        return [None if gradients[number] is None else outputs[gradients[number]]
-                for number in tensors]
+        return [None if number is None else outputs[number] for number in self.gradients]
 
 
-def primitive_rule(primitive, attrs, values, out, needs, tensors):
+def primitive_rule(primitive, attrs, values, out, needs):
     """The gradient function of one use of a primitive.
 
     values, out   inputs (Tensors and numbers) and result
-    needs         for each input whether it needs a gradient
-    tensors       the numbers of the inputs that are Tensors: those that get an entry
+    needs         for each input whether it needs a gradient; None for a number
     """
-    key = (primitive, needs, tuple(attrs.items()) if attrs else None)
+    key = (primitive, needs, *attrs.items()) if attrs else (primitive, needs)
     rule = _rules.get(key)
     if rule is None:
         rule = _rules[key] = PrimitiveRule(primitive, attrs, needs)
-    saved = [values[number] if number < primitive.arity else out for number in rule.saved]
-    return partial(rule.run, saved, tensors)
+    arity = primitive.arity
+    return partial(rule.run, [values[n] if n < arity else out for n in rule.saved])
 
 
 def matmul_rule(a, b, transpose_a, transpose_b, needs):
