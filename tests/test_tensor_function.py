@@ -143,6 +143,7 @@ def test_a_wrong_rule_is_told_what_is_wrong(function, error, words):
     (lambda x: x @ Tensor(2.0), ValueError, "MatMul"),
     (lambda x: Function.apply(1.0), TypeError, "Function.apply needs a tensor among its inputs"),
     (lambda x: Function.apply(x), NotImplementedError, r"forward\(ctx, \*arrays\)"),
+    (lambda x: Cube.apply(Tensor(1.0), factor=x), TypeError, "an option gets no gradient; make the tensor an input"),
     (lambda x: bool(x), ValueError, r"is a tensor of shape \(2, 3\) true\?"),
     (lambda x: x.item(), ValueError, r"item\(\) needs a tensor of one number, not of shape \(2, 3\)"),
     (lambda x: x.numpy(), RuntimeError, r"\.detach\(\)\.numpy\(\)"),

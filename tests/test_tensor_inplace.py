@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinygrad_cl.tensor import Tensor, no_grad
+from tinygrad_cl.tensor import Tensor, grad, no_grad
 
 
 def leaf(*numbers):
@@ -140,6 +140,16 @@ def test_errors(change, error, words):
     assert x.data.tolist() == [1, 2]
 
 
+def test_a_change_between_backward_and_double_backward_is_noticed():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    (g,) = grad((y ** 3).sum(), x, create_graph=True)
+    with no_grad():
+        y += 1
+    with pytest.raises(RuntimeError, match="Pow saved an input"):
+        g.sum().backward()
+
+
 def test_parameters_change_under_no_grad():
     x = leaf(1.0, 2.0)
     y = (x * x).sum()
@@ -150,3 +160,15 @@ def test_parameters_change_under_no_grad():
         y.backward()
     (x * x).sum().backward()
     assert x.grad.data.tolist() == [1, 3]
+
+
+def test_ten_thousand_views_cost_no_more_than_their_number_and_none_is_kept():
+    y = Tensor(np.arange(10_000.0), requires_grad=True) * 2
+    rows = [y[i:i + 1] for i in range(10_000)]
+    with pytest.raises(RuntimeError, match="would change another tensor"):
+        y += 1
+    del rows
+    for _ in range(100):
+        y.reshape(-1, 2)
+    y += 1
+    assert len(y.version.sharers) < 20_000

@@ -164,6 +164,8 @@ def run_forward(ctx, inputs, options):
     example = next((x for x in inputs if isinstance(x, Variable)), None)
     if example is None:
         raise TypeError(f"{ctx.name}.apply needs a tensor among its inputs")
+    if any(isinstance(x, Variable) and x.requires_grad for x in options.values()):
+        raise TypeError(f"{ctx.name}.apply: an option gets no gradient; make the tensor an input")
     arrays = [raw(x) for x in inputs]
     try:
         returned = ctx.function.forward(ctx, *arrays, **options)

@@ -12,11 +12,19 @@ import numpy as np
 class Version:
     """How often the memory behind a tensor was changed in place. Views share one Version."""
 
-    __slots__ = ("count", "sharers")
+    __slots__ = ("count", "sharers", "room")
 
     def __init__(self):
         self.count = 0
         self.sharers = None  # weak references to the tensors of this memory, if there are several
+        self.room = 8
+
+    def add_sharer(self, tensor):
+        """Remember a tensor; the dead ones are thrown out each time the list has doubled."""
+        if len(self.sharers) >= self.room:
+            self.sharers = [r for r in self.sharers if r() is not None]
+            self.room = 2 * len(self.sharers) + 8
+        self.sharers.append(weakref.ref(tensor))
 
 
 class Variable:
@@ -165,9 +173,10 @@ class Variable:
 
     def share_memory_with(self, other):
         """Note that a change of the one changes the other."""
-        self.version = version = other.version
-        version.sharers = [r for r in version.sharers or [weakref.ref(other)] if r() is not None]
-        version.sharers.append(weakref.ref(self))
+        self.version = other.version
+        if self.version.sharers is None:
+            self.version.sharers = [weakref.ref(other)]
+        self.version.add_sharer(self)
 
     def has_alias(self):
         """Is there another tensor in the same memory?"""
