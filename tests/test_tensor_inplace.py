@@ -93,6 +93,19 @@ def test_set_item_passes_gradients_to_the_values_and_around_them():
     assert y.data.tolist() == [2, 25, 6] and x.grad.data.tolist() == [2, 0, 200] and v.grad.data.tolist() == [100]
 
 
+def test_one_row_in_place():
+    x = Tensor(np.ones((2, 3)), requires_grad=True)
+    y = x * 2
+    with pytest.raises(RuntimeError, match=r"write y\[0\] = y\[0\] \+ 1 instead of y\[0\] \+= 1"):
+        y[0] += 1
+    y[0] = y[0] * 5 + 1
+    y.sum().backward()
+    assert y.data.tolist() == [[11] * 3, [2] * 3] and x.grad.data.tolist() == [[10] * 3, [2] * 3]
+    with no_grad():
+        y[0] += 1
+    assert y.data[0].tolist() == [12] * 3
+
+
 def test_a_buffer_that_is_filled():
     x = leaf(1.0, 2.0, 3.0)
     buffer = Tensor(np.zeros(3))
@@ -122,6 +135,8 @@ def test_a_view_behind_ones_back_is_an_error(view):
     if v.requires_grad and v.data.flags.writeable:
         with pytest.raises(RuntimeError, match="would change another tensor"):
             v += 1
+    with pytest.raises(RuntimeError, match="would change another tensor"):
+        y.zero_()
     del v
     y += 1  # now it is alone
     y.sum().backward()

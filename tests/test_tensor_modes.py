@@ -114,6 +114,32 @@ def test_each_thread_has_its_own():
     assert seen == {"off": False, "on": True, "fresh": True}
 
 
+def test_one_decorated_function_in_two_threads():
+    turns = [threading.Event() for _ in range(3)]
+
+    @no_grad()
+    def work(mine, next_turn):
+        turns[mine].set()
+        assert turns[next_turn].wait(10)
+
+    after = {}
+
+    def run(name, mode, mine, next_turn):
+        with mode():
+            work(mine, next_turn)
+            after[name] = recorded()
+
+    first = threading.Thread(target=run, args=("on", enable_grad, 0, 1))  # enters first, leaves first
+    second = threading.Thread(target=run, args=("off", no_grad, 1, 2))
+    first.start()
+    assert turns[0].wait(10)
+    second.start()
+    first.join()
+    turns[2].set()
+    second.join()
+    assert after == {"on": True, "off": False}
+
+
 def test_the_switch_for_the_process():
     try:
         enable_autograd(False)

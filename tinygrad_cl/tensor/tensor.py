@@ -274,7 +274,8 @@ def in_place(tensor, result, sign):
     if modes.is_grad_enabled():
         if tensor.has_alias() and (result.requires_grad or tensor.requires_grad):
             raise RuntimeError(f"{sign} would change another tensor that shares this memory (a view"
-                               " by reshape, indexing, detach, …) behind its back; clone() first")
+                               " by reshape, indexing, detach, …) behind its back; clone() first,"
+                               " or write y[0] = y[0] + 1 instead of y[0] += 1")
         tensor.grad_fn, tensor.requires_grad = result.grad_fn, result.requires_grad
     tensor.data[...] = result.data
     tensor.version.count += 1
