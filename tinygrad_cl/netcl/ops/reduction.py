@@ -10,7 +10,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops import reduction_source as source
 
 CHUNK = 2048  # fewer numbers than this are not worth a work-item of their own
-LONGEST = 16384  # a work-item joins no more: rounding grows with the length of a chain
+CHAIN = 512  # additions one after the other: rounding grows with their number
 
 
 def reduce_sum(x, axis=None, keepdims=False):
@@ -129,7 +129,9 @@ def passes(layout, how, outer, length, inner, divisor):
     else:
         template, name = source.COLUMNS, "reduce_columns"
         busy = outer * -(-inner // lanes)
-    chunks = max(1, min(workers // busy, length * inner // CHUNK, length), -(-length // LONGEST))
+    chains = group if tree else 2 * lanes if inner == 1 else 2  # of one work-item, or group
+    chunks = max(1, min(workers // busy, length * inner // CHUNK, length),
+                 -(-length // (CHAIN * chains)))
     chunk = -(-length // chunks)
     chunks = -(-length // chunk)
     number = dtype.type
