@@ -131,9 +131,10 @@ class Device:
                     number
         options     for the compiler
         """
-        program = self._programs.get((source, options))
-        if program is None:
-            program = self._programs[source, options] = build(self.context, source, options)
+        with _building:
+            program = self._programs.get((source, options))
+            if program is None:
+                program = self._programs[source, options] = build(self.context, source, options)
         handle = cl.Kernel(program, name)
         handle.set_scalar_arg_dtypes([*map(type, constants), *operands])
         return Kernel(handle, tuple(constant.item() for constant in constants))
@@ -164,6 +165,9 @@ class Device:
             yield launches
         finally:
             self._watchers = tuple(each for each in self._watchers if each is not launches)
+
+
+_building = threading.Lock()  # what keeps warnings quiet is one for the whole process
 
 
 def build(context, source, options):
