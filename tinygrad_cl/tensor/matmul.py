@@ -1,7 +1,5 @@
 """The matrix product: of matrices, of vectors, of stacks of matrices."""
 
-import numpy as np
-
 from tinygrad_cl.tensor.function import Function
 
 

@@ -3,8 +3,6 @@
 axis is a number, a tuple of numbers, or None for all axes; keepdims leaves axes of size 1 behind.
 """
 
-import numpy as np
-
 from tinygrad_cl.tensor.function import Function
 
 
