@@ -6,6 +6,8 @@ from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.judge.report import Report
 
+RUNNING: list[str] = []  # the check that is running; a function that checks itself would never end
+
 
 def check(name: str) -> None:
     """Check an exercise of this notebook and show the result. `check("value.mul")` answers within a second."""
@@ -19,6 +21,9 @@ def check(name: str) -> None:
 
 def run_check(name: str, namespace: dict) -> Report:
     """The report of a check on a namespace, with the notebook's own seed."""
+    if RUNNING:
+        raise CourseError(f"{RUNNING[0]} is being checked: code that is checked cannot call check itself; move that call to a cell "
+                          "of its own")
     from autograder.judge.device import add_second_opinion
     from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, probe_namespace
     from autograder.judge.verdict import judge
@@ -28,10 +33,14 @@ def run_check(name: str, namespace: dict) -> Report:
         return judge(exercise, trials, NOTEBOOK_SEED), trials
 
     exercise = find(name)
-    verdict, trials = verdict_on(exercise)
-    if verdict.status != "ok":
-        verdict.needs = [need for need in exercise.needs if verdict_on(find(need))[0].status != "ok"]
-    return Report(add_second_opinion(verdict, trials, NOTEBOOK_SEED))
+    RUNNING.append(name)
+    try:
+        verdict, trials = verdict_on(exercise)
+        if verdict.status != "ok":
+            verdict.needs = [need for need in exercise.needs if verdict_on(find(need))[0].status != "ok"]
+        return Report(add_second_opinion(verdict, trials, NOTEBOOK_SEED))
+    finally:
+        RUNNING.clear()
 
 
 def show(report) -> None:

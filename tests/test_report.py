@@ -78,3 +78,15 @@ def test_add_to_class():
     def name(self):
         return "it"
     assert Empty().name() == "it"
+
+
+def test_a_function_that_checks_itself_comes_to_an_end_and_says_why(capsys):
+    report = report_on("start.double", source="""
+from autograder.notebook import check
+def double(x):
+    check("start.double")
+    return 3 * x
+""")
+    assert report.verdict.points == 0
+    assert "start.double is being checked: code that is checked cannot call check itself" in capsys.readouterr().out
+    assert report_on("start.double").verdict.status == "ok"

@@ -630,7 +630,7 @@ def value_derived(student, rng, tools):
         "2.5 ** b": lambda: run(lambda a, b: 2.5 ** b)["value"],
         "2.5 ** b, b.grad": lambda: run(lambda a, b: 2.5 ** b)["b"],
         "sum([a, b, a]), a.grad": lambda: run(lambda a, b: sum([a, b, a]))["a"],
-        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a - b / -a + 2 / b)["after"],
+        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: -a - b + b / a + 2 / b)["after"],
     }
 
 
