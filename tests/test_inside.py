@@ -95,3 +95,14 @@ def test_after_an_endless_loop_no_more_trials_are_made():
             pass
     assert len(run_trials(lambda student, rng, tools: {"q": loop}, {}, [1, 2, 3], TOOLS, 0.2)) == 1
     assert len(run_trials(lambda student, rng, tools: {"q": rng.normal()}, {}, [1, 2, 3], TOOLS, 5)) == 3
+
+
+def test_a_loop_that_catches_everything_once_is_stopped_all_the_same():
+    def loop():
+        try:
+            while True:
+                pass
+        except BaseException:
+            while True:
+                pass
+    assert run(lambda student, rng, tools: {"loop": loop}, seconds=0.4)["loop"].error["type"] == "ProbeTimeout"
