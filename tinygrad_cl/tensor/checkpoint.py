@@ -56,10 +56,14 @@ class Segment:
         """Forget the arrays that were saved inside; not those of leaves, which exist anyway."""
         self.nodes = [weakref.ref(node) for node in nodes]  # weak, for the nodes hold the segment
         for node in nodes:
-            node.recompute = self.recompute
+            node.segment = self
             for saved in node.saved:
                 if isinstance(saved, Saved) and saved.leaf is None:
                     saved.array = None
+
+    def kept_arrays(self):
+        """The arrays of the inputs, which are what it takes to compute the others again."""
+        return [x.data for x in self.inputs if isinstance(x, Variable)]
 
     def recompute(self):
         """Run the function again, from the same random numbers, and put the arrays back."""
@@ -76,13 +80,13 @@ class Segment:
         finally:
             for generator, state in zip(self.generators, now):
                 generator.bit_generator.state = state
-        nodes, self.nodes = [node() for node in self.nodes], None
+        nodes, self.nodes, self.inputs = [node() for node in self.nodes], None, []
         changed = len(nodes) != len(again)
         for node, new in zip(nodes, again):
             if node is None or node.freed:
                 continue
-            if new.recompute is not None:
-                new.recompute()
+            if new.segment is not None:
+                new.segment.recompute()
             changed = changed or node.function is not new.function or node.shape != new.shape
             for saved, fresh in zip(node.saved, new.saved):
                 if isinstance(saved, Saved) and saved.array is None:

@@ -191,9 +191,8 @@ def saved_bytes(tensor, without=()):
     """
     known = {id(owner(x.data)) for x in without}
     arrays = {}
-    for node in topological_order([tensor.grad_fn] if tensor.grad_fn is not None else []):
-        for saved in getattr(node, "saved", ()):
-            array = getattr(saved, "array", None)
-            if array is not None and id(owner(array)) not in known:
-                arrays[id(owner(array))] = owner(array)
+    for node in topological_order([tensor.grad_fn or tensor]):
+        for array in map(owner, node.kept_arrays() if isinstance(node, Context) else []):
+            if id(array) not in known:
+                arrays[id(array)] = array
     return sum(array.nbytes for array in arrays.values())

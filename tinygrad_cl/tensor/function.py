@@ -65,7 +65,7 @@ class Context:
         self.hooks = []
         self.retained = None  # a weak reference to the result, if retain_grad was called on it
         self.freed = False
-        self.recompute = None  # brings back what a checkpoint dropped
+        self.segment = None  # brings back what a checkpoint dropped
 
     def __repr__(self):
         return f"<{self.name}Backward>"
@@ -87,8 +87,8 @@ class Context:
         """What was saved, as tensors. An error where it was changed in place since then."""
         if self.freed:
             raise freed_error(self)
-        if self.recompute is not None:
-            self.recompute()
+        if self.segment is not None:
+            self.segment.recompute()
         return tuple([saved.unpack(self) if isinstance(saved, Saved) else saved
                       for saved in self.saved])
 
@@ -106,10 +106,15 @@ class Context:
         if modes.state.recorder is not None:
             modes.state.recorder.append(self)
 
+    def kept_arrays(self):
+        """The arrays that are kept for its backward, those to compute others from included."""
+        saved = [s.array for s in self.saved if isinstance(s, Saved) and s.array is not None]
+        return saved + (self.segment.kept_arrays() if self.segment is not None else [])
+
     def free(self):
         """Let go of what was saved."""
         self.saved = ()
-        self.recompute = None
+        self.segment = None
         self.freed = True
 
 
