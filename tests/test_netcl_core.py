@@ -1,6 +1,9 @@
 """Engine 3's device, memory, tensors and parameters."""
 
+import doctest
 import gc
+import importlib
+import pkgutil
 import threading
 from types import SimpleNamespace
 
@@ -9,7 +12,7 @@ import pyopencl as cl
 import pytest
 
 from netcl_devices import device, devices, exact  # noqa: F401 (fixtures)
-from tinygrad_cl import opencl
+from tinygrad_cl import netcl, opencl
 from tinygrad_cl.netcl.core.device import choose, manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.parameter import Parameter
@@ -193,3 +196,10 @@ def test_threads_share_a_device(device):
 
 def test_tests_run_on_every_device_found():
     assert len(devices()) == len(opencl.find_devices()) + 1
+
+
+def test_the_examples_in_the_docstrings_are_right():
+    names = [module.name for module in pkgutil.walk_packages(netcl.__path__, "tinygrad_cl.netcl.")]
+    results = [doctest.testmod(importlib.import_module(name)) for name in names]
+    assert sum(result.attempted for result in results) >= 10
+    assert not any(result.failed for result in results)
