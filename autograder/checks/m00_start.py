@@ -1,5 +1,7 @@
 """Checks of module 00: a first function, sin(a)·b with its gradients in NumPy, and both as OpenCL kernels."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -4,13 +4,13 @@ With them a notebook's `check(…)` runs the student's code alone: no lesson is 
 given the checks without a single solution. `python -m autograder build` writes them; the tests hold them against fresh runs.
 """
 
-import importlib
 import json
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from autograder import checks
 from autograder.checks.check import Check
 from autograder.judge.outcome import Outcome
 
@@ -24,7 +24,8 @@ def recorded_outcomes(check: Check, mistake: str = REFERENCE) -> list[dict[str, 
 
 
 def file_of(check: Check) -> Path:
-    return Path(importlib.import_module(check.probe.__module__).__file__).with_suffix(".json")
+    """The file beside the lesson's checks: checks/m01_value.json for a check in checks/m01_value/add.py."""
+    return Path(checks.__file__).with_name(check.probe.__module__.split(".")[2] + ".json")
 
 
 @lru_cache
