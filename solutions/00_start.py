@@ -322,6 +322,12 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 # %% [markdown]
 # ## Messages you may meet
 #
+# <details><summary><code>NotImplementedError</code></summary>
+#
+# An exercise above is not written yet, or its cell was changed and not run.
+#
+# </details>
+#
 # <details><summary><code>NameError: name 'np' is not defined</code></summary>
 #
 # The cells at the top did not run, perhaps because the notebook was restarted. Menu: Run → Run All Above Selected Cell.
@@ -378,9 +384,6 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 # Before you run it: which one is fastest for 64 numbers? For half a million?
 
 # %% demo
-device, kernel = default_device(), build_kernel(SIN_TIMES, "sin_times")
-
-
 def to_device(*arrays):
     """A buffer on the device for each array, filled with its numbers."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
@@ -399,6 +402,7 @@ def launch_with_copies(a, b, out):
     cl.enqueue_copy(device.queue, out, buffers[-1])
 
 # %% demo
+device, kernel = default_device(), build_kernel(SIN_TIMES, "sin_times")
 sizes = [64, 512, 4096, 32_768, 262_144, 524_288]
 times = {"NumPy": [], "your kernel": [], "your kernel, with copies": []}
 for n in sizes:

@@ -387,7 +387,7 @@ plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activatio
 # %% [markdown]
 # ## 10 · backward
 #
-# All is ready: boxes, local derivatives, an order (2, 3 and 9 have to be green). What is left is one line per edge.
+# All is ready: boxes, local derivatives, an order (2, 3, 4 and 9 have to be green). What is left is one line per edge.
 #
 # One decision, the same as PyTorch's: **leaves keep adding up** over several calls, since a weight often gets its gradient
 # from several results. Boxes in between belong to one call; they start from 0, or an old gradient would be handed on once
@@ -538,14 +538,21 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 # <details><summary><code>TypeError: unsupported operand type(s) for -: 'float' and 'Value'</code></summary>
 # The number stands on the left: that is <code>__rsub__</code>, in exercise 5.</details>
 #
-# <details><summary><code>TypeError: a Value holds one real number, not Value(…)</code></summary>
-# You built <code>Value(self + other, …)</code>. Inside, compute with numbers: <code>self.data + other.data</code>.</details>
+# <details><summary><code>TypeError: unsupported operand type(s) for +=: 'float' and 'Value'</code></summary>
+# A box stands where a number should be, as in the local derivatives <code>(other, self)</code>. The numbers are
+# <code>other.data</code> and <code>self.data</code>.</details>
 #
-# <details><summary><code>TypeError: 'float' object is not iterable</code></summary>
-# <code>(slope)</code> is a number, <code>(slope,)</code> is a tuple with one number in it.</details>
+# <details><summary><code>TypeError: a Value holds one real number, not Value(…)</code></summary>
+# <code>Value(other)</code> of an <code>other</code> that is a Value already: <code>as_value(other)</code> looks first. Or a
+# box stands where a number should be: inside, compute with <code>self.data</code> and <code>other.data</code>.</details>
+#
+# <details><summary><code>TypeError: 'float' object is not iterable</code> (or <code>'Value'</code>)</summary>
+# <code>(slope)</code> is a number, <code>(slope,)</code> is a tuple with one number in it. The same with <code>(self)</code>
+# and <code>(self,)</code>.</details>
 #
 # <details><summary><code>RecursionError: maximum recursion depth exceeded</code></summary>
-# In an operator: it calls itself, such as <code>return other + self</code> inside <code>__radd__</code>. In
+# In an operator: it calls itself, such as <code>return other + self</code> inside <code>__radd__</code>, or
+# <code>Value(self + other, …)</code> inside <code>__add__</code>, where <code>self.data + other.data</code> is meant. In
 # <code>topological_order</code> or <code>backward</code>: the graph is deeper than Python's stack; use a list as your own
 # stack.</details>
 #

@@ -25,7 +25,8 @@ def test_quantities_arrive_as_arrays():
     assert outcomes["list"].array.tolist() == [1, 2] and outcomes["array"].array.shape == (2, 2)
 
 
-@pytest.mark.parametrize("thing, part", [(None, "None"), (object(), "object"), ({"a": 1}, "dict"), (len, "builtin")])
+@pytest.mark.parametrize("thing, part", [(None, "None"), (object(), "object"), ({"a": 1}, "dict"), (len, "builtin"),
+                                         ([1, None], "a part of it is None"), ([1, len], "a part of it is a builtin")])
 def test_anything_but_plain_data_is_refused(thing, part):
     assert part in run(lambda student, rng, tools: {"q": lambda: thing})["q"].error["message"]
 

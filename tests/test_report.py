@@ -90,3 +90,29 @@ def double(x):
     assert report.verdict.points == 0
     assert "start.double is being checked: code that is checked cannot call check itself" in capsys.readouterr().out
     assert report_on("start.double").verdict.status == "ok"
+
+
+def test_a_difference_in_a_late_digit_can_be_seen():
+    text = str(report_on("start.sin_times", source="def sin_times(a, b):\n    return np.round(np.sin(a) * b, 7)"))
+    rows = [line.split(maxsplit=1) for line in text.splitlines()]
+    shown = {label: rest for label, rest in reversed(rows)}  # the first of each label
+    assert shown["expected"] != shown["got"]
+    assert "0 of 5 differ" not in text
+    here, there = shown["where"].split("]: ")[1].split(", not ")
+    assert here != there
+
+
+def test_a_text_in_place_of_a_number_is_called_a_text():
+    text = str(report_on("start.double", source="def double(x):\n    return str(2 * x)"))
+    assert "it is a text, it should be a number" in text and "it holds texts, it should hold numbers" in text
+
+
+@pytest.mark.parametrize("result, message", [
+    ("None", "the result is None; is there a `return` missing?"),
+    ("2.0", "the result is a float, not a Value"),
+    ("Value(1.0, (self, 2.0), (1.0, 1.0))", "a parent is a float, not a Value"),
+    ("Value(1.0, (self,), (1.0, 1.0))", "parents: 1, local derivatives: 2; each parent needs one, in the same order"),
+])
+def test_what_is_no_graph_is_told_in_the_students_words(result, message):
+    source = f"@add_to_class(Value)\ndef __add__(self, other):\n    return {result}"
+    assert message in str(report_on("value.add", source=source))

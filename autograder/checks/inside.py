@@ -75,7 +75,12 @@ def pack(quantity):
         raise TypeError("it is None; is there a `return` missing, or was it never set?")
     array = np.array(quantity)
     if array.dtype.kind not in "biufcU":
-        raise TypeError(f"it is a {type(quantity).__name__}, not a number or an array of numbers")
+        odd = [part for part in array.flat if not isinstance(part, (int, float))]
+        if odd and odd[0] is None:
+            raise TypeError("a part of it is None; is there a `return` missing, or was it never set?")
+        kind = type(odd[0] if odd else quantity).__name__
+        raise TypeError(f"it is a {kind}, not a number or an array of numbers" if array.ndim == 0 else
+                        f"a part of it is a {kind}, not a number")
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return base64.b64encode(buffer.getvalue()).decode()

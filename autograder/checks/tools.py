@@ -29,8 +29,12 @@ class Tools:
         Serves both ways to write a node: parents with local derivatives, or closures `_backward` hung on nodes (then
         the parents may be `parents` or `_prev`). So that an op can be checked before `backward` is written.
         """
+        if out is None:
+            raise TypeError("the result is None; is there a `return` missing?")
         order = parents_first(out)
         for node in order:
+            if not hasattr(node, "grad"):
+                raise TypeError(f"{'the result' if node is out else 'a parent'} is a {type(node).__name__}, not a Value")
             node.grad = 0.0
         out.grad = float(upstream)
         for node in reversed(order):
@@ -40,8 +44,8 @@ class Tools:
                 continue
             parents, derivatives = tuple(parents_of(node)), tuple(getattr(node, "local_derivatives", ()))
             if len(parents) != len(derivatives):
-                raise ValueError(f"the node {getattr(node, 'op', '') or node!r} has {len(parents)} parents but "
-                                 f"{len(derivatives)} local derivatives; each parent needs one, in the same order")
+                raise ValueError(f"a box {getattr(node, 'op', '')!r} has parents: {len(parents)}, local derivatives: "
+                                 f"{len(derivatives)}; each parent needs one, in the same order")
             for parent, derivative in zip(parents, derivatives):
                 parent.grad += derivative * node.grad
 

@@ -4,6 +4,7 @@ from html import escape
 
 import numpy as np
 
+from autograder.checks.check import Check
 from autograder.judge.outcome import Outcome
 from autograder.judge.verdict import Difference, Verdict
 
@@ -56,7 +57,7 @@ class Report:
             for text in inputs(verdict):
                 lines.append(f"input      {text}")
             for difference in shown(verdict):
-                lines += [f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference)) if text]
+                lines += [f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference, verdict.check)) if text]
             if others(verdict):
                 lines.append(f"wrong, too {others(verdict)}")
             if verdict.right:
@@ -103,12 +104,14 @@ def inputs(verdict: Verdict) -> list[str]:
     return list(dict.fromkeys(difference.input for difference in shown(verdict) if difference.input))
 
 
-def row(difference: Difference) -> tuple[str, str, str, str]:
-    """One difference in the order of COLUMNS."""
-    return difference.quantity, show(difference.expected), show(difference.got), where(difference)
+def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
+    """One difference in the order of COLUMNS, with as many digits as it takes to see it."""
+    expected, got = difference.expected, difference.got
+    digits = next((n for n in (6, 10) if show(expected, n) != show(got, n)), 16)
+    return difference.quantity, show(expected, digits), show(got, digits), where(difference, check, digits)
 
 
-def show(outcome: Outcome) -> str:
+def show(outcome: Outcome, digits: int) -> str:
     if outcome.error:
         place = outcome.error.get("where")
         if outcome.error["type"] == "NotImplementedError":
@@ -116,23 +119,27 @@ def show(outcome: Outcome) -> str:
         return f"{outcome.error['type']}: {outcome.error['message']}" + (f" (in {place})" if place else "")
     array = outcome.array
     if array.ndim == 0:
-        return str(array) if array.dtype.kind in "Ub" else f"{array:.10g}"
-    return np.array2string(array, precision=6, threshold=20, separator=", ").replace("\n", " ")
+        return str(array) if array.dtype.kind in "Ub" else f"{array:.{max(digits, 10)}g}"
+    return np.array2string(array, precision=digits, threshold=20, separator=", ").replace("\n", " ")
 
 
-def where(difference: Difference) -> str:
+def where(difference: Difference, check: Check, digits: int) -> str:
     expected, got = difference.expected.array, difference.got.array
     if expected is None or got is None:
         return ""
+    if got.dtype.kind == "U" and expected.dtype.kind != "U":
+        return "it is a text, it should be a number" if expected.ndim == 0 else "it holds texts, it should hold numbers"
     if expected.shape != got.shape:
         return f"the shape is {got.shape}, it should be {expected.shape}"
     if expected.ndim == 0 or expected.dtype.kind == "U" or got.dtype.kind == "U":
         return ""
     with np.errstate(all="ignore"):
         distance = np.nan_to_num(np.abs(got - expected), nan=np.inf)
+        wrong = ~np.isclose(got, expected, check.rtol, check.atol, equal_nan=True)
     worst = np.unravel_index(int(np.argmax(distance)), distance.shape)
     index = ", ".join(str(i) for i in worst)
-    return f"{int((distance > 1e-6).sum())} of {expected.size} differ; most at [{index}]: {got[worst]:.6g}, not {expected[worst]:.6g}"
+    here, there = f"{got[worst]:.{digits}g}", f"{expected[worst]:.{digits}g}"
+    return f"{int(wrong.sum())} of {expected.size} differ; most at [{index}]: {here}, not {there}"
 
 
 def shown(verdict: Verdict) -> list[Difference]:
@@ -152,7 +159,7 @@ def others(verdict: Verdict) -> str:
 
 
 def table(verdict: Verdict) -> str:
-    rows = [row(difference) for difference in shown(verdict)]
+    rows = [row(difference, verdict.check) for difference in shown(verdict)]
     used = [i for i in range(len(COLUMNS)) if any(texts[i] for texts in rows)]
     cell = "style='text-align:left;vertical-align:top;padding:0 1.2em 0 0;font-weight:normal;white-space:normal'"
     head = "".join(f"<th {cell}><span style='{FAINT}'>{COLUMNS[i]}</span></th>" for i in used)

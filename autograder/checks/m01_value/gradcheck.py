@@ -118,6 +118,8 @@ def two_gradients(f, inputs):
 ''', hint=["Which place does [2.0, 2.0].index(2.0) give for the second input?", "Count: `for i, x in enumerate(inputs)`."])
 value_gradcheck.mistake(
     "the inputs are copied into an array of whole numbers, which cuts off the small step", source='''
+import numpy as np
+
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     f(*leaves).backward()
@@ -154,6 +156,8 @@ def two_gradients(f, inputs):
     return by_backward, by_slope
 ''')
 value_gradcheck.variant("fresh leaves for each backward, NumPy arrays, own differences", source='''
+import numpy as np
+
 def two_gradients(f, inputs):
     x = np.array(inputs)
     n, h = len(x), 1e-5

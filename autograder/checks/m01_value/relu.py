@@ -8,7 +8,7 @@ from autograder.checks.m01_value.closures import CLOSURES
 def value_relu(student, rng, tools):
     """The rectifier: right of 0, left of 0, at 0."""
     x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
-    small = rng.uniform(0.05, 0.4)
+    small = rng.uniform(0.001, 0.009)
 
     def run(number, upstream, again=False):
         a = tools.leaves(student, a=number)
