@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | grade | lab | mutants."""
+"""The command line: python -m autograder build | grade | lab | checks | mutants."""
 
 import os
 import shutil

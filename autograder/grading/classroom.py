@@ -9,7 +9,7 @@ import io
 import shutil
 import traceback
 import warnings
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Callable, Iterator
 
@@ -179,15 +179,11 @@ def verdicts_in(path: Path) -> dict[str, dict]:
 
 
 def write_csv(rows: list[Row], path: Path) -> None:
-    names = [field.name for field in fields(Row)]
-    lines = [names] + [[getattr(row, name) for name in names] for row in rows]
-    write_atomically(path, "".join(csv_line(line) for line in lines))
-
-
-def csv_line(values: list) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerow(values)
-    return buffer.getvalue()
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(field.name for field in fields(Row))
+    writer.writerows(astuple(row) for row in rows)
+    write_atomically(path, text.getvalue())
 
 
 def by_submission(rows: list[Row]) -> Iterator[tuple[str, str, list[Row]]]:

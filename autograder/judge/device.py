@@ -4,9 +4,9 @@ from functools import lru_cache
 
 from autograder.checks import find
 from autograder.checks.check import Check
+from autograder.checks.inside import run_probe
 from autograder.checks.tools import DeviceTools
 from autograder.judge.expected import trial_seed
-from autograder.checks.inside import run_probe
 from autograder.judge.outcome import outcomes_of, same_arrays
 from autograder.judge.verdict import Verdict
 
@@ -53,7 +53,7 @@ def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
 
 
 def add_second_opinion(verdict: Verdict, trials: list[dict], seed: str) -> Verdict:
-    if any("NotImplementedError" == d.got.error["type"] for d in verdict.wrong if d.got.error):
+    if any(wrong.got.error["type"] == "NotImplementedError" for wrong in verdict.wrong if wrong.got.error):
         return verdict
     verdict.device = second_opinion(verdict.check, trials, seed)
     return verdict

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from autograder.checks import find
 from autograder.checks.check import Check, Edit
+from autograder.checks.inside import run_trials
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
-from autograder.checks.inside import run_trials
 from autograder.judge.outcome import Outcome, outcomes_of
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 
