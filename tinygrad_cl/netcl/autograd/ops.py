@@ -5,6 +5,7 @@ from functools import partial
 
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes, matmul
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
+from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
@@ -23,6 +24,8 @@ def tensor(x, requires_grad=None):
     if not isinstance(x, Tensor):
         raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: "
                         "Tensor.from_host makes one")
+    if requires_grad and x.dtype == INT32:
+        raise TypeError("an int32 tensor holds indices, and indices have no gradient")
     return Node(x, x.requires_grad if requires_grad is None else bool(requires_grad))
 
 

@@ -15,6 +15,7 @@ from tinygrad_cl.netcl.core.memory import Pool
 from tinygrad_cl.opencl.devices import silent_stderr
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+INT32 = np.dtype(np.int32)  # of indices
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def choose(found):
     # Intel's driver for CPUs prefers 1, since it makes vectors of work-items itself. A matrix product
     # in registers is thirty times as fast with those the hardware has.
     widths = [found.vector_width, handle.native_vector_width_float if cpu else 1]
-    lanes = {FLOAT32: _lanes(max(widths))}
+    lanes = dict.fromkeys((FLOAT32, INT32), _lanes(max(widths)))
     if found.fp64:
         widths = [handle.preferred_vector_width_double,
                   handle.native_vector_width_double if cpu else 1]
@@ -119,7 +120,9 @@ class Device:
         return f"Device({self.found.name!r}, {self.found.kind})"
 
     def has(self, dtype):
-        """Whether the device computes in this NumPy dtype: float32 always, float64 where it can."""
+        """Whether the device has tensors of this NumPy dtype: float32 and int32, which holds
+        indices, always; float64 where it can.
+        """
         return dtype in self.choices.lanes
 
     def kernel(self, source, name, constants, operands, options=()):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.device import INT32, manager
 
 
 class Layout:
@@ -27,19 +27,45 @@ class Layout:
 
 
 def layout_of(device, shape, dtype):
-    """The one Layout of this device, shape and dtype. TypeError if the device does not compute in
+    """The one Layout of this device, shape and dtype. TypeError if the device has no tensors of
     the dtype.
     """
     shape, dtype = tuple(shape), np.dtype(dtype)
     layout = device.layouts.get((shape, dtype))
     if layout is None:
         if not device.has(dtype):
-            able = " and ".join(str(each) for each in device.choices.lanes)
-            raise TypeError(f"{device.found.name} computes here in {able}, not in {dtype}")
+            able = ", ".join(str(each) for each in device.choices.lanes)
+            raise TypeError(f"{device.found.name} has tensors of {able}, not of {dtype}")
         if any(length < 0 for length in shape):
             raise ValueError(f"a shape has no negative length: {shape}")
         layout = device.layouts[shape, dtype] = Layout(device, tuple(map(int, shape)), dtype)
     return layout
+
+
+def refuse_indices(name, layouts):
+    """TypeError if the operation `name` is asked to compute with indices."""
+    if any(layout.dtype == INT32 for layout in layouts):
+        raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast "
+                        "to float32 first")
+
+
+def as_array(data, dtype):
+    """`data` as an array of this dtype. ValueError where a number does not fit into int32."""
+    if dtype != INT32:
+        return np.asarray(data, dtype)
+    array, limits = np.asarray(data), np.iinfo(INT32)
+    good = (array >= limits.min) & (array <= limits.max)
+    if array.dtype.kind == "f":
+        good &= array == np.floor(array)
+    check_all(array, good, "is no whole number that fits into int32")
+    return array.astype(INT32)
+
+
+def check_all(array, good, fault):
+    """ValueError that names the first number of an array which is not good, and its place."""
+    if not np.all(good):
+        place = tuple(np.argwhere(~good)[0].tolist())
+        raise ValueError(f"{array[place]}{f' at {list(place)}' if place else ''} {fault}")
 
 
 class Tensor:
@@ -62,8 +88,12 @@ class Tensor:
 
     @classmethod
     def from_host(cls, queue, data, dtype="float32"):
-        """A copy of `data` (an array, nested lists or a number) on the device of `queue`."""
-        array = np.ascontiguousarray(np.asarray(data, dtype)).reshape(np.shape(data))
+        """A copy of `data` (an array, nested lists or a number) on the device of `queue`.
+
+        dtype   "float32"; "float64" where the device has it; "int32" for indices: ValueError for
+                what is no whole number
+        """
+        array = as_array(data, dtype)
         return cls.from_shape(queue, array.shape, dtype).write(array)
 
     @classmethod
@@ -79,7 +109,7 @@ class Tensor:
         """A tensor of this shape that holds `value` everywhere."""
         tensor = cls.from_shape(queue, shape, dtype)
         if tensor.size:
-            cl.enqueue_fill(queue, tensor.buffer, tensor.dtype.type(value), tensor.nbytes)
+            cl.enqueue_fill(queue, tensor.buffer, as_array(value, dtype), tensor.nbytes)
         return tensor
 
     def to_host(self):
@@ -93,7 +123,7 @@ class Tensor:
         """Replace the numbers by those of `data`, of the same shape, and return self. Views see it,
         too.
         """
-        array = np.asarray(data, self.dtype)
+        array = as_array(data, self.dtype)
         if array.shape != self.shape:
             raise ValueError(
                 f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")

@@ -9,7 +9,7 @@ import numpy as np
 import pyopencl as cl
 
 from tinygrad_cl.netcl.core.device import plans
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import elementwise_source as source
 from tinygrad_cl.netcl.ops.primitives import Formula
 
@@ -124,6 +124,7 @@ def make_plan(key):
         raise TypeError(f"{formula.name} takes {formula.arity} operands, not {len(layouts)}")
     if not tensors:
         raise TypeError(f"{formula.name} needs a Tensor among its operands")
+    refuse_indices(formula.name, tensors)
     device = tensors[0].device
     if any(layout.device is not device for layout in tensors):
         raise ValueError(f"{formula.name}: the operands lie on different devices")
@@ -258,7 +259,7 @@ def broadcast_to(x, shape):
 
 
 def cast(x, dtype):
-    """x with its numbers in another dtype, a new tensor."""
+    """x with its numbers in another dtype, a new tensor; towards 0 where they become int32."""
     return _copy(x, x.shape, broadcast_strides(x.shape, x.shape), dtype)
 
 

@@ -8,7 +8,7 @@ where it repeats.
 
 from tinygrad_cl.netcl.ops.primitives import PRELUDE
 
-C_NAMES = {"float32": "float", "float64": "double"}
+C_NAMES = {"float32": "float", "float64": "double", "int32": "int"}
 
 
 def settings(dtype, lanes):

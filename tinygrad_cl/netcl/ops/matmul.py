@@ -6,7 +6,7 @@ import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.memory import SLACK
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import matmul_source as source
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to
 
@@ -77,6 +77,7 @@ class Plan:
 
 def make_plan(a, b, transpose_a, transpose_b):
     """The Plan for two layouts."""
+    refuse_indices("matmul", [a, b])
     if a.device is not b.device:
         raise ValueError("matmul: the operands lie on different devices")
     if a.dtype != b.dtype:

@@ -6,7 +6,7 @@ from itertools import groupby
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import reduction_source as source
 
 CHUNK = 2048  # fewer numbers than this are not worth a work-item of their own
@@ -92,6 +92,7 @@ class Plan:
 
 def make_plan(layout, how, axis, keepdims):
     """The Plan for a tensor of this layout."""
+    refuse_indices(how, [layout])
     axes = normal_axes(axis, layout.shape)
     count = math.prod(layout.shape[each] for each in axes)
     if how in ("max", "min") and count == 0:
