@@ -16,12 +16,13 @@ class Value:
 
     data                the number
     grad                ∂(the node `backward` was called on)/∂(this node); 0 before
-    parents             the Values it was computed from
+    parents             the Values it was computed from, a tuple
     local_derivatives   ∂(this node)/∂(each parent), numbers, in the order of `parents`
     op                  what computed it: "+", "*", "exp", …; "" for a leaf
     label               a name for drawings
     """
 
+    __slots__ = ("data", "grad", "parents", "local_derivatives", "op", "label", "__weakref__")
     __array_ufunc__ = None  # so that np.float64(2) * Value(3) is left to Value.__rmul__
 
     def __init__(self, data, parents=(), local_derivatives=(), op="", label=""):
@@ -31,8 +32,8 @@ class Value:
             data = float(data)
         self.data = data
         self.grad = 0.0
-        self.parents = tuple(parents)
-        self.local_derivatives = tuple(local_derivatives)
+        self.parents = parents
+        self.local_derivatives = local_derivatives
         self.op = op
         self.label = label
 

@@ -42,7 +42,7 @@ def draw(*nodes):
     Picture(graph of 4 nodes, 505 × 242)
     """
     for node in nodes or (None,):
-        if read(node, "data") is MISSING or isinstance(node, (Number, np.ndarray)):
+        if read(node, "data") is MISSING or isinstance(node, (type, Number, np.ndarray)):
             raise TypeError("draw() needs a node of a graph, an object with `data` and `parents` (or `_prev`), "
                             f"not {shorten(repr(node), 60)}")
     found, edges, back_edges = walk(nodes)
