@@ -1,0 +1,1 @@
+"""Data on its way to the device: `dataloader`."""

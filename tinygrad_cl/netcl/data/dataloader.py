@@ -1,0 +1,158 @@
+"""Batches of a data set, prepared while the device computes."""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+
+import numpy as np
+import pyopencl as cl
+
+from tinygrad_cl.netcl.core.tensor import Tensor, as_array
+
+
+class DataLoader:
+    """`for x, y in DataLoader((images, labels), batch_size=128, seed=0, device_queue=queue):`
+
+    dataset       a NumPy array, or a tuple of arrays of equal length: their rows are the samples.
+                  Or anything with len() and [number] that gives samples: arrays, numbers, or tuples
+                  of them
+    batch_size    samples per batch; the last one has what is left, or is left out: drop_last
+    shuffle       in another order in each epoch
+    prefetch      how many batches a thread prepares ahead of the loop; 0: none, and no thread
+    seed          of the orders; drawn if None
+    device_queue  give Tensors on this queue, floats and booleans as float32, integers as int32;
+                  None: arrays, in the dtypes of the data set. `bind_queue` sets it later
+
+    A batch is a tuple if a sample is one, else one array or Tensor. What fails while a batch is
+    prepared is raised in the loop. The thread ends with the loop, however that ends.
+
+    epoch         how many have begun. An order is a function of seed and epoch alone: set it, to go
+                  on where an earlier run stopped
+
+    >>> loader = DataLoader(np.arange(5), batch_size=2, shuffle=False)
+    >>> len(loader), [batch.tolist() for batch in loader]
+    (3, [[0, 1], [2, 3], [4]])
+    """
+
+    def __init__(self, dataset, batch_size=32, shuffle=True, *, drop_last=False, prefetch=2,
+                 seed=None, device_queue=None):
+        if batch_size < 1 or prefetch < 0:
+            raise ValueError("a batch has 1 sample or more, and 0 batches or more are prepared "
+                             f"ahead, not batch_size={batch_size}, prefetch={prefetch}")
+        number_of_samples(dataset)  # raises here rather than in the first epoch
+        self.dataset = dataset
+        self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
+        self.prefetch, self.device_queue = prefetch, device_queue
+        self.seed = np.random.SeedSequence(seed).entropy
+        self.epoch = 0
+
+    def bind_queue(self, queue):
+        """Give Tensors on this queue, from the next epoch on."""
+        self.device_queue = queue
+
+    def __len__(self):
+        """Batches in an epoch."""
+        full, rest = divmod(number_of_samples(self.dataset), self.batch_size)
+        return full + (rest > 0 and not self.drop_last)
+
+    def __iter__(self):
+        """Begin an epoch."""
+        samples = number_of_samples(self.dataset)
+        order = np.arange(samples)
+        if self.shuffle:
+            seed = np.random.SeedSequence(self.seed, spawn_key=(self.epoch,))
+            order = np.random.default_rng(seed).permutation(samples)
+        self.epoch += 1
+        starts = range(0, len(self) * self.batch_size, self.batch_size)
+        choices = [order[start:start + self.batch_size] for start in starts]
+        return self._batches(choices, self.device_queue)
+
+    def _batches(self, choices, queue):
+        """A batch for each choice of samples."""
+        def prepare(numbers):
+            batch = gather(self.dataset, numbers)
+            return batch if queue is None else map_fields(for_device, batch)
+
+        batches = ahead(prepare, choices, self.prefetch) if self.prefetch else map(prepare, choices)
+        under_way = deque()  # copies to the device
+        for batch in batches:
+            if queue is not None:
+                copies = []
+                batch = map_fields(partial(upload, queue, copies), batch)
+                under_way.append(copies)
+                if len(under_way) > self.prefetch + 1:  # Python must not run ahead without end
+                    for copy in under_way.popleft():
+                        copy.wait()
+            yield batch
+
+
+def ahead(function, items, number):
+    """map(function, items), with the next `number` results under way in a thread.
+
+    >>> list(ahead(abs, [-1, -2, -3], 2))
+    [1, 2, 3]
+    """
+    items, results = iter(items), deque()
+    pool = ThreadPoolExecutor(1, "DataLoader")
+    try:
+        while True:
+            room = number + 1 - len(results)
+            results.extend(pool.submit(function, item) for item in islice(items, room))
+            if not results:
+                return
+            yield results.popleft().result()
+    finally:  # Python comes here, too, when a loop is left and nobody holds the generator any more
+        pool.shutdown(cancel_futures=True)
+
+
+def number_of_samples(dataset):
+    """How many there are. TypeError or ValueError if it is no data set."""
+    if isinstance(dataset, np.ndarray):
+        dataset = (dataset,)
+    if not isinstance(dataset, tuple):
+        if hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__"):
+            return len(dataset)
+        raise TypeError("a data set is a NumPy array, a tuple of them, or has len() and [number]; "
+                        f"{type(dataset).__name__} has not")
+    if not dataset or not all(isinstance(array, np.ndarray) and array.ndim for array in dataset):
+        kinds = ", ".join(type(each).__name__ for each in dataset)
+        raise TypeError("a tuple that is a data set holds NumPy arrays of one axis or more, "
+                        f"not ({kinds})")
+    lengths = [len(array) for array in dataset]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"the arrays of a data set have one length, not {lengths}")
+    return lengths[0]
+
+
+def gather(dataset, numbers):
+    """The samples of these numbers as one array, or a tuple of arrays, in memory of their own."""
+    if isinstance(dataset, (np.ndarray, tuple)):
+        return map_fields(lambda array: np.take(array, numbers, axis=0), dataset)
+    samples = [dataset[number] for number in numbers.tolist()]
+    if isinstance(samples[0], tuple):
+        return tuple(map(np.stack, zip(*samples, strict=True)))
+    return np.stack(samples)
+
+
+def map_fields(function, batch):
+    """function(array) for the array that a batch is, or for each that it holds."""
+    return tuple(map(function, batch)) if isinstance(batch, tuple) else function(batch)
+
+
+def for_device(array):
+    """The array in the dtype that it has on a device. TypeError if it holds no numbers."""
+    if array.dtype.kind not in "fbiu":
+        raise TypeError(f"a device takes floats, integers and booleans, not {array.dtype}")
+    dtype = np.float32 if array.dtype.kind in "fb" else np.int32
+    return np.ascontiguousarray(as_array(array, dtype))
+
+
+def upload(queue, copies, array):
+    """The array as a Tensor, without waiting until the device is ready to copy it; `copies` gets
+    the event, which holds the array until then.
+    """
+    tensor = Tensor.from_shape(queue, array.shape, array.dtype)
+    if array.size:
+        copies.append(cl.enqueue_copy(queue, tensor.buffer, array, is_blocking=False))
+    return tensor
