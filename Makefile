@@ -8,7 +8,7 @@ VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test grade notebooks bench lock
+.PHONY: help lab progress test grade notebooks bench lock
 .SILENT:
 
 help: ## show this list
@@ -16,6 +16,9 @@ help: ## show this list
 
 lab: $(READY) ## open the course in JupyterLab
 	$(VENV) -m autograder lab
+
+progress: $(READY) ## show how far you are, and what is next
+	$(VENV) -m autograder progress
 
 test: $(READY) ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
 	$(VENV) -m pytest -n auto --dist loadfile $(ARGS)

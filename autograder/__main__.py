@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | grade | lab | checks | mutants."""
+"""The command line: python -m autograder build | grade | lab | progress | checks | mutants."""
 
 import os
 import shutil
@@ -80,14 +80,20 @@ def checks(names):
 
 
 @main.command()
-@click.argument("module", default="00_start")
+@click.argument("module", required=False)
 @click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
 @click.option("--port", default=8888, show_default=True)
 def lab(module, browser, port):
-    """Open JupyterLab on MODULE, on your own copies in work/, which no update overwrites."""
-    if module not in paths.module_names():
+    """Open JupyterLab on MODULE, on your own copies in work/, which no update overwrites.
+
+    Without MODULE, on the first that has something left to do.
+    """
+    if module not in (None, *paths.module_names()):
         raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
     copy_notebooks()
+    if module is None:
+        from autograder.learner.progress import module_to_open
+        module = module_to_open()
     from jupyterlab.labapp import LabApp
     LabApp.launch_instance(argv=[
         f"--ServerApp.root_dir={paths.WORK}", f"--ServerApp.port={port}", f"--ServerApp.open_browser={browser}",
@@ -100,10 +106,21 @@ def lab(module, browser, port):
 def copy_notebooks() -> None:
     """Give the learner a copy of each student notebook in work/; one that is there stays as it is."""
     for name in paths.module_names():
-        copy = paths.WORK / name / f"{name}.ipynb"
+        copy = paths.work_notebook(name)
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(paths.student_notebook(name), copy)
+
+
+@main.command()
+def progress():
+    """Show how far you are: every module, exercises passed, points, and what is next."""
+    from rich.console import Console
+
+    from autograder.learner.progress import advice, all_exercises, table_of
+    exercises = all_exercises()
+    Console().print(table_of(exercises))
+    Console().print(f"\n{advice(exercises)}", highlight=False)
 
 
 @main.command()

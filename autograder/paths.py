@@ -18,5 +18,9 @@ def student_notebook(module: str) -> Path:
     return MODULES / module / f"{module}.ipynb"
 
 
+def work_notebook(module: str) -> Path:
+    return WORK / module / f"{module}.ipynb"
+
+
 def solved_notebook(module: str) -> Path:
     return LESSONS / f"{module}.ipynb"

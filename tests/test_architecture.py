@@ -29,12 +29,13 @@ CONTRACT = {
     "autograder.lesson": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks"},
     "autograder.judge": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
                          "tinygrad_cl.opencl", "tinygrad_cl.traced"},
+    "autograder.learner": {"autograder", "autograder.paths", "autograder.errors", "autograder.judge"},
     "autograder.notebook": {"autograder", "autograder.errors", "autograder.checks", "autograder.judge"},
     "autograder.grading": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
                            "autograder.judge", "autograder.nbgrader_config"},
     "autograder.nbgrader_config": {"autograder.grading", "autograder.lesson"},
     "autograder.__main__": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
-                            "autograder.judge", "autograder.grading"},
+                            "autograder.judge", "autograder.grading", "autograder.learner"},
 }
 
 

@@ -1,0 +1,1 @@
+"""For whoever learns alone: how far they are, and their work beside the reference."""
