@@ -11,6 +11,7 @@ import numpy as np
 import pyopencl as cl
 
 from tinygrad_cl import opencl
+from tinygrad_cl.netcl.core.commands import Command, Copy, Fill, Kernel, Launch
 from tinygrad_cl.netcl.core.memory import Pool
 from tinygrad_cl.opencl.devices import silent_stderr
 
@@ -67,37 +68,9 @@ def _lanes(width):
     return max(lanes for lanes in (1, 2, 4, 8, 16) if lanes <= max(1, width))
 
 
-class Kernel:
-    """A `cl.Kernel` (`handle`) and its first arguments, the same in every launch."""
-
-    __slots__ = ("handle", "constants")
-
-    def __init__(self, handle, constants):
-        self.handle, self.constants = handle, constants
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One kernel that was enqueued: its name, the numbers of work-items, its event, its last
-    arguments.
-    """
-
-    name: str
-    size: tuple
-    group: tuple | None
-    event: cl.Event
-    kernel: Kernel
-    operands: tuple
-
-    @property
-    def seconds(self):
-        """How long it ran on the device; waits until it has finished."""
-        self.event.wait()
-        return (self.event.profile.end - self.event.profile.start) * 1e-9
-
-
 class Device:
-    """One OpenCL device with its queue, its memory pool, and the kernels built for it.
+    """One OpenCL device with its queue, its memory pool, and the kernels built for it. All that is
+    enqueued goes through its methods, so that it can be counted, timed and recorded.
 
     found    the `tinygrad_cl.opencl.Device`
     queue    the PyOpenCL command queue, in order
@@ -110,7 +83,7 @@ class Device:
         self.found = found
         self.queue = queue or found.queue
         self.context = self.queue.context
-        self.pool = Pool(self.queue)
+        self.pool = Pool(self.queue, self.fill)
         self.choices = choices or choose(found)
         self.layouts = {}
         self._programs = {}
@@ -138,13 +111,10 @@ class Device:
             program = self._programs.get((source, options))
             if program is None:
                 program = self._programs[source, options] = build(self.context, source, options)
-        handle = cl.Kernel(program, name)
-        handle.set_scalar_arg_dtypes([*map(type, constants), *operands])
-        return Kernel(handle, tuple(constant.item() for constant in constants))
+        return Kernel(program, name, constants, operands)
 
     def launch(self, kernel, size, group, operands):
-        """Enqueue a Kernel with its further arguments, buffers and numbers: every launch goes
-        through here.
+        """Enqueue a Kernel with its further arguments, buffers and numbers.
 
         size, group   numbers of work-items, in all and in each group, tuples; group None: the
                       driver's choice
@@ -153,9 +123,57 @@ class Device:
         handle.set_args(*kernel.constants, *operands)
         event = cl.enqueue_nd_range_kernel(self.queue, handle, size, group)
         if self._watchers:
-            launch = Launch(handle.function_name, size, group, event, kernel, tuple(operands))
-            for launches in self._watchers:
-                launches.append(launch)
+            self.tell(Launch(kernel.name, tuple(operands), event, kernel, size, group))
+
+    def fill(self, buffer, number, nbytes):
+        """Enqueue that `nbytes` of a buffer are filled with a NumPy number."""
+        event = cl.enqueue_fill(self.queue, buffer, number, nbytes)
+        if self._watchers:
+            self.tell(Fill("fill", (buffer, number), event, nbytes))
+
+    def copy(self, target, source, nbytes):
+        """Enqueue that `nbytes` of one buffer are copied to another."""
+        event = cl.enqueue_copy(self.queue, target, source, byte_count=nbytes)
+        if self._watchers:
+            self.tell(Copy("copy", (target, source), event, nbytes))
+
+    def write(self, buffer, array, wait=True):
+        """Copy an array of the host into a buffer. With `wait=False` it may be read later: until
+        the event that is returned has come, whoever has that holds the array.
+        """
+        event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait)
+        if self._watchers:
+            self.tell(Command("write", (buffer,), event))
+        return event
+
+    def read(self, array, buffer):
+        """Copy a buffer into an array of the host; waits until that is done."""
+        event = cl.enqueue_copy(self.queue, array, buffer)
+        if self._watchers:
+            self.tell(Command("read", (buffer,), event))
+
+    def tell(self, command):
+        """Show a Command that was enqueued to everybody who watches."""
+        for watcher in self._watchers:
+            watcher(command)
+
+    @property
+    def watched(self):
+        """Whether anybody wants to see commands."""
+        return bool(self._watchers)
+
+    @contextlib.contextmanager
+    def watched_by(self, watcher):
+        """`with device.watched_by(watcher):` — inside, watcher(command) is called with every
+        Command right after it was enqueued, whichever thread did so.
+        """
+        with _watching:
+            self._watchers += (watcher,)
+        try:
+            yield
+        finally:
+            with _watching:
+                self._watchers = tuple(each for each in self._watchers if each is not watcher)
 
     @contextlib.contextmanager
     def watch(self):
@@ -163,13 +181,16 @@ class Device:
         enqueued inside.
         """
         launches = []
-        self._watchers += (launches,)
-        try:
+
+        def watcher(command):
+            if isinstance(command, Launch):
+                launches.append(command)
+
+        with self.watched_by(watcher):
             yield launches
-        finally:
-            self._watchers = tuple(each for each in self._watchers if each is not launches)
 
 
+_watching = threading.Lock()
 _building = threading.Lock()  # what keeps warnings quiet is one for the whole process
 
 
@@ -229,6 +250,10 @@ class Manager:
             if queue not in self._devices:
                 self._devices[queue] = Device(found, queue, choices)
             return self._devices[queue]
+
+    def devices(self):
+        """Every Device in use, a list."""
+        return list(self._devices.values())
 
     def of(self, queue):
         """The Device of a queue; a queue that somebody made themselves gets one. ValueError if it

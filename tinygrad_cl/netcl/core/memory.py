@@ -3,6 +3,7 @@ from there.
 """
 
 import contextlib
+from threading import get_ident
 
 import numpy as np
 import pyopencl as cl
@@ -12,7 +13,7 @@ NAN = np.uint8(255)  # a float32 or float64 whose bytes are all 255 is NaN
 
 
 class Pool:
-    """Buffers for the tensors of one queue.
+    """Buffers for the tensors of one queue; `fill(buffer, number, nbytes)` enqueues that.
 
     The queue works in order, so a buffer may be handed on while an earlier kernel still reads it:
     what the
@@ -24,17 +25,31 @@ class Pool:
              wrote shows it in its result; slow, for tests
     """
 
-    def __init__(self, queue):
+    def __init__(self, queue, fill):
         self.queue = queue
         self.poison = False
+        self._fill = fill
+        self._lenders = {}
         self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
 
     def allocate(self, nbytes):
         """A buffer of `nbytes` and the slack behind them; what it holds is undefined."""
-        buffer = self._pool.allocate(nbytes + SLACK)
+        nbytes += SLACK
+        lend = self._lenders.get(get_ident()) if self._lenders else None
+        buffer = lend(nbytes) if lend else self._pool.allocate(nbytes)
         if self.poison:
-            cl.enqueue_fill(self.queue, buffer, NAN, nbytes + SLACK)
+            self._fill(buffer, NAN, nbytes)
         return buffer
+
+    @contextlib.contextmanager
+    def lent_by(self, lend):
+        """`with pool.lent_by(lend):` — inside, this thread gets its buffers from `lend(nbytes)`."""
+        thread = get_ident()
+        self._lenders[thread] = lend
+        try:
+            yield
+        finally:
+            del self._lenders[thread]
 
     @contextlib.contextmanager
     def poisoned(self):

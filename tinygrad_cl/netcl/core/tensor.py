@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pyopencl as cl
 
 from tinygrad_cl.netcl.core.device import INT32, manager
 
@@ -109,14 +108,14 @@ class Tensor:
         """A tensor of this shape that holds `value` everywhere."""
         tensor = cls.from_shape(queue, shape, dtype)
         if tensor.size:
-            cl.enqueue_fill(queue, tensor.buffer, as_array(value, dtype), tensor.nbytes)
+            tensor.device.fill(tensor.buffer, as_array(value, dtype), tensor.nbytes)
         return tensor
 
     def to_host(self):
         """The numbers as a new NumPy array; waits for the kernels that compute them."""
         array = np.empty(self.shape, self.dtype)
         if array.size:
-            cl.enqueue_copy(self.queue, array, self.buffer)
+            self.device.read(array, self.buffer)
         return array
 
     def write(self, data):
@@ -128,7 +127,7 @@ class Tensor:
             raise ValueError(
                 f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
         if array.size:
-            cl.enqueue_copy(self.queue, self.buffer, np.ascontiguousarray(array))
+            self.device.write(self.buffer, np.ascontiguousarray(array))
         return self
 
     def copy(self):
@@ -136,7 +135,7 @@ class Tensor:
         layout = self.layout
         twin = Tensor(layout, layout.device.pool.allocate(layout.nbytes))
         if layout.size:
-            cl.enqueue_copy(self.queue, twin.buffer, self.buffer, byte_count=layout.nbytes)
+            layout.device.copy(twin.buffer, self.buffer, layout.nbytes)
         return twin
 
     def reshape(self, *shape):

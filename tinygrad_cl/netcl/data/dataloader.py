@@ -6,7 +6,6 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
-import pyopencl as cl
 
 from tinygrad_cl.netcl.core.tensor import Tensor, as_array
 
@@ -154,5 +153,5 @@ def upload(queue, copies, array):
     """
     tensor = Tensor.from_shape(queue, array.shape, array.dtype)
     if array.size:
-        copies.append(cl.enqueue_copy(queue, tensor.buffer, array, is_blocking=False))
+        copies.append(tensor.device.write(tensor.buffer, array, wait=False))
     return tensor

@@ -1,0 +1,98 @@
+"""What a queue is asked to do: kernels, fills and copies, each with its event."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import pyopencl as cl
+
+from tinygrad_cl.netcl.core.memory import SLACK
+
+
+class Kernel:
+    """A `cl.Kernel` (`handle`) and its first arguments, the same in every launch.
+
+    program, name   where it comes from
+    constants       NumPy numbers: the first arguments
+    kinds           for each further argument None if it is a buffer, its NumPy type if it is a
+                    number
+    """
+
+    __slots__ = ("program", "name", "kinds", "handle", "types", "constants")
+
+    def __init__(self, program, name, constants, kinds):
+        self.program, self.name, self.kinds = program, name, kinds
+        self.types = tuple(map(type, constants))
+        self.constants = tuple(constant.item() for constant in constants)
+        self.handle = self.new_handle()
+
+    def new_handle(self):
+        """Another `cl.Kernel` of the same: it holds arguments of its own."""
+        handle = cl.Kernel(self.program, self.name)
+        handle.set_scalar_arg_dtypes([*self.types, *self.kinds])
+        return handle
+
+
+@dataclass(frozen=True)
+class Command:
+    """Something that was enqueued; a write or read (`name`) of the host is no more than this.
+
+    operands   the buffers and numbers that it works on
+    event      PyOpenCL's; None in a recording
+    """
+
+    name: str
+    operands: tuple
+    event: cl.Event | None
+
+    @property
+    def seconds(self):
+        """How long it ran on the device; waits until it has finished."""
+        self.event.wait()
+        return (self.event.profile.end - self.event.profile.start) * 1e-9
+
+    @property
+    def nbytes(self):
+        """Bytes of the buffers among its operands, a little more than its tensors: what it can have
+        read and written.
+        """
+        buffers = {operand for operand in self.operands if isinstance(operand, cl.MemoryObjectHolder)}
+        return sum(buffer.size - SLACK for buffer in buffers)
+
+
+@dataclass(frozen=True)
+class Launch(Command):
+    """A kernel that was enqueued.
+
+    size, group   numbers of work-items, in all and in each group, tuples; group None: the driver's
+                  choice
+    """
+
+    kernel: Kernel
+    size: tuple
+    group: tuple | None
+
+    def again(self, queue):
+        """A function that enqueues the same once more, whatever others do with the kernel."""
+        handle = self.kernel.new_handle()
+        handle.set_args(*self.kernel.constants, *self.operands)
+        return partial(cl.enqueue_nd_range_kernel, queue, handle, self.size, self.group)
+
+
+@dataclass(frozen=True)
+class Fill(Command):
+    """Memory (operand 0) that was filled with a number (operand 1): `size` bytes."""
+
+    size: int
+
+    def again(self, queue):
+        return partial(cl.enqueue_fill, queue, *self.operands, self.size)
+
+
+@dataclass(frozen=True)
+class Copy(Command):
+    """`size` bytes copied into one buffer (operand 0) from another (operand 1)."""
+
+    size: int
+
+    def again(self, queue):
+        return partial(cl.enqueue_copy, queue, *self.operands, byte_count=self.size)
