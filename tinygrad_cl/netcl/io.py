@@ -1,0 +1,124 @@
+"""Saving and loading: tensors by name in an npz file, which NumPy opens as well. No pickles."""
+
+import os
+import secrets
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from tinygrad_cl.netcl.core.tensor import Tensor
+
+
+def save(path, values):
+    """Write everything in `values` to an npz file, under its name.
+
+    values   a Module or an optimizer (whatever has `state_dict`), or a dict with texts as keys,
+             of those, Tensors, arrays, numbers and texts, or of dicts again
+
+    What lies in {"model": {"weight": …}} is named "model.weight". The file is written beside its
+    place and then renamed, so at `path` there is the old file or the new one, and never half of
+    one. Its folder is made if need be. TypeError for what is no array, before anything is written.
+    """
+    path, arrays = Path(path), {}
+    for name, value in named(values):
+        array = np.asarray(value.to_host() if hasattr(value, "to_host") else value)
+        if array.dtype.hasobject or not name:
+            raise TypeError(f"save takes arrays by name, and no {type(value).__name__}"
+                            f"{f' as {name!r}' if name else ''}")
+        if name in arrays:
+            raise ValueError(f"two values are named {name!r}")
+        arrays[name] = array
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open(draft, "xb") as file:
+            with zipfile.ZipFile(file, "w") as archive:
+                for name, array in arrays.items():
+                    with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
+                        np.lib.format.write_array(entry, array, allow_pickle=False)
+            file.flush()
+            os.fsync(file.fileno())  # on the disk before it takes the place of the old one
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def load(path, into=None):
+    """{name: array}, as `save` wrote them.
+
+    into   a Module or an optimizer (whatever has `load_state_dict`), or a dict of those and of
+           Tensors, or of dicts again: each takes what is under its name, exactly that. Nothing is
+           changed if something does not fit: KeyError for names, ValueError for shapes
+
+    ValueError if the file is not one that `save` or numpy.savez wrote, or is damaged.
+    """
+    arrays, steps = read(path), []
+    for name, target in [] if into is None else named(into, opened=False):
+        if not hasattr(target, "load_state_dict") and not (name and isinstance(target, Tensor)):
+            raise TypeError("load writes into Modules, optimizers and dicts of Tensors, not into "
+                            f"{f'{name}, ' if name else ''}an object of class "
+                            f"{type(target).__name__}: take that from what load returns")
+        mine = {key: array for key, array in arrays.items()
+                if not name or key == name or key.startswith(f"{name}.")}
+        check(path, mine, dict(named(target, name)))
+        steps.append((target, {key.removeprefix(f"{name}."): mine[key] for key in mine}))
+    for target, mine in steps:
+        if isinstance(target, Tensor):
+            array, = mine.values()
+            target.write(array)
+        else:
+            target.load_state_dict(mine)
+    return arrays
+
+
+def export_model(model, path):
+    """`save` under netcl's name, arguments in its order."""
+    save(path, model)
+
+
+def load_into_model(model, path):
+    """`load` under netcl's name, arguments in its order."""
+    load(path, into=model)
+
+
+def named(values, name="", opened=True):
+    """(name, value) for everything in nested dicts, and in the states of Modules and optimizers."""
+    if opened and hasattr(values, "state_dict"):
+        values = values.state_dict()
+    if not isinstance(values, Mapping):
+        yield name, values
+        return
+    for key, value in values.items():
+        if not isinstance(key, str) or not key:
+            raise TypeError(f"a name is a text, not {key!r}")
+        yield from named(value, f"{name}.{key}" if name else key, opened)
+
+
+def read(path):
+    """{name: array} of an npz file."""
+    with open(path, "rb") as file:
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return {name.removesuffix(".npy"): read_entry(archive, name)
+                        for name in archive.namelist()}
+        except Exception as error:  # whatever a damaged file leads to
+            fault = f"{path} is no npz file of arrays, or it is damaged: {error}"
+            raise ValueError(fault) from error
+
+
+def read_entry(archive, name):
+    with archive.open(name) as entry:
+        return np.lib.format.read_array(entry, allow_pickle=False)
+
+
+def check(path, found, expected):
+    """KeyError or ValueError unless the names and the shapes are the same."""
+    if odd := sorted(expected.keys() - found.keys()):
+        raise KeyError(f"{path} has no {', '.join(odd)}")
+    if odd := sorted(found.keys() - expected.keys()):
+        raise KeyError(f"{path} has {', '.join(odd)}, for which there is no place")
+    for name, value in expected.items():
+        if found[name].shape != np.shape(value):
+            raise ValueError(f"{name} has shape {np.shape(value)}, in {path} {found[name].shape}")
