@@ -8,7 +8,7 @@ VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab progress test grade notebooks bench lock
+.PHONY: help lab progress compare test grade notebooks bench lock
 .SILENT:
 
 help: ## show this list
@@ -19,6 +19,9 @@ lab: $(READY) ## open the course in JupyterLab
 
 progress: $(READY) ## show how far you are, and what is next
 	$(VENV) -m autograder progress
+
+compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
+	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
 
 test: $(READY) ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
 	$(VENV) -m pytest -n auto --dist loadfile $(ARGS)

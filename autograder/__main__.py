@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | grade | lab | progress | checks | mutants."""
+"""The command line: python -m autograder build | grade | lab | progress | compare | checks | mutants."""
 
 import os
 import shutil
@@ -121,6 +121,24 @@ def progress():
     exercises = all_exercises()
     Console().print(table_of(exercises))
     Console().print(f"\n{advice(exercises)}", highlight=False)
+
+
+@main.command()
+@click.argument("module")
+@click.option("--all", "everything", is_flag=True, help="Open every solution, also of what was not begun.")
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
+def compare(module, everything, browser):
+    """Put your work on MODULE (01 will do) beside the reference: code, verdicts, time and memory, as a page."""
+    from autograder.learner.compare import compare
+    names = [name for name in paths.module_names() if name == module or name.split("_")[0] == module]
+    if not names:
+        raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
+    page = paths.work_notebook(names[0]).with_name("compare.html")
+    text = compare(names[0], everything)
+    page.write_text(text, encoding="utf-8")
+    click.echo(f"wrote {page}")
+    if browser:
+        click.launch(str(page))
 
 
 @main.command()

@@ -1,0 +1,171 @@
+"""A learner's work beside the reference, exercise by exercise, as one HTML page: code, verdict, cost.
+
+It opens only what was attempted, so that it spoils nothing else.
+"""
+
+import json
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from inspect import getsource
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from autograder import paths
+from autograder.checks import find, inside, tools
+from autograder.checks.check import Check
+from autograder.errors import CourseError
+from autograder.grading.repair import repaired
+from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, trial_seed
+from autograder.judge.kernel import StudentKernel
+from autograder.judge.notebook import Limits, course_cell, judge_notebook
+from autograder.judge.report import Report
+from autograder.learner import inside as measuring
+from autograder.lesson.notebooks import solved_notebook
+from autograder.lesson.text import Lesson, read_lesson
+from autograder.pages import render
+
+FORMATTER = HtmlFormatter(nowrap=True)
+STYLES = (".code", "default", ""), (".code", "github-dark", "@media (prefers-color-scheme: dark)")
+SECONDS = 0.5  # of measuring, for each exercise on each side
+COST = "application/x-course-cost+json"
+
+# Runs in the kernel; see judge.kernel.BOOTSTRAP. What the probe does is what the check does, on the same inputs.
+BOOTSTRAP = f"""
+import json, types
+from IPython import get_ipython
+
+def module(name):
+    made = types.ModuleType(name)
+    exec(compile(request[name], "<" + name + ">", "exec"), made.__dict__)
+    return made
+
+inside, tools, measuring = module("inside"), module("tools"), module("measuring")
+probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
+run = lambda: inside.run_probe(probe, names, request["seed"], tools.Tools(), request["limit"])
+get_ipython().display_pub.publish({{"{COST}": json.dumps(measuring.cost_of(run, request["seconds"]))}})
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of theirs beside a line of the reference, as HTML; "" where one side has none."""
+
+    mine: str
+    theirs: str
+    changed: bool
+
+
+@dataclass(frozen=True)
+class Cost:
+    """One cost of the two solutions, as texts."""
+
+    what: str
+    mine: str
+    theirs: str
+    ratio: str
+
+
+def compare(module: str, everything: bool = False) -> str:
+    """The page for a module's notebook in work/. CourseError if there is none, or nothing in it was begun."""
+    path = paths.work_notebook(module)
+    if not path.exists():
+        raise CourseError(f"there is no {path} yet: `make lab` makes your copies")
+    lesson, notebook = read_lesson(module), repaired(path.read_bytes(), module)
+    reason = notebook.metadata.get("course", {}).get("invalid")
+    if reason:
+        raise CourseError(f"{path} cannot be compared: {reason}")
+    own = {name: cell.source for cell in notebook.cells for kind, name in [course_cell(cell)] if kind == "exercise"}
+    begun = [name for name in lesson.exercises if own[name].strip() not in ("", lesson.exercise(name).stub.strip())]
+    shown = lesson.exercises if everything else begun
+    if not shown:
+        raise CourseError(f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same")
+    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS))
+    costs = measure(lesson, notebook, [name for name in begun if verdicts[name].status == "ok"])
+    exercises = [{
+        "name": name, "task": find(name).title, "verdict": Report(verdicts[name])._repr_html_(),
+        "rows": side_by_side(own[name], lesson.exercise(name).solved), "costs": costs.get(name, []),
+        "same": own[name].strip() == lesson.exercise(name).solved.strip(),
+    } for name in shown]
+    right = sum(verdicts[name].status == "ok" for name in begun)
+    return render("compare.html", title=f"{module}: your work beside the reference", exercises=exercises,
+                  summary=f"{len(begun)} of {len(lesson.exercises)} exercises begun, {right} right. What differs is tinted.",
+                  left=[name for name in lesson.exercises if name not in shown], command=f"make compare M={module[:2]} ALL=1",
+                  highlighting=highlighting())
+
+
+# -- code -------------------------------------------------------------------------------------------------------------
+
+def side_by_side(mine: str, theirs: str) -> list[Row]:
+    """The lines of two sources, equal ones beside each other."""
+    left, right = coloured_lines(mine), coloured_lines(theirs)
+    matcher = SequenceMatcher(None, mine.strip("\n").splitlines(), theirs.strip("\n").splitlines(), autojunk=False)
+    rows = []
+    for how, a, b, c, d in matcher.get_opcodes():
+        for i in range(max(b - a, d - c)):
+            rows.append(Row(left[a + i] if a + i < b else "", right[c + i] if c + i < d else "", how != "equal"))
+    return rows
+
+
+def coloured_lines(source: str) -> list[str]:
+    """Each line as HTML with the classes of `highlighting`; an empty line is a no-break space, so that it has height."""
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    return [line or "\u00a0" for line in highlight(source.strip("\n"), lexer, FORMATTER).split("\n")]
+
+
+def highlighting() -> str:
+    """The style of highlighted code, for light pages and for dark ones."""
+    sheets = []
+    for place, style, condition in STYLES:
+        rules = [rule for rule in HtmlFormatter(style=style).get_style_defs(place).splitlines() if rule.startswith(f"{place} .")]
+        sheets.append(f"{condition} {{\n{chr(10).join(rules)}\n}}" if condition else "\n".join(rules))
+    return "\n".join(sheets)
+
+
+# -- cost -------------------------------------------------------------------------------------------------------------
+
+def measure(lesson: Lesson, notebook, names: list[str]) -> dict[str, list[Cost]]:
+    """{exercise: what a run of its check costs, theirs and the reference's}, measured in turns in two kernels."""
+    if not names:
+        return {}
+    costs = {}
+    with StudentKernel() as mine, StudentKernel() as theirs:
+        run_cells(mine, notebook)
+        run_cells(theirs, solved_notebook(lesson))
+        for name in names:
+            pair = cost_in(mine, find(name)), cost_in(theirs, find(name))
+            costs[name] = rows_of(*pair) if all(pair) else []
+    return costs
+
+
+def run_cells(kernel: StudentKernel, notebook) -> None:
+    """All that a check may need: every code cell but demos and checks."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and course_cell(cell)[0] in ("given", "exercise", "") and kernel.alive:
+            kernel.run(cell.source, Limits.cell_seconds)
+
+
+def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
+    """What `cost_of` says in that kernel; None where it has ended, or gave no answer."""
+    if not kernel.alive:
+        return None
+    request = {"inside": getsource(inside), "tools": getsource(tools), "measuring": getsource(measuring),
+               "probe": check.probe_source, "seed": trial_seed(NOTEBOOK_SEED, check.name, 0), "limit": check.seconds,
+               "seconds": SECONDS}
+    run = kernel.run(f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})", check.seconds * 6)
+    found = [output.data[COST] for output in run.outputs if COST in output.get("data", {})]
+    return json.loads(found[0]) if found else None
+
+
+def rows_of(mine: dict, theirs: dict) -> list[Cost]:
+    """The costs as a table; kernels are shown where there are any."""
+    def row(what, key, text):
+        ratio = f"{mine[key] / theirs[key]:.1f}" if theirs[key] else ""
+        return Cost(what, text(mine[key]), text(theirs[key]), ratio)
+
+    rows = [row("time", "seconds", lambda seconds: f"{1e3 * seconds:.3g} ms"),
+            row("memory at its peak", "bytes", lambda size: f"{size / 1024:,.0f} KiB")]
+    if mine.get("launches") or theirs.get("launches"):
+        rows.append(row("kernels launched", "launches", str))
+    return rows
