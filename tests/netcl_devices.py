@@ -61,7 +61,7 @@ def numbers(rng, shape, domain=(-np.inf, np.inf), dtype=np.float64):
     """Random numbers within a domain, of both signs where it allows them, away from the kink at
     0.
     """
-    values = rng.uniform(0.3, 2.0, shape)
+    values = rng.uniform(0.3, min(2.0, domain[1] - 0.1), shape)
     return (values if domain[0] == 0 else values * rng.choice([-1.0, 1.0], shape)).astype(dtype)
 
 

@@ -11,10 +11,11 @@ from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
 __all__ = [
-    "abs", "add", "broadcast_to", "clamp", "cos", "div", "elu", "eq", "exp", "ge", "gelu", "gt",
-    "le", "leaky_relu", "log", "lt", "matmul", "max", "maximum", "mean", "min", "minimum", "mul", "ne",
-    "neg", "pow", "primitive", "reciprocal", "relu", "reshape", "rsqrt", "sigmoid", "sin",
-    "softplus", "sqrt", "square", "sub", "sum", "swish", "tanh", "tensor", "transpose", "where"]
+    "abs", "absolute_error", "add", "broadcast_to", "clamp", "cos", "div", "elu", "eq", "exp",
+    "ge", "gelu", "gt", "le", "leaky_relu", "log", "log_loss", "logistic_loss", "lt", "matmul",
+    "max", "maximum", "mean", "min", "minimum", "mul", "ne", "neg", "pow", "primitive",
+    "reciprocal", "relu", "reshape", "rsqrt", "sigmoid", "sin", "softplus", "sqrt", "square",
+    "squared_error", "sub", "sum", "swish", "tanh", "tensor", "transpose", "where"]
 
 
 def tensor(x, requires_grad=None):
@@ -40,6 +41,7 @@ def primitive(name):
 
 
 abs = primitive("abs")
+absolute_error = primitive("absolute_error")
 add = primitive("add")
 clamp = primitive("clamp")
 cos = primitive("cos")
@@ -53,6 +55,8 @@ gt = primitive("gt")
 le = primitive("le")
 leaky_relu = primitive("leaky_relu")
 log = primitive("log")
+log_loss = primitive("log_loss")
+logistic_loss = primitive("logistic_loss")
 lt = primitive("lt")
 maximum = primitive("maximum")
 minimum = primitive("minimum")
@@ -68,6 +72,7 @@ sin = primitive("sin")
 softplus = primitive("softplus")
 sqrt = primitive("sqrt")
 square = primitive("square")
+squared_error = primitive("squared_error")
 sub = primitive("sub")
 swish = primitive("swish")
 tanh = primitive("tanh")

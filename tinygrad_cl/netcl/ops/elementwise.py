@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl.netcl.core.device import plans
+from tinygrad_cl.netcl.core.device import INT32, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import elementwise_source as source
 from tinygrad_cl.netcl.ops.primitives import Formula
@@ -119,25 +119,34 @@ class Operand:
 def make_plan(key):
     """The Plan for (formula, layout of each operand, None for a number), which it also keeps."""
     formula, *layouts = key
+    refuse_indices(formula.name, [layout for layout in layouts if layout is not None])
+    out = joint_layout(formula.name, formula.arity, layouts)
+    strides = [layout and broadcast_strides(layout.shape, out.shape) for layout in layouts]
+    plan = plans.table[key] = strided_plan(formula, out, layouts, strides)
+    return plan
+
+
+def joint_layout(name, arity, layouts):
+    """The Layout to which operands broadcast, checked: the widest dtype among those that are no
+    indices.
+
+    layouts   of each operand, None for a number
+    """
     tensors = [layout for layout in layouts if layout is not None]
-    if len(layouts) != formula.arity:
-        raise TypeError(f"{formula.name} takes {formula.arity} operands, not {len(layouts)}")
+    if len(layouts) != arity:
+        raise TypeError(f"{name} takes {arity} operands, not {len(layouts)}")
     if not tensors:
-        raise TypeError(f"{formula.name} needs a Tensor among its operands")
-    refuse_indices(formula.name, tensors)
+        raise TypeError(f"{name} needs a Tensor among its operands")
     device = tensors[0].device
     if any(layout.device is not device for layout in tensors):
-        raise ValueError(f"{formula.name}: the operands lie on different devices")
-    dtype = np.result_type(*[layout.dtype for layout in tensors])
+        raise ValueError(f"{name}: the operands lie on different devices")
     try:
         shape = np.broadcast_shapes(*[layout.shape for layout in tensors])
     except ValueError:
         shapes = " and ".join(str(layout.shape) for layout in tensors)
-        raise ValueError(f"{formula.name}: shapes {shapes} do not broadcast") from None
-    strides = [layout and broadcast_strides(layout.shape, shape) for layout in layouts]
-    out = layout_of(device, shape, dtype)
-    plan = plans.table[key] = strided_plan(formula, out, layouts, strides)
-    return plan
+        raise ValueError(f"{name}: shapes {shapes} do not broadcast") from None
+    dtypes = [layout.dtype for layout in tensors if layout.dtype != INT32]
+    return layout_of(device, shape, np.result_type(*dtypes))
 
 
 def strided_plan(formula, out, layouts, strides):

@@ -37,20 +37,20 @@ def parameter(number, operand):
 
 
 def load(number, operand, dtype, lanes, place):
-    """The line that fetches v0, v1, …: a number for all lanes, or a vector that begins at
-    `place`.
-    """
+    """The line that fetches v0, v1, …: see `value`."""
+    return f"const V v{number} = {value(number, operand, dtype, lanes, place)};"
+
+
+def value(number, operand, dtype, lanes, place):
+    """An input in C: a number for all lanes, or a vector that begins at `place`."""
     vector = lanes > 1 and operand.step == 1
     if operand.dtype is None:
-        value = f"(V)(x{number})"
-    elif not vector:
+        return f"(V)(x{number})"
+    if not vector:
         at = {0: "0", 1: place, None: f"({place}) * step{number}"}[operand.step]
-        value = f"(V)((T)x{number}[{at}])"
-    else:
-        value = f"vload{lanes}(0, x{number} + {place})"
-        if operand.dtype != dtype:
-            value = f"convert_{C_NAMES[dtype]}{lanes}({value})"
-    return f"const V v{number} = {value};"
+        return f"(V)((T)x{number}[{at}])"
+    whole = f"vload{lanes}(0, x{number} + {place})"
+    return whole if operand.dtype == dtype else f"convert_{C_NAMES[dtype]}{lanes}({whole})"
 
 
 def body(formula, operands, dtype, lanes, place):

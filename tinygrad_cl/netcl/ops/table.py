@@ -122,3 +122,32 @@ register_primitive(
     "where", lambda a, k: f"({a[0]} != 0 ? {a[1]} : {a[2]})",
     lambda a, g, k, out: [None, f"({a[0]} != 0 ? {g} : (V)(0))", f"({a[0]} != 0 ? (V)(0) : {g})"],
     arity=3, reference=lambda c, x, y: np.where(c != 0, x, y), formula="x if c ≠ 0 else y")
+
+# -- losses, of a prediction x and a target y ------------------------------------------------------
+
+
+def log_of(x, complement=False):
+    """ln x, or ln(1 − x), as −100 at least: so probabilities of 0 and 1 do no harm."""
+    return f"MAX({f'log1p(-{x})' if complement else f'log({x})'}, (V)(-100))"
+
+
+def log_loss(x, y):
+    """The NumPy reference of log_loss."""
+    return -(y * np.maximum(np.log(x), -100) + (1 - y) * np.maximum(np.log1p(-x), -100))
+
+
+two("squared_error", lambda x, y: f"(({x} - {y}) * ({x} - {y}))",
+    lambda x, y, g, out: [f"(2 * {g} * ({x} - {y}))", f"(2 * {g} * ({y} - {x}))"],
+    lambda x, y: (x - y) ** 2, "(x − y)²")
+two("absolute_error", lambda x, y: f"fabs({x} - {y})",
+    lambda x, y, g, out: [  # g · (x − y) is 0 where they are equal, and NaN where one is NaN
+        f"({x} > {y} ? {g} : ({x} < {y} ? -{g} : {g} * ({x} - {y})))",
+        f"({x} > {y} ? -{g} : ({x} < {y} ? {g} : {g} * ({x} - {y})))"],
+    lambda x, y: np.abs(x - y), "|x − y|; the slope at 0 is 0")
+two("log_loss", lambda x, y: f"(-({y} * {log_of(x)} + (1 - {y}) * {log_of(x, True)}))",
+    lambda x, y, g, out: [f"({g} * ({x} - {y}) / MAX({x} * (1 - {x}), (V)(1e-12)))",
+                          f"({g} * ({log_of(x, True)} - {log_of(x)}))"],
+    log_loss, "−y ln x − (1 − y) ln(1 − x)", domain=(0.0, 1.0))
+two("logistic_loss", lambda x, y: f"(MAX({x}, (V)(0)) - {x} * {y} + log1p(exp(-fabs({x}))))",
+    lambda x, y, g, out: [f"({g} * (1 / (1 + exp(-{x})) - {y}))", f"(-{g} * {x})"],
+    lambda x, y: np.logaddexp(x, 0) - x * y, "ln(1 + eˣ) − x y")
