@@ -19,6 +19,7 @@ CONTRACT = {
     "tinygrad_cl.netcl.core": {"tinygrad_cl.opencl"},
     "tinygrad_cl.netcl.ops": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.netcl.autograd": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops"},
+    "tinygrad_cl.netcl.optim": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops"},
     "tinygrad_cl.netcl.data": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.netcl.io": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.viz": set(),

@@ -1,0 +1,88 @@
+"""Steps scaled by running means of the gradient and of its square: Adam, AdamW, RMSProp."""
+
+from tinygrad_cl.netcl.ops.primitives import c_number
+from tinygrad_cl.netcl.optim.optimizer import Optimizer, at_least_0
+
+
+class Adam(Optimizer):
+    """Adam (Kingma and Ba 2015): steps scaled by running means of g and g², freed of their start.
+
+    m ← β₁ m + (1 − β₁) g         m̂ = m / (1 − β₁ᵗ)
+    v ← β₂ v + (1 − β₂) g²        v̂ = v / (1 − β₂ᵗ)
+    p ← p − lr · m̂ / (√v̂ + ε)
+
+    With weight decay λ, g ← g + λ p comes first.
+
+    1 − βᵗ is what the same running mean makes of the number 1: c ← β c + (1 − β). So it needs no
+    power, which would lose digits where β is close to 1, and no step number from the host.
+    """
+
+    __slots__ = ()
+    counts = ("c1", "c2")
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
+        super().__init__(params, lr, ("m", "v"), eps=at_least_0("eps", eps),
+                         betas=tuple(at_least_0("a beta", beta, below=1) for beta in betas),
+                         weight_decay=at_least_0("weight_decay", weight_decay))
+
+    def count(self, c1, c2):
+        beta1, beta2 = self.settings["betas"]
+        return [running_mean(beta1, c1, "(V)(1)"), running_mean(beta2, c2, "(V)(1)")]
+
+    def update(self, p, g, lr, m, v, c1, c2):
+        beta1, beta2 = self.settings["betas"]
+        g = self.decayed(p, g)
+        m, v = running_mean(beta1, m, g), running_mean(beta2, v, f"{g} * {g}")
+        step = f"({m} / {c1}) / (sqrt({v} / {c2}) + {c_number(self.settings['eps'])})"
+        return [f"{p} - {lr} * {step}", m, v]
+
+
+class AdamW(Adam):
+    """Adam, with weight decay apart from the gradient (Loshchilov and Hutter 2019).
+
+    p ← p − lr · λ · p first, then Adam's step with the gradient as it is
+    """
+
+    __slots__ = ()
+
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
+        super().__init__(params, lr, betas, eps, weight_decay)
+
+    def decayed(self, p, g):
+        return g
+
+    def update(self, p, g, lr, m, v, c1, c2):
+        less = f"({p} - {lr} * {c_number(self.settings['weight_decay'])} * {p})"
+        return super().update(less, g, lr, m, v, c1, c2)
+
+
+class RMSProp(Optimizer):
+    """RMSProp (Hinton's lecture 6e, 2012): steps scaled by a running mean of g².
+
+    s ← α s + (1 − α) g²        d = g / (√s + ε)        p ← p − lr · d
+
+    With momentum μ, b ← μ b + d and p ← p − lr · b, as PyTorch has it. With weight decay λ,
+    g ← g + λ p comes first.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, params, lr=1e-3, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0):
+        super().__init__(params, lr, ("square", "velocity") if momentum else ("square",),
+                         alpha=at_least_0("alpha", alpha, below=1), eps=at_least_0("eps", eps),
+                         weight_decay=at_least_0("weight_decay", weight_decay),
+                         momentum=at_least_0("momentum", momentum))
+
+    def update(self, p, g, lr, square, velocity=None):
+        g = self.decayed(p, g)
+        square = running_mean(self.settings["alpha"], square, f"{g} * {g}")
+        step = f"({g} / (sqrt({square}) + {c_number(self.settings['eps'])}))"
+        if velocity is None:
+            return [f"{p} - {lr} * {step}", square]
+        velocity = f"({c_number(self.settings['momentum'])} * {velocity} + {step})"
+        return [f"{p} - {lr} * {velocity}", square, velocity]
+
+
+def running_mean(beta, mean, x):
+    """β · mean + (1 − β) · x, in C."""
+    return f"({c_number(beta)} * {mean} + {c_number(1 - beta)} * {x})"

@@ -1,0 +1,153 @@
+"""What all optimizers have in common: parameters, their state, and formulas for one step."""
+
+import functools
+import math
+
+import numpy as np
+
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.ops.primitives import Formula, c_number
+from tinygrad_cl.netcl.ops.update import update
+
+formula = functools.lru_cache(maxsize=256)(Formula)  # the same object for the same text
+
+
+class Optimizer:
+    """Parameters, and a `step` that changes in place those that have a gradient.
+
+    params     the parameters, a list
+    lr         the learning rate; it may be set at any time, and a replayed step follows it
+    settings   the other numbers by name: they are written into the kernel, so they stay as they are
+    state      for each parameter {name: Tensor}, zeros at first
+
+    A subclass says in C how each number changes, given the names of the old ones:
+
+    update(p, g, lr, *states, *counts)   [new parameter, *new states], with the counts already new
+    count(*counts)                       [*new counts]: what is one number for a whole parameter
+
+    A step is one launch for all parameters, and one more for the counts. All that changes from step
+    to step lies on the device, so a step that `runtime.capture` recorded goes on when replayed.
+    """
+
+    __slots__ = ("params", "settings", "state", "_lr", "_rates", "_update", "_count")
+    counts = ()  # names
+
+    def __init__(self, params, lr, states=(), **settings):
+        self.params = parameters(params)
+        self.settings = settings
+        self.state = [{name: zeros(p, () if name in self.counts else p.shape)
+                       for name in (*states, *self.counts)} for p in self.params]
+        self._rates = {(p.device, p.dtype): zeros(p, ()) for p in self.params}
+        self.lr = lr
+        name = type(self).__name__.lower()
+        names = {name: f"v{n}" for n, name in enumerate(("p", *states, *self.counts, "g", "lr"))}
+        self._update = formula(name, tuple(self.update(**names)), len(names))
+        names = [f"v{n}" for n in range(len(self.counts))]
+        self._count = formula(f"{name}_count", tuple(self.count(*names)), len(names))
+
+    @property
+    def lr(self):
+        return self._lr
+
+    @lr.setter
+    def lr(self, lr):
+        self._lr = at_least_0("lr", lr)
+        for rate in self._rates.values():
+            rate.write(self._lr)
+
+    def update(self, p, g, lr):
+        """The C expressions of the new parameter and of its new states."""
+        raise NotImplementedError
+
+    def count(self):
+        """The C expressions of the new counts."""
+        return ()
+
+    def decayed(self, p, g):
+        """g + λ p, the gradient of the loss with λ/2 · p² added to it: weight decay."""
+        decay = self.settings["weight_decay"]
+        return f"({g} + {c_number(decay)} * {p})" if decay else g
+
+    def zero_grad(self):
+        """Forget all gradients."""
+        for p in self.params:
+            p.grad = None
+
+    def step(self):
+        """Change every parameter that has a gradient, in place.
+
+        A parameter that no longer requires a gradient stays as it is. ValueError for a gradient
+        that is no Tensor of the parameter's shape and dtype.
+        """
+        for (device, dtype), rate in self._rates.items():
+            counts, rows = [], []
+            for p, state in zip(self.params, self.state):
+                if (p.grad is None or not p.requires_grad or p.dtype != dtype
+                        or p.device is not device):
+                    continue
+                if getattr(p.grad, "layout", None) is not p.layout:
+                    raise ValueError(f"the gradient of {p!r} is a Tensor like it, not {p.grad!r}")
+                counts.append([state[name] for name in self.counts])
+                rows.append([p, *state.values(), p.grad])
+            if self.counts:
+                update(self._count, counts)
+            update(self._update, rows, (rate,))
+
+    def state_dict(self):
+        """Copies of lr and of the state as NumPy arrays: {"lr": …, "0.velocity": …, "1.velocity":
+        …}, numbered as `params`."""
+        return {"lr": np.array(self.lr)} | {name: x.to_host() for name, x in self._named_state()}
+
+    def load_state_dict(self, state):
+        """Go on where `state_dict` was taken. Nothing is changed if something does not fit:
+        KeyError for names, ValueError for shapes.
+        """
+        ours = dict(self._named_state())
+        odd = sorted({"lr", *ours} ^ set(state))
+        if odd:
+            raise KeyError(f"this {type(self).__name__} and the state differ in {', '.join(odd)}")
+        for name, x in ours.items():
+            if np.shape(state[name]) != x.shape:
+                raise ValueError(
+                    f"{name} has shape {x.shape}, in the state {np.shape(state[name])}")
+        self.lr = state["lr"]
+        for name, x in ours.items():
+            x.write(state[name])
+
+    def _named_state(self):
+        return [(f"{number}.{name}", x) for number, state in enumerate(self.state)
+                for name, x in state.items()]
+
+    def __repr__(self):
+        settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
+        return f"{type(self).__name__}({len(self.params)} parameters, lr={self.lr}, {settings})"
+
+
+def zeros(like, shape):
+    """A Tensor of zeros on the device of another, in its dtype."""
+    return Tensor.full(like.queue, shape, 0, like.dtype)
+
+
+def parameters(params):
+    """The parameters as a list, each of them a Tensor that requires a gradient."""
+    params = [params] if isinstance(params, Tensor) else list(params)
+    if not params:
+        raise ValueError("an optimizer needs parameters; a generator is empty the second time")
+    for p in params:
+        if not isinstance(p, Tensor):
+            raise TypeError(f"an optimizer takes Parameters, not a {type(p).__name__}: "
+                            "Parameter.from_host makes one, and a Node holds one as its value")
+        if not p.requires_grad:
+            raise ValueError(f"{p!r} requires no gradient, so there is nothing to optimize: "
+                             "make a Parameter")
+    if len({id(p) for p in params}) < len(params):
+        raise ValueError("an optimizer takes each parameter once")
+    return params
+
+
+def at_least_0(name, value, below=math.inf):
+    """The value as a float. ValueError if it is negative, NaN, or not below `below`."""
+    value = float(value)
+    if not 0 <= value < below:
+        raise ValueError(f"{name} is at least 0 and less than {below}, not {value}")
+    return value

@@ -1,0 +1,39 @@
+"""Stochastic gradient descent, with and without momentum."""
+
+from tinygrad_cl.netcl.ops.primitives import c_number
+from tinygrad_cl.netcl.optim.optimizer import Optimizer, at_least_0
+
+
+class SGD(Optimizer):
+    """Stochastic gradient descent, p ← p − lr · g.
+
+    With momentum μ (Polyak 1964), v ← μ v + g and p ← p − lr · v; with nesterov=True (Sutskever et
+    al. 2013) p ← p − lr · (g + μ v). With weight decay λ, g ← g + λ p comes first.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, params, lr=0.01, momentum=0.0, weight_decay=0.0, nesterov=False):
+        if nesterov and not momentum:
+            raise ValueError("nesterov needs a momentum")
+        super().__init__(params, lr, ("velocity",) if momentum else (),
+                         momentum=at_least_0("momentum", momentum),
+                         weight_decay=at_least_0("weight_decay", weight_decay), nesterov=nesterov)
+
+    def update(self, p, g, lr, velocity=None):
+        g = self.decayed(p, g)
+        if velocity is None:
+            return [f"{p} - {lr} * {g}"]
+        momentum = c_number(self.settings["momentum"])
+        v = f"({momentum} * {velocity} + {g})"
+        step = f"({g} + {momentum} * {v})" if self.settings["nesterov"] else v
+        return [f"{p} - {lr} * {step}", v]
+
+
+class Momentum(SGD):
+    """SGD with momentum, its arguments in netcl's order."""
+
+    __slots__ = ()
+
+    def __init__(self, params, lr=0.01, momentum=0.9, nesterov=False, weight_decay=0.0):
+        super().__init__(params, lr, momentum, weight_decay, nesterov)
