@@ -10,12 +10,15 @@ class State(threading.local):
     enabled   whether operations keep what backward needs
     tapes     the tapes that are open, the innermost last
     anomaly   whether backward looks at every gradient for NaN and infinities
+    leaves    a list that gets each tensor on which backward leaves a leaf's gradient; None where
+              nobody wants to know, as outside of a recording
     """
 
     def __init__(self):
         self.enabled = True
         self.tapes = []
         self.anomaly = False
+        self.leaves = None
 
 
 state = State()

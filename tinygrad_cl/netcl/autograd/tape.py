@@ -56,6 +56,8 @@ class Tape:
             if node.grad_fn is None:
                 old = node.value.grad
                 keep(node, gradient if old is None else add(old, gradient), kept)
+                if state.leaves is not None:
+                    state.leaves.append(node.value)
                 continue
             if self.retain_grads:
                 keep(node, gradient, kept)

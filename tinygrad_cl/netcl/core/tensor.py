@@ -60,6 +60,15 @@ def as_array(data, dtype):
     return array.astype(INT32)
 
 
+def device_dtype(array):
+    """The dtype that an array has on a device unless somebody asks for another: float32 for floats
+    and truth values, int32 for integers. TypeError if it holds neither.
+    """
+    if array.dtype.kind not in "fbiu":
+        raise TypeError(f"a device takes floats, integers and booleans, not {array.dtype}")
+    return np.dtype(np.float32) if array.dtype.kind in "fb" else INT32
+
+
 def check_all(array, good, fault):
     """ValueError that names the first number of an array which is not good, and its place."""
     if not np.all(good):

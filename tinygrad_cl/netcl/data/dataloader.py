@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from tinygrad_cl.netcl.core.tensor import Tensor, as_array
+from tinygrad_cl.netcl.core.tensor import Tensor, as_array, device_dtype
 
 
 class DataLoader:
@@ -141,10 +141,7 @@ def map_fields(function, batch):
 
 def for_device(array):
     """The array in the dtype that it has on a device. TypeError if it holds no numbers."""
-    if array.dtype.kind not in "fbiu":
-        raise TypeError(f"a device takes floats, integers and booleans, not {array.dtype}")
-    dtype = np.float32 if array.dtype.kind in "fb" else np.int32
-    return np.ascontiguousarray(as_array(array, dtype))
+    return np.ascontiguousarray(as_array(array, device_dtype(array)))
 
 
 def upload(queue, copies, array):

@@ -1,0 +1,224 @@
+"""Capture and replay: a training step becomes a list of launches."""
+
+import functools
+import threading
+
+import numpy as np
+
+from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.autograd.node import Node
+from tinygrad_cl.netcl.core.commands import Launch
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor, device_dtype
+from tinygrad_cl.netcl.runtime.recording import Recording, difference
+
+
+def capture(function):
+    """The function as a Captured, which replays what it enqueues: `@capture`, or `step =
+    capture(train_step)`.
+    """
+    return Captured(function)
+
+
+class Captured:
+    """A function that runs in Python two or three times, and from then on as a list of commands.
+
+    Each call does the work of one call: the first runs the function as it is, and it may make what
+    is made once (the state of an optimizer, kernels). Each call is recorded, until one does exactly
+    as the one before it did: that one is replayed from then on. The third at the latest, else
+    RuntimeError says what differs.
+
+    In a replay, no Python of the function runs. So a captured function
+    - computes on the device what changes from call to call, and in place: parameters (as
+      `optim` does), state, learning rates. A number is what it was when recorded.
+    - is called with arguments of the same shapes, dtypes and values: ValueError otherwise. Tensors
+      and arrays among them, also in lists, tuples and dicts, it gets as copies in memory of its
+      own; floats and truth values of an array become float32, integers int32. Objects, among them
+      Parameters and other tensors that require a gradient, must be the same ones.
+    - returns tensors, each time in fresh memory; Nodes come back without their graph, so backward
+      belongs inside. `grad` of a parameter is the same Tensor after each call, with new numbers.
+    - never reads (`to_host`) nor writes (`from_host`, `write`) but in the first call: RuntimeError.
+
+    An exception in the function leaves it, and the call does not count. Inside another captured
+    function, this is the plain function.
+
+    >>> from tinygrad_cl.netcl.core.parameter import Parameter
+    >>> from tinygrad_cl.netcl.ops.elementwise import compute_into, formula_of
+    >>> w = Parameter.full(manager.default("auto").queue, (2,), 1)
+    >>> @capture
+    ... def double():
+    ...     compute_into(w, formula_of("2 * v0", 1), (w,))
+    >>> for _ in range(4):
+    ...     double()
+    >>> w.to_host().tolist(), double
+    ([16.0, 16.0], Captured(double: 1 command, 0 bytes))
+    """
+
+    def __init__(self, function):
+        functools.update_wrapper(self, function)
+        self._function = function
+        self._name = getattr(function, "__name__", repr(function))
+        self._lock = threading.RLock()
+        self.clear()
+
+    def clear(self):
+        """Forget what was recorded: the next call is a first one, for other shapes, too."""
+        with self._lock:
+            self._form = None  # of the arguments
+            self._inputs = []  # the Tensors that the function gets
+            self._pools = {}
+            self._before = None  # the Recording of the call before
+            self._recording = None  # the one to replay
+            self._calls, self._fault = 0, ""
+            self._result = None  # (form, Tensors) of what the function returned
+
+    def __call__(self, *args, **kwargs):
+        if state.leaves is not None:  # this thread is recording
+            return self._function(*args, **kwargs)
+        with self._lock:
+            self._load(args, kwargs)
+            if self._recording:
+                self._recording.replay()
+            else:
+                self._record()
+            form, tensors = self._result
+            return put_together(form, iter([tensor.copy() for tensor in tensors]))
+
+    def _load(self, args, kwargs):
+        """Copy the numbers among the arguments into the function's own tensors."""
+        given = []
+        form = take_apart((args, kwargs), given)
+        if self._form is None:
+            device = next((x.device for x in given if isinstance(x, Tensor)), None)
+            queue = (device or manager.default("auto")).queue
+            self._inputs = [Tensor.from_shape(queue, x.shape, dtype_of(x)) for x in given]
+            self._form = form
+        elif form != self._form:
+            raise ValueError(f"{self._name} was captured for {describe(self._form)}, and got "
+                             f"{describe(form)}: capture again for other shapes and values")
+        for own, x in zip(self._inputs, given):
+            if isinstance(x, np.ndarray):
+                own.write(x)
+            elif x.layout is not own.layout:
+                raise ValueError(f"{self._name} was captured on {own.device}, and got a tensor on "
+                                 f"{x.device}")
+            elif x.size:
+                own.device.copy(own.buffer, x.buffer, x.nbytes)
+
+    def _record(self):
+        """Run the function, and find out whether it can be replayed."""
+        if self._fault:
+            raise RuntimeError(self._fault)
+        recording = Recording(self._pools, self._before)
+        try:
+            with recording.running():
+                own = [Tensor(x.layout, x.buffer) for x in self._inputs]  # without gradients
+                args, kwargs = put_together(self._form, iter(own))
+                returned = self._function(*args, **kwargs)
+        except BaseException:
+            if not self._calls:
+                self.clear()
+            raise
+        tensors = []
+        result, before = (take_apart(returned, tensors, results=True), tensors), self._result
+        self._calls, self._result = self._calls + 1, result
+        if self._before:
+            text = difference(self._before, recording)
+            if not text and before[0] != result[0]:
+                text = f"it returned {describe(before[0])} and then {describe(result[0])}"
+            if not text:
+                self._recording = recording
+            elif self._calls == 3:
+                self._fault = f"{self._name} cannot be replayed, since its calls differ: {text}"
+                raise RuntimeError(self._fault)
+        self._before = None if self._recording else recording
+
+    @property
+    def commands(self):
+        """The names of what a replay enqueues, in order: kernels, "fill", "copy". Empty before."""
+        return [entry.command.name for entry in self._entries()]
+
+    @property
+    def num_launches(self):
+        """How many of them are kernels: netcl's name."""
+        return sum(isinstance(entry.command, Launch) for entry in self._entries())
+
+    @property
+    def nbytes(self):
+        """Bytes that the recording holds: all that the function computes on the way, its arguments
+        and results.
+        """
+        own = self._recording.memory.values() if self._recording else ()
+        return sum(buffer.size for buffer in own) + sum(x.nbytes for x in self._inputs)
+
+    def _entries(self):
+        return self._recording.entries if self._recording else ()
+
+    def __repr__(self):
+        if not self._recording:
+            return f"Captured({self._name}: not recorded yet)"
+        count = len(self.commands)
+        return (f"Captured({self._name}: {count} command{'s' * (count != 1)}, "
+                f"{self.nbytes} bytes)")
+
+
+# -- nested arguments and results --------------------------------------------------------------
+#
+# A form is what is left of them without the numbers: tuples that begin with list, tuple or dict for
+# these, with Tensor or Node and then shape and dtype for numbers, with None for anything else.
+
+
+def take_apart(value, tensors, results=False):
+    """The form of a value; its tensors and arrays are appended to `tensors`.
+
+    results   also Nodes that require a gradient count as numbers, and arrays do not
+    """
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind, *[take_apart(each, tensors, results) for each in value]
+    if kind is dict:
+        return dict, *[(key, take_apart(each, tensors, results)) for key, each in value.items()]
+    if isinstance(value, Node) and (results or not value.requires_grad):
+        kind, value = Node, value.value
+    elif isinstance(value, Tensor) and not value.requires_grad:
+        kind = Tensor
+    elif kind is np.ndarray and not results:
+        kind = Tensor
+    else:
+        return None, kind, value
+    tensors.append(value)
+    return kind, value.shape, dtype_of(value)
+
+
+def put_together(form, tensors):
+    """The value of a form, with the next of the `tensors`, an iterator, for each of its own."""
+    kind, *parts = form
+    if kind is Tensor:
+        return next(tensors)
+    if kind is Node:
+        return Node(next(tensors))
+    if kind is dict:
+        return {key: put_together(part, tensors) for key, part in parts}
+    return kind(put_together(part, tensors) for part in parts) if kind else parts[1]
+
+
+def dtype_of(x):
+    """The dtype of a Tensor, and the one that an array gets as a Tensor."""
+    return x.dtype if isinstance(x, Tensor) else device_dtype(x)
+
+
+def describe(form):
+    """A form as text.
+
+    >>> describe(take_apart((np.zeros((2, 3)), [1, "a"]), []))
+    "(float32 (2, 3), [1, 'a'])"
+    """
+    kind, *parts = form
+    if kind is None:
+        return repr(parts[1])
+    if kind in (Tensor, Node):
+        return f"{parts[1]} {parts[0]}"
+    if kind is dict:
+        return "{" + ", ".join(f"{key}: {describe(part)}" for key, part in parts) + "}"
+    text = ", ".join(map(describe, parts))
+    return f"[{text}]" if kind is list else f"({text})"
