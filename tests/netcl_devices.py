@@ -9,7 +9,9 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
+import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import opencl
+from tinygrad_cl.gradcheck import gradcheck
 from tinygrad_cl.netcl.core.device import choose, manager
 from tinygrad_cl.netcl.core.tensor import Tensor
 
@@ -74,3 +76,29 @@ def close(got, expected, dtype="float32", size=1):
     got, expected = np.asarray(got), np.asarray(expected)
     tolerance = TOLERANCE[str(dtype)] * max(1, size) ** 0.5
     return got.shape == expected.shape and np.allclose(got, expected, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+def tape_gradient(device, operation, fault=None):
+    """gradient(upstream, *arrays) of an operation on the device, for gradcheck and taylor_check.
+    `fault` is done to each gradient first.
+    """
+    def gradient(upstream, *inputs):
+        leaves = [ag.tensor(put(device, np.asarray(x)), requires_grad=True) for x in inputs]
+        with ag.Tape() as tape:
+            out = operation(*leaves)
+        tape.backward(out, put(device, np.asarray(upstream)))
+        found = [leaf.grad.to_host() for leaf in leaves]
+        return [fault(each) for each in found] if fault else found
+
+    return gradient
+
+
+def check(device, operation, reference, arrays, fault=None):
+    """gradcheck's Report: `operation` on the device, with a random upstream gradient, against central
+    differences of the NumPy `reference`, whose value it must have, in float64. `fault` is done to
+    each gradient first.
+    """
+    out = operation(*[ag.tensor(put(device, np.asarray(x)), requires_grad=True) for x in arrays])
+    assert close(out.to_host(), reference(*arrays), "float64", 100)
+    return gradcheck(lambda *inputs: reference(*map(np.asarray, inputs)),
+                     tape_gradient(device, operation, fault), arrays)

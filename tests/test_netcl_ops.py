@@ -8,29 +8,11 @@ import numpy as np
 import pytest
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close, device, exact, numbers, put  # noqa: F401 (fixtures)
-from tinygrad_cl.gradcheck import gradcheck
+from netcl_devices import check, close, device, exact, numbers, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, register_primitive
 
 SMOOTH = [primitive for primitive in PRIMITIVES.values() if primitive.backward]
-
-
-def check(device, operation, reference, arrays, fault=None):
-    """gradcheck's Report: `operation` on the device, with a random upstream gradient, against
-    central
-    differences of the NumPy `reference`, in float64. `fault` is done to each gradient first."""
-
-    def gradient(upstream, *inputs):
-        leaves = [ag.tensor(put(device, np.asarray(x)), requires_grad=True) for x in inputs]
-        with ag.Tape() as tape:
-            out = operation(*leaves)
-        assert close(out.to_host(), reference(*inputs), "float64", 100)
-        tape.backward(out, put(device, np.asarray(upstream)))
-        found = [leaf.grad.to_host() for leaf in leaves]
-        return [fault(each) for each in found] if fault else found
-
-    return gradcheck(lambda *inputs: reference(*map(np.asarray, inputs)), gradient, arrays)
 
 
 def random(*shape):
