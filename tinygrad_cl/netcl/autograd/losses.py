@@ -86,8 +86,8 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
         return index_cross_entropy(logits, target, tape, reduction)
     if shape and given == shape:
         return soft_cross_entropy(*as_nodes((logits, target)), tape, reduction)
-    raise ValueError(f"cross_entropy of logits {shape} needs class indices of shape {shape[:-1]} or "
-                     f"probabilities of shape {shape}, not a target of shape {given}")
+    raise ValueError(f"cross_entropy of logits {shape} needs class indices of shape {shape[:-1]}, "
+                     f"or probabilities of shape {shape}, not a target of shape {given}")
 
 
 def index_cross_entropy(logits, target, tape, reduction):

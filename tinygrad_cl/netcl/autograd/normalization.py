@@ -4,8 +4,7 @@
 
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, as_nodes
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.reduction import normal_axes
-from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
+from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows, one_axis
 from tinygrad_cl.netcl.ops.rows_table import (LAYER_NORM, LAYER_NORM_BACKWARD, LOG_SOFTMAX,
                                               LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD,
                                               SOFTMAX, SOFTMAX_BACKWARD)
@@ -34,7 +33,7 @@ def log_softmax(x, axis=-1, tape=None):
 def logsumexp(x, axis=-1, keepdims=False, tape=None):
     """ln Σ eˣ along one axis; −∞ for a row of −∞ alone.    ∂L/∂x = g softmax(x)"""
     x = whole("logsumexp", x)
-    one, = normal_axes(axis, x.shape)
+    one = one_axis(axis, x.shape)
     kept = tuple(1 if each == one else length for each, length in enumerate(x.shape))
     rows = axis_to_end(x.value, one)
     out, = compute_rows(LOGSUMEXP, (rows,))

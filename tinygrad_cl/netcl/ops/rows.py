@@ -4,6 +4,7 @@ A RowFormula says what is computed, in C; one kernel computes it, and reads each
 formula needs it.
 """
 
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,8 +94,8 @@ def make_plan(formula, wanted, *layouts):
         raise ValueError(f"{formula.name}: a single number has no rows")
     wanted = wanted or (True,) * (len(formula.outputs) + len(formula.row_outputs))
     row_layout = layout_of(device, (*shape[:-1], 1), dtype)
-    outputs = [each if want else None for each, want in
-               zip([joint] * len(formula.outputs) + [row_layout] * len(formula.row_outputs), wanted)]
+    kinds = [joint] * len(formula.outputs) + [row_layout] * len(formula.row_outputs)
+    outputs = [layout if want else None for layout, want in zip(kinds, wanted)]
     walks = [layout and row_walk(formula.name, layout, shape) for layout in layouts]
     operands = [Operand(layout and layout.dtype.name, walk and walk[1])
                 for layout, walk in zip(layouts, walks)]
@@ -124,7 +125,7 @@ def row_walk(name, layout, shape):
 
 
 def along(formula, axis, *operands):
-    """The first output of a RowFormula, whose rows lie along any axis of its operands, all of one
+    """The first output of a RowFormula whose rows lie along any axis of its operands, all of one
     number of axes.
     """
     result, = compute_rows(formula, [axis_to_end(x, axis) for x in operands])
@@ -133,15 +134,20 @@ def along(formula, axis, *operands):
 
 def axis_to_end(x, axis):
     """x with one axis moved to the end; x itself if it is there."""
-    axis, = normal_axes(axis, x.shape)
-    if axis == x.ndim - 1:
+    if axis in (-1, x.ndim - 1):
         return x
+    axis = one_axis(axis, x.shape)
     return permute(x, (*range(axis), *range(axis + 1, x.ndim), axis))
 
 
 def axis_from_end(x, axis):
     """x with its last axis moved to this place: the way back of `axis_to_end`."""
-    axis, = normal_axes(axis, x.shape)
-    if axis == x.ndim - 1:
+    if axis in (-1, x.ndim - 1):
         return x
+    axis = one_axis(axis, x.shape)
     return permute(x, (*range(axis), x.ndim - 1, *range(axis, x.ndim - 1)))
+
+
+def one_axis(axis, shape):
+    """The axis meant, as a number from 0. ValueError if it is not there, TypeError for several."""
+    return normal_axes(operator.index(axis), shape)[0]

@@ -4,20 +4,24 @@ For each step the group walks down the row, and each work-item joins what it mee
 their results. On a CPU a group is one work-item with vectors of LANES numbers; on a GPU it is many
 work-items with single numbers, which meet in local memory. So one text serves both:
 
-    V part = (V)(0);                                            a step: s = Σ exp(x − m)
+    V s_part = (V)(0);                                          a step: s = Σ exp(x − m)
     for (long i = me * LANES; i < n; i += GROUP * LANES) {
         const V x = vload16(0, x0 + i);
-        part = ADD(part, HERE ? (exp(x - m)) : (V)(0));         HERE: lanes that are in the row
+        s_part = ADD(s_part, HERE ? (exp(x - m)) : (V)(0));     HERE: lanes that are in the row
     }
-    const V s = (V)(ADD_across(part));                          every lane, and every work-item
+    const V s = (V)(ADD_across(s_part));                        every lane, and every work-item
 
 A vector at the end of a row reads on into what lies behind, which every tensor allows, and HERE
 keeps that out. Measured on PoCL, it costs under 5 % of a softmax, and rows of 10 numbers need it.
+
+Each lane adds up its numbers one after the other, without the chunks of ops.reduction: in float32,
+a row of 50,000 equal numbers is off by 3e-5, one of 4,000 by 1e-6.
 """
 
 import re
 
-from tinygrad_cl.netcl.ops.elementwise_source import C_NAMES, kernel_name, parameter, settings, value
+from tinygrad_cl.netcl.ops.elementwise_source import (C_NAMES, kernel_name, parameter, settings,
+                                                      value)
 from tinygrad_cl.netcl.ops.reduction_source import JOIN, NEUTRAL
 
 VECTORS = """
@@ -148,7 +152,8 @@ def pass_lines(steps, inputs, group):
     for name, how, expression in steps:
         neutral = f"(V)({NEUTRAL['sum' if how == 'mean' else how]})"
         lines.append(f"V {name}_part = {neutral};")
-        joins.append(f"{name}_part = {join_of(how)}({name}_part, HERE ? ({expression}) : {neutral});")
+        here = f"HERE ? ({expression}) : {neutral}"
+        joins.append(f"{name}_part = {join_of(how)}({name}_part, {here});")
     lines += loop(inputs, joins)
     for name, how, _ in steps:
         meet = f"{join_of(how)}_across({name}_part{', part' if group > 1 else ''})"

@@ -60,7 +60,7 @@ LAYER_NORM = RowFormula(
     outputs=("(x - mean) * rstd * gamma + beta",),
     row_outputs=("mean", "rstd"))
 
-# With u = (x − mean) · rstd and h = g · gamma: ∂L/∂x = rstd · (h − mean(h) − u · mean(h · u)), since
+# With u = (x − mean) · rstd and h = g · gamma: ∂L/∂x = rstd · (h − mean(h) − u · mean(h · u)), for
 # moving or stretching a row changes nothing. ∂L/∂gamma = g · u, still to be summed over the rows.
 LAYER_NORM_BACKWARD = RowFormula(
     "layer_norm_backward", ("g", "x", "gamma", "mean", "rstd"),
@@ -71,7 +71,7 @@ LAYER_NORM_BACKWARD = RowFormula(
 
 # -- cross-entropy --------------------------------------------------------------------------------
 
-# −ln softmax(x) at the place `target`: ln s − (x − m) there. Where no place is the target, s becomes
+# −ln softmax(x) at the place `target`: ln s − (x − m) there. Where no place is the target, s is
 # NaN, and with it the loss of this row and, in the gradient, the row.
 CROSS_ENTROPY = RowFormula(
     "cross_entropy", ("x", "target"),
