@@ -36,7 +36,7 @@ CONTRACT = {
                            "autograder.judge", "autograder.grading", "autograder.pages"},
     "autograder.notebook": {"autograder", "autograder.errors", "autograder.checks", "autograder.judge"},
     "autograder.grading": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
-                           "autograder.judge", "autograder.nbgrader_config"},
+                           "autograder.judge", "autograder.pages", "autograder.nbgrader_config"},
     "autograder.nbgrader_config": {"autograder.grading", "autograder.lesson"},
     "autograder.__main__": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
                             "autograder.judge", "autograder.grading", "autograder.learner"},

@@ -6,10 +6,12 @@ import subprocess
 import sys
 
 import pytest
+from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from autograder import paths
-from autograder.grading.classroom import Submission, find_submissions, grade
+from autograder.grading.classroom import find_submissions, grade
+from autograder.grading.records import Submission
 from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class
 from autograder.judge.report import HEADLINES
 from autograder.lesson.text import read_lesson
@@ -22,10 +24,10 @@ def graded(tmp_path_factory):
     """The sample class, graded once: (folder, rows of grades.csv by student and module)."""
     out = tmp_path_factory.mktemp("class")
     make_sample_class(out / "submissions")
-    failures = []
+    seen = []
     found, oddities = find_submissions(out / "submissions")
-    grade(found, out, MODULES, lambda submission, rows, failure: failures.append(failure))
-    assert not oddities and not any(failures)
+    grade(found, out, MODULES, seen.append)
+    assert not oddities and not any(graded.failure for graded in seen)
     with open(out / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return out, rows
@@ -106,3 +108,22 @@ def test_grading_again_gives_the_same_rows(graded):
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
     again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None)
     assert {row.exercise: str(row.points) for row in again} == {name: row["points"] for name, row in of(rows, "mistake-1").items()}
+
+
+def test_the_instructors_page_shows_the_class(graded):
+    out, rows = graded
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for student in CASES:
+        assert f">{student}</a>" in page
+    assert all(escape(row["mistake"]) in page for row in rows)
+    assert "http" not in page.replace("http-equiv", "") and "<script" not in page
+
+
+def test_each_student_has_a_page_of_feedback_with_every_exercise_and_none_of_their_output(graded):
+    out, rows = graded
+    for student, module in sorted({(row["student"], row["module"]) for row in rows}):
+        page = (out / "feedback" / student / "index.html").read_text(encoding="utf-8")
+        for name, row in of(rows, student, module).items():
+            assert f"{name} · {float(row['points']):g} of {float(row['max_points']):g} points" in page
+        assert f'href="{module}/{module}.html"' in page and (out / "feedback" / student / module / f"{module}.html").exists()
+        assert "<script" not in page

@@ -7,11 +7,12 @@ formgrader and export work in it.
 import csv
 import io
 import shutil
+import time
 import traceback
 import warnings
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, fields
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Callable
 
 import nbformat
 from sqlalchemy.exc import SAWarning
@@ -20,7 +21,10 @@ from traitlets.config import Config
 from autograder import paths
 from autograder.checks import find
 from autograder.errors import CourseError
+from autograder.grading.class_page import class_page
+from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.seed import course_seed
+from autograder.grading.student_page import student_page
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
 from autograder.lesson.build import convert, write_atomically, write_source
@@ -33,30 +37,6 @@ from autograder.nbgrader_config import configure
 
 configure(get_config())
 '''
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of grades.csv."""
-
-    student: str
-    module: str
-    exercise: str
-    points: float
-    max_points: float
-    status: str
-    mistake: str = ""
-
-
-@dataclass(frozen=True)
-class Submission:
-    student: str
-    module: str
-    path: Path  # may not exist
-
-    @property
-    def notebook(self) -> Path:
-        return self.path / f"{self.module}.ipynb"
 
 
 def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
@@ -79,10 +59,10 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
 
 
 def grade(submissions: list[Submission], out: Path, modules: list[str],
-          progress: Callable[[Submission, list[Row], str], None]) -> list[Row]:
+          progress: Callable[[Graded], None]) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
-    progress(submission, rows, failure) is called after each; failure is "" unless the grader itself failed on it.
+    progress(graded) is called after each, with its Graded.
     """
     from nbgrader.apps import NbGraderAPI
 
@@ -92,17 +72,18 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
     for module in modules:
         prove(module)
     api = NbGraderAPI(config=configure(Config(), out))
-    rows: list[Row] = []
+    graded: list[Graded] = []
     for submission in submissions:
-        new, failure = grade_one(api, submission, out)
-        rows += new
-        write_csv(rows, out / "grades.csv")
-        progress(submission, new, failure)
-    return rows
+        graded.append(grade_one(api, submission, out))
+        write_csv([row for each in graded for row in each.rows], out / "grades.csv")
+        progress(graded[-1])
+    write_pages(graded, out)
+    return [row for each in graded for row in each.rows]
 
 
-def grade_one(api, submission: Submission, out: Path) -> tuple[list[Row], str]:
-    """(rows, failure) of one submission; whatever goes wrong with it ends here."""
+def grade_one(api, submission: Submission, out: Path) -> Graded:
+    """One submission; whatever goes wrong with it ends here."""
+    start = time.monotonic()
     try:
         collect(submission, out)
         with warnings.catch_warnings():
@@ -112,7 +93,17 @@ def grade_one(api, submission: Submission, out: Path) -> tuple[list[Row], str]:
         verdicts = {} if failure else verdicts_in(autograded(submission, out))
     except Exception:
         verdicts, failure = {}, traceback.format_exc()
-    return rows_of(submission, verdicts), failure
+    return Graded(submission, rows_of(submission, verdicts), time.monotonic() - start, failure)
+
+
+def write_pages(graded: list[Graded], out: Path) -> None:
+    """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
+    write_atomically(out / "report.html", class_page(graded))
+    for student in {each.submission.student: None for each in graded}:
+        folder = out / "feedback" / student
+        folder.mkdir(parents=True, exist_ok=True)
+        own = [each for each in graded if each.submission.student == student]
+        write_atomically(folder / "index.html", student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}))
 
 
 def prove(module: str) -> None:
@@ -178,18 +169,19 @@ def verdicts_in(path: Path) -> dict[str, dict]:
     return {course["exercise"]: course["verdict"] for course in made if "verdict" in course}
 
 
+def reports_in(path: Path) -> dict[str, str]:
+    """{exercise: what the check said, as HTML} out of an autograded notebook; {} where there is none."""
+    try:
+        cells = nbformat.read(path, as_version=4).cells
+    except (OSError, ValueError):
+        return {}
+    return {cell.metadata.course.exercise: cell.outputs[0].data["text/html"] for cell in cells
+            if "verdict" in cell.metadata.get("course", {})}
+
+
 def write_csv(rows: list[Row], path: Path) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(field.name for field in fields(Row))
     writer.writerows(astuple(row) for row in rows)
     write_atomically(path, text.getvalue())
-
-
-def by_submission(rows: list[Row]) -> Iterator[tuple[str, str, list[Row]]]:
-    """(student, module, rows), in order."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.student, row.module), []).append(row)
-    for (student, module), group in groups.items():
-        yield student, module, group

@@ -6,9 +6,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.grading.classroom import Row, by_submission, find_submissions, grade
-
-SIGNS = {"ok": "✓", "partial": "◐", "wrong": "✗", "error": "E", "timeout": "T", "crashed": "C", "missing": "·", "invalid": "!"}
+from autograder.grading.classroom import find_submissions, grade
+from autograder.grading.records import SIGNS, Graded, Row, by_submission
 
 
 def grade_with_progress(submissions: Path, out: Path) -> list[Row]:
@@ -21,16 +20,17 @@ def grade_with_progress(submissions: Path, out: Path) -> list[Row]:
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("grading", total=len(found))
 
-        def step(submission, rows, failure):
+        def step(graded: Graded):
+            submission = graded.submission
             bar.update(task, advance=1, description=f"{submission.student} {submission.module}")
-            if failure:
-                console.print(f"the grader failed on {submission.student}/{submission.module}; tell its makers:\n{failure}",
+            if graded.failure:
+                console.print(f"the grader failed on {submission.student}/{submission.module}; tell its makers:\n{graded.failure}",
                               style="red", highlight=False, markup=False)
 
         rows = grade(found, out, modules, step)
     console.print(class_table(rows))
     console.print("  ".join(f"{sign} {status}" for status, sign in SIGNS.items()), highlight=False)
-    console.print(f"grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)
+    console.print(f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)
     return rows
 
 
