@@ -4,10 +4,13 @@ as ag`.
 
 from tinygrad_cl.netcl.autograd.debug import (debug_tape, describe, detect_anomaly,
                                               set_detect_anomaly)
+from tinygrad_cl.netcl.autograd.indexing import (arange, cat, causal_mask, chunk, embedding,
+                                                 index_select, masked_fill, narrow, split,
+                                                 squeeze, stack, unsqueeze)
 from tinygrad_cl.netcl.autograd.losses import (bce_with_logits, binary_cross_entropy,
                                                binary_cross_entropy_with_logits, cross_entropy,
                                                l1_loss, mse_loss)
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive
+from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, getitem
 from tinygrad_cl.netcl.autograd.modes import (enable_grad, is_grad_enabled, no_grad,
                                               set_grad_enabled)
 from tinygrad_cl.netcl.autograd.normalization import (layer_norm, log_softmax, logsumexp,
@@ -21,12 +24,14 @@ from tinygrad_cl.netcl.autograd.tape import Tape
 from tinygrad_cl.netcl.ops.primitives import register_primitive
 
 __all__ = [
-    "Node", "Tape", "abs", "absolute_error", "add", "apply_op", "apply_primitive",
+    "Node", "Tape", "abs", "absolute_error", "add", "apply_op", "apply_primitive", "arange",
     "bce_with_logits", "binary_cross_entropy", "binary_cross_entropy_with_logits", "broadcast_to",
-    "clamp", "cos", "cross_entropy", "debug_tape", "describe", "detect_anomaly", "div", "elu",
-    "enable_grad", "eq", "exp", "ge", "gelu", "gt", "is_grad_enabled", "l1_loss", "layer_norm",
-    "le", "leaky_relu", "log", "log_loss", "log_softmax", "logistic_loss", "logsumexp", "lt",
-    "matmul", "max", "maximum", "mean", "min", "minimum", "mse_loss", "mul", "ne", "neg",
-    "no_grad", "pow", "primitive", "reciprocal", "register_primitive", "relu", "reshape", "rsqrt",
-    "set_detect_anomaly", "set_grad_enabled", "sigmoid", "sin", "softmax", "softplus", "sqrt",
-    "square", "squared_error", "sub", "sum", "swish", "tanh", "tensor", "transpose", "where"]
+    "cat", "causal_mask", "chunk", "clamp", "cos", "cross_entropy", "debug_tape", "describe",
+    "detect_anomaly", "div", "elu", "embedding", "enable_grad", "eq", "exp", "ge", "gelu",
+    "getitem", "gt", "index_select", "is_grad_enabled", "l1_loss", "layer_norm", "le",
+    "leaky_relu", "log", "log_loss", "log_softmax", "logistic_loss", "logsumexp", "lt",
+    "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mse_loss", "mul",
+    "narrow", "ne", "neg", "no_grad", "pow", "primitive", "reciprocal", "register_primitive",
+    "relu", "reshape", "rsqrt", "set_detect_anomaly", "set_grad_enabled", "sigmoid", "sin",
+    "softmax", "softplus", "split", "sqrt", "square", "squared_error", "squeeze", "stack", "sub",
+    "sum", "swish", "tanh", "tensor", "transpose", "unsqueeze", "where"]

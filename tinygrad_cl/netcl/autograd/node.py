@@ -17,6 +17,7 @@ from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that operators look into)
 from tinygrad_cl.netcl.ops.elementwise import compute
+from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
@@ -139,6 +140,9 @@ class Node:
     def __ge__(self, other):
         return apply_primitive("ge", self, other)
 
+    def __getitem__(self, key):
+        return getitem(self, key)
+
     def __matmul__(self, other):
         return matmul(self, other)
 
@@ -244,3 +248,16 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     return apply_op(forward, matmul_rule(a.value, b.value, transpose_a, transpose_b, needs), a, b,
                     tape=tape, op_name="matmul",
                     attrs={"transpose_a": transpose_a, "transpose_b": transpose_b})
+
+
+def getitem(x, key, tape=None):
+    """x[key], as in NumPy: whole numbers, slices with any step, None, ...; one array of indices.
+
+    The gradient goes to where the numbers were taken from, added up where one was taken twice.
+    IndexError and ValueError as ops.indexing.Part says.
+    """
+    x, = as_nodes((x,))
+    key = key if isinstance(key, tuple) else (key,)
+    part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
+    return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem",
+                    attrs={"key": key})
