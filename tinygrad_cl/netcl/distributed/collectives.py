@@ -1,0 +1,106 @@
+"""What all processes do together: sums over them, and copies from one to all."""
+
+import numpy as np
+
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.distributed.processes import agree, communicator
+
+
+def all_reduce(tensors, op="sum"):
+    """Replace a tensor's numbers by their sum, or mean, over all processes, and return it.
+
+    tensors   a Tensor; or as in netcl a list of replicas within this process, say one on each
+              device: then the sum goes over all replicas of all processes
+    op        "sum" or "mean"
+
+    Here and below, every process calls the same with tensors of the same shapes: ValueError, in
+    each of them, if they do not.
+    """
+    replicas = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    agree(("all_reduce", op, kinds(replicas)))
+    check(op)
+    if len(replicas) * communicator().size > 1:
+        here = sum(replica.to_host() for replica in replicas)
+        result, = reduced([here], op, len(replicas))
+        for replica in replicas:
+            replica.write(result)
+    return tensors
+
+
+def all_reduce_gradients(parameters, op="mean"):
+    """Replace each parameter's gradient by its sum, or mean, over all processes; one message for
+    all of them.
+
+    If each loss is a mean over an equal share of a batch, the mean of the gradients is that of the
+    whole batch. Where shares are not equal: divide by the size of the whole batch, and "sum".
+
+    Parameters without a gradient are left out; they have none in every process, or in no process.
+    ValueError if there is no gradient at all.
+    """
+    gradients = [parameter.grad for parameter in parameters]
+    agree(("all_reduce_gradients", op, kinds(gradients)))
+    check(op)
+    gradients = [grad for grad in gradients if grad is not None]
+    if not gradients:
+        raise ValueError("no parameter has a gradient: call backward first")
+    if communicator().size > 1:
+        for grad, result in zip(gradients, reduced([grad.to_host() for grad in gradients], op)):
+            grad.write(result)
+
+
+def broadcast(tensor, root=0):
+    """Replace a tensor's numbers by those that it has in process `root`, and return it."""
+    broadcast_parameters([tensor], root)
+    return tensor
+
+
+def broadcast_parameters(parameters, root=0):
+    """`broadcast` for several tensors, by one message: every process starts with equal weights."""
+    parameters = list(parameters)
+    agree(("broadcast", root, kinds(parameters)))
+    if not 0 <= root < communicator().size:
+        raise ValueError(f"there is no process {root}: they are 0 to {communicator().size - 1}")
+    if parameters and communicator().size > 1:
+        arrays = [parameter.to_host() for parameter in parameters]
+        flat = flattened(arrays)
+        communicator().Bcast(flat, root)
+        for parameter, array in zip(parameters, parted(flat, arrays)):
+            parameter.write(array)
+
+
+def shard_batch(x, num_shards):
+    """The rows of an array in `num_shards` parts of almost equal length, a list: process number
+    `rank()` takes `shard_batch(x, world_size())[rank()]`.
+    """
+    return np.array_split(x, num_shards)
+
+
+def kinds(tensors):
+    """Shape and dtype of each tensor, or None; equal lists make messages of equal length."""
+    return [None if tensor is None else (tensor.shape, str(tensor.dtype)) for tensor in tensors]
+
+
+def check(op):
+    if op not in ("sum", "mean"):
+        raise ValueError(f"op is 'sum' or 'mean', not {op!r}")
+
+
+def reduced(arrays, op, replicas=1):
+    """The sum or mean of each array over all processes, by one message."""
+    flat = flattened(arrays)
+    result = np.empty_like(flat)
+    communicator().Allreduce(flat, result)
+    if op == "mean":
+        result = result / (replicas * communicator().size)
+    return parted(result, arrays)
+
+
+def flattened(arrays):
+    """All numbers in one row."""
+    return np.concatenate([array.ravel() for array in arrays])
+
+
+def parted(flat, arrays):
+    """The way back: an array in the shape of each of `arrays`."""
+    ends = np.cumsum([array.size for array in arrays])
+    return [part.reshape(array.shape) for part, array in zip(np.split(flat, ends[:-1]), arrays)]
