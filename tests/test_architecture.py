@@ -15,7 +15,7 @@ CONTRACT = {
     "tinygrad_cl.opencl": set(),
     "tinygrad_cl.traced": {"tinygrad_cl.opencl"},
     "tinygrad_cl.gradcheck": {"tinygrad_cl.traced"},
-    "tinygrad_cl.netcl": set(),
+    "tinygrad_cl.netcl": {"tinygrad_cl.netcl.ops"},
     "tinygrad_cl.netcl.core": {"tinygrad_cl.opencl"},
     "tinygrad_cl.netcl.ops": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.netcl.autograd": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops"},

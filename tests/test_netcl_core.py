@@ -117,6 +117,21 @@ def test_write_full_copy_and_reshape(device):
     assert Tensor.full(device.queue, (0, 3), 0).reshape((3, 0)).shape == (3, 0)
 
 
+def test_tensors_compute_without_autograd(device):
+    a, b = np.array([[1.0, 2.0], [4.0, 8.0]], np.float32), np.array([3.0, -1.0], np.float32)
+    x, y = Tensor.from_host(device.queue, a), Parameter.from_host(device.queue, b)
+    for got, expected in [(x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (-x, -a),
+                          (x @ y, a @ b), (2 + x, 2 + a), (2 - x, 2 - a), (2 * x, 2 * a),
+                          (2 / x, 2 / a), (x / 2, a / 2), (np.float64(2) * x, 2 * a),
+                          (x + b, a + b), (b - x, b - a), (b @ x, b @ a)]:
+        assert type(got) is Tensor and np.array_equal(got.to_host(), expected)
+    for wrong in (lambda: x + "text", lambda: x @ 2, lambda: None * x):
+        with pytest.raises(TypeError):
+            wrong()
+    with pytest.raises(TypeError, match="cast to float32 first"):
+        Tensor.from_host(device.queue, [1], "int32") + 1
+
+
 def test_a_negative_length_is_refused(device):
     with pytest.raises(ValueError, match="no negative length"):
         Tensor.from_shape(device.queue, (2, -1))

@@ -145,6 +145,17 @@ def test_gradients_keep_the_dtype_of_their_leaf(exact):
     assert close(a.grad.to_host(), [2, 2, 2])
 
 
+def test_a_cast_gives_its_gradient_back(exact):
+    x = ag.tensor(put(exact, np.array([1.5, -2.5], np.float32)), requires_grad=True)
+    wide = ag.cast(x, "float64")
+    ag.Tape().backward(wide, [1.0, 10.0])
+    assert wide.dtype == "float64" and x.grad.dtype == "float32"
+    assert close(x.grad.to_host(), [1, 10])
+    whole = ag.cast(x, "int32")
+    assert whole.to_host().tolist() == [1, -2] and not whole.requires_grad
+    assert ag.cast(whole, "float32").to_host().tolist() == [1, -2]
+
+
 def test_operators_on_either_side(device):
     a = np.array([1.0, 2.0, -3.0], np.float32)
     x = ag.tensor(put(device, a))
@@ -153,6 +164,8 @@ def test_operators_on_either_side(device):
              (x >= 1, a >= 1), (np.float64(3) * x, 3 * a), (a * x, a * a), (x @ x, a @ a), (a @ x, a @ a)]
     for number, (got, expected) in enumerate(pairs):
         assert close(got.to_host(), expected), number
+    for got, expected in [(x.value * x, a * a), (x.value - x * 2, -a), (x.value @ x, a @ a)]:
+        assert isinstance(got, ag.Node) and close(got.to_host(), expected)  # with a Tensor, too
 
 
 def test_tensors_parameters_and_arrays_are_taken_as_they_are(device):

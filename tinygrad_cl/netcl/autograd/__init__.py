@@ -16,7 +16,7 @@ from tinygrad_cl.netcl.autograd.modes import (enable_grad, is_grad_enabled, no_g
 from tinygrad_cl.netcl.autograd.normalization import (layer_norm, log_softmax, logsumexp,
                                                       softmax)
 from tinygrad_cl.netcl.autograd.ops import (
-    abs, absolute_error, add, broadcast_to, clamp, cos, div, elu, eq, exp, ge, gelu, gt, le,
+    abs, absolute_error, add, broadcast_to, cast, clamp, cos, div, elu, eq, exp, ge, gelu, gt, le,
     leaky_relu, log, log_loss, logistic_loss, lt, matmul, max, maximum, mean, min, minimum, mul, ne,
     neg, pow, primitive, reciprocal, relu, reshape, rsqrt, sigmoid, sin, softplus, sqrt, square,
     squared_error, sub, sum, swish, tanh, tensor, transpose, where)
@@ -26,9 +26,9 @@ from tinygrad_cl.netcl.ops.primitives import register_primitive
 __all__ = [
     "Node", "Tape", "abs", "absolute_error", "add", "apply_op", "apply_primitive", "arange",
     "bce_with_logits", "binary_cross_entropy", "binary_cross_entropy_with_logits", "broadcast_to",
-    "cat", "causal_mask", "chunk", "clamp", "cos", "cross_entropy", "debug_tape", "describe",
-    "detect_anomaly", "div", "elu", "embedding", "enable_grad", "eq", "exp", "ge", "gelu",
-    "getitem", "gt", "index_select", "is_grad_enabled", "l1_loss", "layer_norm", "le",
+    "cast", "cat", "causal_mask", "chunk", "clamp", "cos", "cross_entropy", "debug_tape",
+    "describe", "detect_anomaly", "div", "elu", "embedding", "enable_grad", "eq", "exp", "ge",
+    "gelu", "getitem", "gt", "index_select", "is_grad_enabled", "l1_loss", "layer_norm", "le",
     "leaky_relu", "log", "log_loss", "log_softmax", "logistic_loss", "logsumexp", "lt",
     "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mse_loss", "mul",
     "narrow", "ne", "neg", "no_grad", "pow", "primitive", "reciprocal", "register_primitive",

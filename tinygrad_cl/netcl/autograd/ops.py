@@ -3,6 +3,8 @@ and give a Node. The elementwise ones are read from the table (`ops.table`)."""
 
 from functools import partial
 
+import numpy as np
+
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes, matmul
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
 from tinygrad_cl.netcl.core.device import INT32
@@ -11,7 +13,7 @@ from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
 __all__ = [
-    "abs", "absolute_error", "add", "broadcast_to", "clamp", "cos", "div", "elu", "eq", "exp",
+    "abs", "absolute_error", "add", "broadcast_to", "cast", "clamp", "cos", "div", "elu", "eq", "exp",
     "ge", "gelu", "gt", "le", "leaky_relu", "log", "log_loss", "logistic_loss", "lt", "matmul",
     "max", "maximum", "mean", "min", "minimum", "mul", "ne", "neg", "pow", "primitive",
     "reciprocal", "relu", "reshape", "rsqrt", "sigmoid", "sin", "softplus", "sqrt", "square",
@@ -136,3 +138,13 @@ def broadcast_to(x, shape, tape=None):
     x, = as_nodes((x,))
     return apply_op(lambda value: elementwise.broadcast_to(value, shape), lambda grad: [grad], x,
                     tape=tape, op_name="broadcast_to", attrs={"shape": shape})
+
+
+def cast(x, dtype, tape=None):
+    """x with its numbers in another dtype: "float32", "float64", or towards 0 to the indices of
+    "int32". The gradient is cast back; through indices there is none.
+    """
+    x, = as_nodes((x,))
+    back = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
+    return apply_op(lambda value: elementwise.cast(value, dtype), back, x, tape=tape,
+                    op_name="cast", attrs={"dtype": dtype})

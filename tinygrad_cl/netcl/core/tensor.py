@@ -1,6 +1,7 @@
 """A tensor: numbers in device memory, with a shape and a dtype."""
 
 import math
+from numbers import Real
 
 import numpy as np
 
@@ -76,8 +77,37 @@ def check_all(array, good, fault):
         raise ValueError(f"{array[place]}{f' at {list(place)}' if place else ''} {fault}")
 
 
+OPERATORS = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
+
+
+def operator(name):
+    """Two methods, for a Tensor on the left and one on the right of an operator."""
+
+    def left(self, other):
+        return operate(name, self, other)
+
+    def right(self, other):
+        return operate(name, other, self)
+
+    return left, right
+
+
+def operate(name, left, right):
+    """The result of an operator on Tensors, numbers and arrays; anything else, such as a Node of
+    autograd, is asked how it does it.
+    """
+    like = left if isinstance(left, Tensor) else right
+    operands = [Tensor.from_host(like.queue, x, like.dtype) if isinstance(x, np.ndarray) else x
+                for x in (left, right)]
+    if not all(isinstance(x, (Tensor, Real)) for x in operands):
+        return NotImplemented
+    return OPERATORS[name](*operands)
+
+
 class Tensor:
     """Numbers on a device, contiguous, the last axis running fastest.
+
+    + − * / and @ compute new tensors, broadcast as in NumPy, without autograd: nothing is recorded.
 
     layout          device, shape and dtype
     buffer          the device memory; a view (`reshape`) shares it
@@ -87,6 +117,7 @@ class Tensor:
     """
 
     __slots__ = ("layout", "buffer", "grad", "requires_grad", "__weakref__")
+    __array_ufunc__ = None  # so that np.float64(2) * tensor is left to Tensor.__rmul__
 
     def __init__(self, layout, buffer, requires_grad=False):
         self.layout = layout
@@ -161,6 +192,15 @@ class Tensor:
         if layout.size != self.size:
             raise ValueError(f"shape {self.shape} cannot become {layout.shape}")
         return Tensor(layout, self.buffer)
+
+    __add__, __radd__ = operator("add")
+    __sub__, __rsub__ = operator("sub")
+    __mul__, __rmul__ = operator("mul")
+    __truediv__, __rtruediv__ = operator("div")
+    __matmul__, __rmatmul__ = operator("matmul")
+
+    def __neg__(self):
+        return OPERATORS["neg"](self)
 
     @property
     def queue(self):
