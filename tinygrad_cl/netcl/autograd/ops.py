@@ -13,9 +13,9 @@ from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
 __all__ = [
-    "abs", "absolute_error", "add", "broadcast_to", "cast", "clamp", "cos", "div", "elu", "eq", "exp",
-    "ge", "gelu", "gt", "le", "leaky_relu", "log", "log_loss", "logistic_loss", "lt", "matmul",
-    "max", "maximum", "mean", "min", "minimum", "mul", "ne", "neg", "pow", "primitive",
+    "abs", "absolute_error", "add", "broadcast_to", "cast", "clamp", "cos", "div", "elu", "eq",
+    "exp", "ge", "gelu", "gt", "le", "leaky_relu", "log", "log_loss", "logistic_loss", "lt",
+    "matmul", "max", "maximum", "mean", "min", "minimum", "mul", "ne", "neg", "pow", "primitive",
     "reciprocal", "relu", "reshape", "rsqrt", "sigmoid", "sin", "softplus", "sqrt", "square",
     "squared_error", "sub", "sum", "swish", "tanh", "tensor", "transpose", "where"]
 
