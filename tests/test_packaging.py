@@ -39,9 +39,11 @@ def conda():
 
 
 DIRECT = requirements(PROJECT["dependencies"])
-OPTIONAL = requirements(line for extra in PROJECT["optional-dependencies"].values() for line in extra)
+EXTRAS = PROJECT["optional-dependencies"]
+PEERS = requirements(EXTRAS["peers"])  # too large for the lock
+OPTIONAL = requirements(line for extra in EXTRAS.keys() - {"peers"} for line in EXTRAS[extra])
 OPTIONAL.pop(canonicalize_name(PROJECT["name"]))
-PARALLEL = requirements(PROJECT["optional-dependencies"]["parallel"])  # netcl.distributed does without, too
+PARALLEL = requirements(EXTRAS["parallel"])  # netcl.distributed does without, too
 
 
 @pytest.mark.parametrize("name, requirement", (DIRECT | OPTIONAL).items(), ids=str)
@@ -59,8 +61,13 @@ def test_conda_gets_the_same_packages_in_the_same_ranges():
 
 def test_every_requirement_has_a_reason():
     lines = [line for line in PYPROJECT_TEXT.splitlines() if re.match(r'    "[a-z].*[<>=\]].*",', line)]
-    assert len(lines) >= len(DIRECT | OPTIONAL)
+    assert len(lines) >= len(DIRECT | OPTIONAL | PEERS)
     assert [line for line in lines if not re.search(r'",\s+# \w+', line)] == []
+
+
+def test_no_peer_is_locked_or_imported_by_the_packages():
+    imported = {name for package in PACKAGES for name in imported_names(ROOT / package)}
+    assert not PEERS.keys() & (imported | locked().keys())
 
 
 def test_the_lock_names_no_host():
