@@ -24,9 +24,11 @@ def init():
     """Join the other processes; every other function here does so, too, when it comes first.
 
     From then on, an exception that ends one process ends all of them, where they would wait for it
-    for ever. Each computes on its `manager.default("auto")`; TINYGRAD_CL_DEVICE, given by mpiexec
-    to each process, distributes them over several devices. RuntimeError if mpiexec started several
-    processes that do not find each other.
+    for ever. RuntimeError if mpiexec started several processes that do not find each other.
+
+    Each computes on its own `manager.default("auto")`, the first device that works. With several
+    of them, give each process its own by PYOPENCL_CTX: `mpiexec -n 1 -env PYOPENCL_CTX 0:0 python
+    train.py : -n 1 -env PYOPENCL_CTX 0:1 python train.py`.
     """
     communicator()
 
