@@ -1,5 +1,6 @@
 """What a queue is asked to do: kernels, fills and copies, each with its event."""
 
+import copy
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,13 +24,25 @@ class Kernel:
         self.program, self.name, self.kinds = program, name, kinds
         self.types = tuple(map(type, constants))
         self.constants = tuple(constant.item() for constant in constants)
-        self.handle = self.new_handle()
+        self._make_handle()
 
-    def new_handle(self):
-        """Another `cl.Kernel` of the same: it holds arguments of its own."""
-        handle = cl.Kernel(self.program, self.name)
-        handle.set_scalar_arg_dtypes([*self.types, *self.kinds])
-        return handle
+    def _make_handle(self):
+        self.handle = cl.Kernel(self.program, self.name)
+        self.handle.set_scalar_arg_dtypes([*self.types, *self.kinds])
+
+    def twin(self):
+        """The same with a handle of its own, so that it keeps arguments of its own."""
+        twin = copy.copy(self)
+        twin._make_handle()
+        return twin
+
+    def only_reads(self, index):
+        """Whether argument number `index` of the handle is a pointer to const numbers."""
+        try:
+            qualifier = self.handle.get_arg_info(index, cl.kernel_arg_info.TYPE_QUALIFIER)
+        except cl.Error:  # a driver need not know
+            return False
+        return bool(qualifier & cl.kernel_arg_type_qualifier.CONST)
 
 
 @dataclass(frozen=True)
@@ -55,8 +68,11 @@ class Command:
         """Bytes of the buffers among its operands, a little more than its tensors: what it can have
         read and written.
         """
-        buffers = {operand for operand in self.operands if isinstance(operand, cl.MemoryObjectHolder)}
-        return sum(buffer.size - SLACK for buffer in buffers)
+        return sum(buffer.size - SLACK for buffer in self.buffers())
+
+    def buffers(self):
+        """The buffers among its operands, a set."""
+        return {operand for operand in self.operands if isinstance(operand, cl.MemoryObjectHolder)}
 
 
 @dataclass(frozen=True)
@@ -72,8 +88,8 @@ class Launch(Command):
     group: tuple | None
 
     def again(self, queue):
-        """A function that enqueues the same once more, whatever others do with the kernel."""
-        handle = self.kernel.new_handle()
+        """A function that enqueues the same again, if nobody else sets the kernel's arguments."""
+        handle = self.kernel.handle
         handle.set_args(*self.kernel.constants, *self.operands)
         return partial(cl.enqueue_nd_range_kernel, queue, handle, self.size, self.group)
 

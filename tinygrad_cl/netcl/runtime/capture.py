@@ -76,16 +76,18 @@ class Captured:
         if state.leaves is not None:  # this thread is recording
             return self._function(*args, **kwargs)
         with self._lock:
-            self._load(args, kwargs)
+            inputs = self._load(args, kwargs)
             if self._recording:
-                self._recording.replay()
+                self._recording.replay(inputs)
             else:
                 self._record()
             form, tensors = self._result
             return put_together(form, iter([tensor.copy() for tensor in tensors]))
 
     def _load(self, args, kwargs):
-        """Copy the numbers among the arguments into the function's own tensors."""
+        """The buffers where the function finds the tensors among its arguments: its own, with a
+        copy, unless a replay can read the caller's.
+        """
         given = []
         form = take_apart((args, kwargs), given)
         if self._form is None:
@@ -96,14 +98,18 @@ class Captured:
         elif form != self._form:
             raise ValueError(f"{self._name} was captured for {describe(self._form)}, and got "
                              f"{describe(form)}: capture again for other shapes and values")
-        for own, x in zip(self._inputs, given):
+        inputs = [own.buffer for own in self._inputs]
+        for number, (own, x) in enumerate(zip(self._inputs, given)):
             if isinstance(x, np.ndarray):
                 own.write(x)
             elif x.layout is not own.layout:
                 raise ValueError(f"{self._name} was captured on {own.device}, and got a tensor on "
                                  f"{x.device}")
+            elif self._recording and self._recording.may_read(number, x.buffer):
+                inputs[number] = x.buffer
             elif x.size:
                 own.device.copy(own.buffer, x.buffer, x.nbytes)
+        return inputs
 
     def _record(self):
         """Run the function, and find out whether it can be replayed."""
@@ -127,6 +133,7 @@ class Captured:
             if not text and before[0] != result[0]:
                 text = f"it returned {describe(before[0])} and then {describe(result[0])}"
             if not text:
+                recording.prepare(self._inputs, tensors)
                 self._recording = recording
             elif self._calls == 3:
                 self._fault = f"{self._name} cannot be replayed, since its calls differ: {text}"

@@ -64,7 +64,6 @@ class Recording:
         self.clean = [leaf for leaf, _ in before.gradients if leaf.grad is None] if before else []
         self._number = {}  # address: how many buffers had been taken before the last one there
         self._taken = 0
-        self._calls = None
 
     @contextlib.contextmanager
     def running(self):
@@ -109,14 +108,55 @@ class Recording:
         command = replace(command, operands=tuple(operands), event=None)
         self.entries.append(Entry(device, command, tuple(meaning)))
 
-    def replay(self):
-        """Enqueue all commands again. RuntimeError if there is a gradient that there was not."""
-        if any(leaf.grad is not None for leaf in self.clean):
+    def prepare(self, inputs, results):
+        """Make ready for replay.
+
+        inputs, results   the tensors that the step got, and gave
+        """
+        self._calls, self._devices = [], {entry.device for entry in self.entries}
+        self._readers = {x.buffer.int_ptr: [] for x in inputs}
+        seen = {x.buffer.int_ptr for x in results}
+        seen |= {gradient.buffer.int_ptr for _, gradient in self.gradients if gradient}
+        for number, entry in enumerate(self.entries):
+            command = entry.command
+            if isinstance(command, Launch):
+                command = replace(command, kernel=command.kernel.twin())
+                self.entries[number] = replace(entry, command=command)
+            self._calls.append(command.again(entry.device.queue))
+            self._find_readers(command)
+        self._readers = [None if x.buffer.int_ptr in seen else self._readers[x.buffer.int_ptr]
+                         for x in inputs]
+        self._addresses = {buffer.int_ptr for entry in self.entries
+                           for buffer in entry.command.buffers()}
+
+    def _find_readers(self, command):
+        """Note which arguments are inputs: [(handle, index)], or None where one may be written."""
+        for index, operand in enumerate(command.operands):
+            address = getattr(operand, "int_ptr", None)
+            if self._readers.get(address) is None:
+                continue
+            index += len(command.kernel.constants) if isinstance(command, Launch) else 0
+            if isinstance(command, Launch) and command.kernel.only_reads(index):
+                self._readers[address].append((command.kernel.handle, index))
+            else:
+                self._readers[address] = None
+
+    def may_read(self, number, buffer):
+        """Whether the step can read input number `number` from this buffer: it only reads it, and
+        neither keeps it nor uses it in another way.
+        """
+        return self._readers[number] is not None and buffer.int_ptr not in self._addresses
+
+    def replay(self, inputs):
+        """Enqueue all commands again, with inputs in these buffers. RuntimeError if there is a
+        gradient that there was not.
+        """
+        if any([leaf.grad is not None for leaf in self.clean]):
             raise RuntimeError("when this step was recorded, its parameters had no gradients before, "
                                "and now they have: set them to None before each call, or in the step")
-        if self._calls is None:
-            self._calls = [entry.command.again(entry.device.queue) for entry in self.entries]
-            self._devices = {entry.device for entry in self.entries}
+        for readers, buffer in zip(self._readers, inputs):
+            for handle, index in readers or ():
+                handle.set_arg(index, buffer)
         if any([device.watched for device in self._devices]):
             for entry, enqueue in zip(self.entries, self._calls):
                 entry.device.tell(replace(entry.command, event=enqueue()))
