@@ -97,6 +97,11 @@ def test_batches_are_copies(prefetch):
     assert data.tolist() == [0, 1, 2, 3, 4, 5]
 
 
+def test_without_a_queue_arrays_are_as_the_data_set_has_them():
+    names, pixels = next(iter(DataLoader((np.array(["a", "b"]), np.array([[1, 2], [3, 4]], np.uint8)), shuffle=False)))
+    assert names.tolist() == ["a", "b"] and pixels.dtype == np.uint8 and pixels.tolist() == [[1, 2], [3, 4]]
+
+
 # -- on the device --------------------------------------------------------------------------------
 
 

@@ -79,12 +79,12 @@ def test_names_in_dicts_and_states_are_joined_by_dots(tmp_path):
 def test_loading_into_tensors_and_modules(device, tmp_path):
     path = tmp_path / "a.npz"
     weight, scale = put(device, np.arange(6, dtype=np.float32).reshape(2, 3), np.array(2.5, np.float32))
-    io.save(path, {"weight": weight, "deep": {"scale": scale}, "layer": Layer(w=np.ones(2)), "epoch": 7})
+    io.save(path, {"weight": weight, "deep": {"scale": scale}, "layer": Layer(w=np.ones(2)), "layer2": 7})
     for tensor in (weight, scale):
         tensor.write(np.zeros(tensor.shape))
     layer, buffer = Layer(w=np.zeros(2)), weight.buffer
     arrays = io.load(path, into={"weight": weight, "deep": {"scale": scale}, "layer": layer})
-    assert arrays["epoch"] == 7  # for which nobody needs to make room
+    assert arrays["layer2"] == 7  # for which nobody needs to make room
     assert np.array_equal(weight.to_host(), [[0, 1, 2], [3, 4, 5]]) and weight.buffer is buffer
     assert scale.to_host() == 2.5 and layer.state["w"].tolist() == [1, 1]
 
