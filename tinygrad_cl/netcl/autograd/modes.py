@@ -10,6 +10,7 @@ class State(threading.local):
     enabled   whether operations keep what backward needs
     tapes     the tapes that are open, the innermost last
     anomaly   whether backward looks at every gradient for NaN and infinities
+    trace     where operations are written down instead of computed (see `trace`), or None
     leaves    a list that gets each tensor on which backward leaves a leaf's gradient; None where
               nobody wants to know, as outside of a recording
     """
@@ -18,6 +19,7 @@ class State(threading.local):
         self.enabled = True
         self.tapes = []
         self.anomaly = False
+        self.trace = None
         self.leaves = None
 
 

@@ -143,6 +143,12 @@ class Node:
     def __getitem__(self, key):
         return getitem(self, key)
 
+    def __bool__(self):
+        """`if loss < 1:` looks at the number. ValueError where there are several."""
+        if self.value.size != 1:
+            raise ValueError(f"shape {self.shape} holds several numbers, not one that is true or not")
+        return bool(self.to_host())
+
     def __matmul__(self, other):
         return matmul(self, other)
 
@@ -173,6 +179,8 @@ def as_nodes(args):
 
 def apply_primitive(name, *args, tape=None, **attrs):
     """A primitive of the table on Nodes, Tensors, arrays and numbers, as a Node."""
+    if state.trace is not None:
+        return state.trace.operation(name, args, attrs)
     primitive = get_primitive(name)
     nodes = args
     for x in args:
@@ -201,9 +209,11 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
 
     Inside no_grad, and where no argument requires a gradient, grad_fn is dropped.
     """
+    name = op_name or getattr(fn, "__name__", "custom")
+    if state.trace is not None:
+        return state.trace.operation(name, args, attrs or {})
     nodes = as_nodes(args)
     out = fn(*[x.value if isinstance(x, Node) else x for x in nodes])
-    name = op_name or getattr(fn, "__name__", "custom")
     if not isinstance(out, Tensor):
         raise TypeError(f"the function of op {name!r} returns a Tensor, not {type(out).__name__}")
     parents = tuple([x for x in nodes if isinstance(x, Node)])

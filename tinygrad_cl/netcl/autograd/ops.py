@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes, matmul
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
 from tinygrad_cl.netcl.core.device import INT32
@@ -109,6 +110,8 @@ def min(x, axis=None, keepdims=False, tape=None):
 
 def extreme(how, x, axis, keepdims, tape):
     """max or min."""
+    if state.trace is not None:
+        return state.trace.operation(how, (x,), {"axis": axis, "keepdims": keepdims})
     x, = as_nodes((x,))
     out = reduction.reduce(x.value, how, axis, keepdims)
     return apply_op(lambda value: out, extreme_rule(x.value, out, axis), x, tape=tape, op_name=how,

@@ -1,0 +1,210 @@
+"""`jit_compile`: a function of Nodes becomes one forward and one backward kernel."""
+
+import functools
+import warnings
+from contextlib import ExitStack
+from dataclasses import dataclass
+from threading import get_ident
+from traceback import walk_tb
+
+from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
+from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.autograd.node import OURS, Node
+from tinygrad_cl.netcl.autograd.signature import Signature
+from tinygrad_cl.netcl.autograd.trace import NoNumbers, Trace, TraceNode, Untraceable
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
+
+MOST_PROGRAMS = 256  # of one function: then it begins afresh
+
+
+class JitFallback(UserWarning):
+    """A compiled function runs operation by operation; the message says why."""
+
+
+def jit_compile(function=None, *, quiet=False):
+    """The function with its operations fused: `@jit_compile`, or `fast = jit_compile(slow)`.
+
+    quiet   do not warn (JitFallback) where it cannot be fused; `why` says it in any case
+
+    It takes Nodes, Tensors, numbers and whatever else, and returns one Node. A chain of primitives,
+    built-in or registered, with the sum, mean, maximum or minimum at its end becomes one forward
+    and one backward kernel; after a reduction, the next chain begins. The result is on the tape as
+    one operation, `jit_<name>`, for each chain.
+
+    To see what it does, the function is called with Nodes that hold no numbers: at the first call,
+    and whenever the layout, requires_grad or value of something changes that it takes as argument,
+    or from a variable around it. What else it may take, from a list or the attribute of an object,
+    is not seen that way: then it is traced in every call, which costs some microseconds, but still
+    compiled once. Attributes of modules are taken to be constants.
+
+    Where it does something else, such as a matrix product, an `if` that looks at numbers, or more
+    results, the function runs as it is, operation by operation.
+    """
+    if function is None:
+        return functools.partial(jit_compile, quiet=quiet)
+    return CompiledFunction(function, quiet)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is to be done for one signature.
+
+    steps     (CompiledGraph, numbers of its values) in order: the inputs are 0, 1, …, then come
+              what was found by tracing, then the results of the steps
+    records   the primitives in use, by name: somebody may register other ones
+    why       why there are no steps; "" where there are
+    warn      whether that is worth a warning
+    """
+
+    steps: tuple = ()
+    records: tuple = ()
+    why: str = ""
+    warn: bool = True
+
+
+class CompiledFunction:
+    """What jit_compile returns.
+
+    why   why the last call was not fused; "" if it was
+    """
+
+    def __init__(self, function, quiet=False):
+        functools.update_wrapper(self, function)
+        self.why = ""
+        self._name = f"jit_{getattr(function, '__name__', type(function).__name__)}"
+        self._warn = not quiet
+        self._programs, self._graphs = {}, {}
+
+    def __get__(self, instance, owner=None):
+        """In a class, it is a method like any other."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args, tape=None, **kwargs):
+        if state.trace is not None:  # in a function that is compiled as well
+            return self.__wrapped__(*args, **kwargs)
+        program, values = self._look_up(args, kwargs)
+        self.why = program.why
+        if program.why:
+            return self._fall_back(program, args, kwargs, tape)
+        for graph, numbers in program.steps:
+            values.append(graph([values[number] for number in numbers], self._name, tape))
+        return values[-1]
+
+    def graphs(self, *args, **kwargs):
+        """The CompiledGraphs of a call with these arguments, a list; nothing is computed."""
+        program, _ = self._look_up(args, kwargs)
+        self.why = program.why
+        return [graph for graph, _ in program.steps]
+
+    def source(self, *args, **kwargs):
+        """The text of the kernels of a call with these arguments, forward and backward."""
+        return "\n".join(text for graph in self.graphs(*args, **kwargs)
+                         for text in (graph.forward_source, graph.backward_source))
+
+    def _look_up(self, args, kwargs):
+        """(the Program of a call, the values that it begins with)"""
+        signature = Signature(state.enabled)
+        for x in args:
+            signature.add(x)
+        for name, x in kwargs.items():
+            signature.key.append(name)
+            signature.add(x)
+        signature.add(self.__wrapped__)
+        key = tuple(signature.key)
+        program = self._programs.get(key)
+        if program and all([PRIMITIVES.get(each.name) is each for each in program.records]):
+            return program, signature.inputs
+        program, found = self._trace(signature.inputs, args, kwargs)
+        if program.why or signature.complete and not found:
+            if len(self._programs) >= MOST_PROGRAMS:
+                self._programs.clear()
+                self._graphs.clear()
+            self._programs[key] = program
+        return program, signature.inputs + found
+
+    def _trace(self, inputs, args, kwargs):
+        """(a Program, the Nodes and Tensors that it uses besides the inputs)"""
+        known = {id(x): TraceNode("input", layout_or_none(x)) for x in inputs}
+        wrapped, names = as_nodes(args), {name: as_node(x) for name, x in kwargs.items()}
+        for x, node in zip((*args, *kwargs.values()), (*wrapped, *names.values())):
+            if x is not node:
+                known[id(node)] = known[id(x)]
+        trace, thread = Trace(known), get_ident()
+
+        def refuse(command):
+            if command.name == "read" and get_ident() == thread:
+                raise NoNumbers
+
+        try:
+            with trace.recording(), ExitStack() as stack:
+                for device in manager.devices():
+                    stack.enter_context(device.watched_by(refuse))
+                out = self.__wrapped__(*wrapped, **names)
+            found = [x for x, _ in trace.found]
+            leaves = [known[id(x)] for x in inputs] + [leaf for _, leaf in trace.found]
+            return self._program(out, leaves), found
+        except Exception as error:  # whatever it is: if it is a mistake, it will come again
+            return Program(why=reason(error)), []
+
+    def _program(self, out, leaves):
+        """The Program that computes what a traced call returned."""
+        if not isinstance(out, Node):
+            raise Untraceable(f"it returns a {type(out).__name__}, not one Node")
+        if not isinstance(out.value, TraceNode) or out.value.op_name == "input":
+            return Program(why="it does no operation", warn=False)
+        numbers = {leaf: number for number, leaf in enumerate(leaves)}
+        count, steps, records = len(leaves), [], set()
+        for head, inputs, body in split(out.value):
+            key = content(head, inputs, body)
+            graph = self._graphs.get(key)
+            if graph is None:
+                graph = self._graphs[key] = CompiledGraph(head, inputs, body)
+            if not graph.whole.size:
+                return Program(why="there are no numbers", warn=False)
+            steps.append((graph, tuple([numbers[leaf] for leaf in inputs])))
+            records |= {node.primitive for node in body}
+            numbers[head] = count
+            count += 1
+        return Program(tuple(steps), tuple(records))
+
+    def _fall_back(self, program, args, kwargs, tape):
+        """The function as it is."""
+        kwargs = {name: as_node(x) for name, x in kwargs.items()}
+        with tape or ExitStack():
+            out = self.__wrapped__(*as_nodes(args), **kwargs)
+        if self._warn and program.warn:
+            self._warn = False  # once is enough
+            warnings.warn(f"{self._name[4:]} is not fused, its operations run one by one: "
+                          f"{program.why}", JitFallback, stacklevel=3)
+        return out
+
+
+def layout_or_none(x):
+    """The Layout of a Node or Tensor; None of a number."""
+    return getattr(x.value if isinstance(x, Node) else x, "layout", None)
+
+
+def as_node(x):
+    """A Tensor as a Node: then operators on it are operations of autograd."""
+    return Node(x, x.requires_grad) if isinstance(x, Tensor) else x
+
+
+def as_nodes(args):
+    return tuple([as_node(x) for x in args])
+
+
+def reason(error):
+    """Why a function could not be traced, as a part of a sentence."""
+    if isinstance(error, NoNumbers):
+        return f"{culprit(error)} looks at numbers, and there are none while it is traced"
+    return str(error) if isinstance(error, Untraceable) else f"{type(error).__name__}: {error}"
+
+
+def culprit(error):
+    """The name of our function that was called, by somebody else, when the error came."""
+    codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
+    theirs = next(number for number, code in enumerate(codes) if not code.co_filename.startswith(OURS))
+    ours = [code.co_name for code in codes[theirs:] if code.co_filename.startswith(OURS)]
+    return ours[0]

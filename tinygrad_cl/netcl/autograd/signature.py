@@ -1,0 +1,88 @@
+"""What the trace of a function depends on, so that it is known when an earlier one will do."""
+
+import dis
+import functools
+import types
+from numbers import Real
+
+from tinygrad_cl.netcl.autograd.node import Node
+from tinygrad_cl.netcl.core.tensor import Tensor
+
+FIXED = (type(None), str, bytes, types.ModuleType, types.BuiltinFunctionType)
+PACKAGE = __name__.partition(".")[0]
+
+
+class Signature:
+    """The arguments of a call, and what the names stand for that a function uses from outside.
+
+    key        the same for two calls whose traces are the same
+    inputs     the Nodes, Tensors and numbers among them, in order
+    complete   whether that is all: a list or an object may hold other things in the next call
+    """
+
+    __slots__ = ("key", "inputs", "complete", "_functions")
+
+    def __init__(self, *known):
+        self.key, self.inputs, self.complete = [*known], [], True
+        self._functions = set()
+
+    def add(self, x):
+        """Take in a value."""
+        if isinstance(x, Node):
+            self.key += (x.value.layout, x.requires_grad)
+            self.inputs.append(x)
+        elif isinstance(x, Tensor):
+            self.key += (x.layout, x.requires_grad)
+            self.inputs.append(x)
+        elif isinstance(x, FIXED):
+            self.key.append(x)
+        elif isinstance(x, Real):
+            self.key += (type(x), repr(x))
+            self.inputs.append(x)
+        elif isinstance(x, tuple):
+            self.key.append(len(x))
+            for each in x:
+                self.add(each)
+        elif isinstance(x, functools.partial):
+            self.add(x.func)
+            self.add(x.args)
+            self.add(tuple(x.keywords.items()))
+        elif isinstance(x, types.FunctionType):
+            self.function(x)
+        elif isinstance(x, type) and x.__module__ == "builtins":
+            self.key.append(x)
+        elif is_ours(x) and hasattr(x, "__wrapped__"):  # another compiled function
+            self.add(x.__wrapped__)
+        else:
+            self.key.append(...)
+            self.complete = False
+
+    def function(self, function):
+        """Take in a function, and what it uses from outside; those of this package are fixed."""
+        self.key.append(function)
+        if function in self._functions or is_ours(function):
+            return
+        self._functions.add(function)
+        for cell in function.__closure__ or ():
+            try:
+                self.add(cell.cell_contents)
+            except ValueError:  # not bound yet
+                self.key.append(None)
+        for name in global_names(function.__code__):
+            self.add(function.__globals__.get(name))
+
+
+def is_ours(x):
+    """Whether a function, or the class of an object, is of this package."""
+    return (getattr(x, "__module__", None) or "").partition(".")[0] == PACKAGE
+
+
+@functools.lru_cache(maxsize=1024)
+def global_names(code):
+    """The names that a function's code, and the functions inside it, look up outside of it."""
+    names = {step.argval for step in dis.get_instructions(code)
+             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            names |= set(global_names(constant))
+    return tuple(sorted(names))

@@ -1,0 +1,153 @@
+"""Tracing: a function is called with Nodes that hold no numbers yet, and every operation on them is
+written down instead of computed.
+"""
+
+from contextlib import contextmanager
+from numbers import Real
+
+from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.autograd.node import Node, as_nodes
+from tinygrad_cl.netcl.core.device import INT32
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.ops.elementwise import joint_layout, refuse_indices
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, c_number
+from tinygrad_cl.netcl.ops.reduction import normal_axes
+
+REDUCTIONS = ("sum", "mean", "max", "min")
+
+
+class Untraceable(Exception):
+    """The function cannot be traced; the message says why."""
+
+
+class NoNumbers(Untraceable):
+    """Something looked at the numbers of a result that is not computed yet."""
+
+
+class TraceNode:
+    """A result that is not computed yet: it stands where a Node has its Tensor.
+
+    op_name     "input", the name of a primitive, or "sum", "mean", "max", "min"
+    layout      device, shape and dtype; None for a number that is an input
+    inputs      what it is computed from: TraceNodes, and constants as C text
+    needs       for each of the inputs whether its gradient is wanted
+    attrs       the constants of the primitive, or the axes and keepdims of a reduction, a dict
+    primitive   its record; None for inputs and reductions
+    """
+
+    __slots__ = ("op_name", "layout", "inputs", "needs", "attrs", "primitive")
+
+    def __init__(self, op_name, layout, inputs=(), needs=(), attrs=None, primitive=None):
+        self.op_name, self.layout, self.inputs = op_name, layout, inputs
+        self.needs, self.attrs, self.primitive = needs, attrs or {}, primitive
+
+    @property
+    def shape(self):
+        return self.layout.shape
+
+    @property
+    def dtype(self):
+        return self.layout.dtype
+
+    @property
+    def ndim(self):
+        return len(self.layout.shape)
+
+    @property
+    def size(self):
+        return self.layout.size
+
+    @property
+    def queue(self):
+        return self.layout.device.queue
+
+    def __getattr__(self, name):
+        raise NoNumbers(name)
+
+    def __repr__(self):
+        inputs = ", ".join(x if isinstance(x, str) else x.op_name for x in self.inputs)
+        return f"TraceNode({self.op_name}({inputs}), {self.layout})"
+
+
+class Trace:
+    """What a function does while it is traced.
+
+    known   {id of a Node, Tensor or number: its TraceNode}, for those that the caller can name
+    found   the other Nodes that the function used, each with its TraceNode: they may be others in
+            the next call
+    """
+
+    def __init__(self, known):
+        self.known, self.found = known, []
+        self._nodes = {}
+
+    @contextmanager
+    def recording(self):
+        """`with trace.recording():` — operations of this thread are written down here."""
+        before, state.trace = state.trace, self
+        try:
+            yield
+        finally:
+            state.trace = before
+
+    def operation(self, name, args, attrs):
+        """The Node of an operation: a primitive of the table, or a reduction. Untraceable for
+        others.
+        """
+        if name in REDUCTIONS and len(args) == 1:
+            return self.reduction(name, *args, **attrs)
+        primitive = PRIMITIVES.get(name)
+        if primitive is None:
+            raise Untraceable(f"{name} is no operation on each number for itself")
+        if not primitive.fusible:
+            raise Untraceable(f"{name} was registered with fusible=False")
+        operands, needs = self.operands(args)
+        layouts = [x.layout if isinstance(x, TraceNode) else None for x in operands]
+        refuse_indices(name, [layout for layout in layouts if layout is not None])
+        layout = joint_layout(name, primitive.arity, layouts)
+        if primitive.backward is None:
+            needs = [False] * len(needs)
+        return self.node(name, layout, operands, needs, primitive.constants(attrs), primitive)
+
+    def reduction(self, name, x, axis=None, keepdims=False):
+        """The Node of a sum, mean, maximum or minimum over axes."""
+        (operand,), needs = self.operands((x,))
+        if operand.dtype == INT32:
+            raise Untraceable(f"{name} of int32")
+        axes = normal_axes(axis, operand.shape)
+        shape = [1 if each in axes else length for each, length in enumerate(operand.shape)
+                 if keepdims or each not in axes]
+        layout = layout_of(operand.layout.device, shape, operand.dtype)
+        return self.node(name, layout, [operand], needs, {"axes": axes, "keepdims": keepdims})
+
+    def node(self, name, layout, inputs, needs, attrs, primitive=None):
+        """A Node of a TraceNode; the same operation on the same inputs is the same TraceNode."""
+        key = (name, *inputs, *needs, repr(attrs))
+        found = self._nodes.get(key)
+        if found is None:
+            found = self._nodes[key] = TraceNode(name, layout, tuple(inputs), tuple(needs), attrs,
+                                                 primitive)
+        return Node(found, True in needs)
+
+    def operands(self, args):
+        """([TraceNode or C text of a number for each argument], [whether it wants a gradient])"""
+        if not all(isinstance(x, (Node, Tensor, Real)) for x in args):
+            args = as_nodes(args)
+        operands, needs = [], []
+        for x in args:
+            operands.append(self.operand(x))
+            needs.append(state.enabled and not isinstance(x, Real) and x.requires_grad)
+        return operands, needs
+
+    def operand(self, x):
+        """The TraceNode of a Node, Tensor or number, or the C text of a number."""
+        if isinstance(x, Node) and isinstance(x.value, TraceNode):
+            return x.value
+        known = self.known.get(id(x))
+        if known is None:
+            if isinstance(x, Real):
+                return c_number(x)
+            value = x.value if isinstance(x, Node) else x
+            known = self.known[id(x)] = TraceNode("input", value.layout)
+            self.found.append((x, known))  # kept, so that its id is no other's
+        return known

@@ -1,0 +1,118 @@
+"""Fused kernels: a chain of elementwise operations, and the sums or extremes at its end, by one
+launch.
+"""
+
+import math
+
+import numpy as np
+import pyopencl as cl
+
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.ops.elementwise import broadcast_strides, merge_axes
+from tinygrad_cl.netcl.ops.elementwise_source import options
+from tinygrad_cl.netcl.ops.fused_source import Operand, Walk, fused_source
+from tinygrad_cl.netcl.ops.reduction import CHAIN, CHUNK
+
+MOST_CHUNKS = 4096  # the last one joins them all
+
+
+class FusedPlan:
+    """A fused kernel for operands of given layouts, with all that stays the same from call to call.
+
+    source    its text
+    results   the Layout of each store and then of each total
+    scratch   the buffers that chunks meet in; none where there is one chunk
+    """
+
+    __slots__ = ("source", "kernel", "size", "group", "results", "scratch", "device")
+
+    def __init__(self, source, kernel, size, group, results, scratch):
+        self.source, self.kernel, self.size, self.group = source, kernel, size, group
+        self.results, self.scratch = results, scratch
+        self.device = results[0].device
+
+    def run(self, operands):
+        """The stores and the totals, new Tensors, from Tensors and numbers."""
+        device = self.device
+        tensors = [Tensor(layout, device.pool.allocate(layout.nbytes)) for layout in self.results]
+        device.launch(self.kernel, self.size, self.group,
+                      [*[each.buffer for each in tensors], *self.scratch,
+                       *[x.buffer if isinstance(x, Tensor) else x for x in operands]])
+        return tensors
+
+
+def fused_plan(chain, whole, layouts, shapes, axes, results):
+    """The FusedPlan of a chain.
+
+    whole     the Layout that the chain is computed in: the device, the broadcast shape, the dtype
+    layouts   of each operand; None for a number
+    shapes    of each operand, as broadcasting sees it: a gradient has lengths of 1 along the axes
+              that were joined
+    axes      those along which the totals are joined
+    results   the Layout of each store and of each total
+    """
+    device, dtype = whole.device, whole.dtype
+    kept = [1 if axis in axes else length for axis, length in enumerate(whole.shape)]
+    strides = [layout and broadcast_strides(shape, whole.shape)
+               for layout, shape in zip(layouts, shapes)]
+    lengths, walks = merge_axes(whole.shape, [*strides, broadcast_strides(kept, whole.shape)])
+    joined = tuple(step == 0 and bool(chain.totals) for step in walks.pop())
+    operands = [Operand(layout and layout.dtype.name, tuple(step != 0 for step in walk or ()))
+                for layout, walk in zip(layouts, walks)]
+    steps = [step for walk in walks for step in (walk or ())[:-1] if step]
+    mean = [dtype.type(math.prod(whole.shape[axis] for axis in axes))] * (chain.how == "mean")
+    for lanes in sorted({1, device.choices.lanes[dtype]}, reverse=True):
+        cut, chunk, size, group = divide(lengths, joined, lanes, device.choices)
+        walk = Walk(joined, cut, lanes, group[0] if group and joined[-1] else 1)
+        source = fused_source(chain, operands, walk, dtype.name)
+        numbers = [*lengths, *([] if cut is None else [chunk]), *steps]
+        scratch = [] if cut is None else meeting_place(device, dtype, size, lengths, joined, chain)
+        arguments = [None] * (len(results) + len(scratch))
+        arguments += [None if layout else dtype.type for layout in layouts]
+        try:
+            kernel = device.kernel(source, chain.name, (*map(np.int64, numbers), *mean), arguments,
+                                   options(dtype.name))
+            return FusedPlan(source, kernel, size, group, results, scratch)
+        except cl.RuntimeError:
+            if lanes == 1:  # an expression that is only for single numbers has had its chance
+                raise
+
+
+def divide(lengths, joined, lanes, choices):
+    """How work-items share the shape: (the axis that is cut into chunks or None, the length of a
+    chunk, numbers of work-items in all and in each group).
+    """
+    along = 1 if joined[-1] else -(-lengths[-1] // lanes)
+    places = math.prod(length for length, join in zip(lengths[:-1], joined) if not join)
+    group = None
+    if choices.group:  # whole groups: the kernel guards the last one
+        width = choices.group if joined[-1] else min(choices.group, 1 << (along - 1).bit_length())
+        along, group = -(-along // width) * width, (width, 1, 1)
+    elif joined[-1]:
+        group = (1, 1, 1)
+    cut, chunk, count = None, 0, 1
+    if any(joined):
+        cut = max((axis for axis, join in enumerate(joined) if join), key=lambda axis: lengths[axis])
+        step = lanes * group[0] if cut == len(lengths) - 1 else 1  # numbers on the way at a time
+        steps = -(-lengths[cut] // step)
+        additions = math.prod(length for length, join in zip(lengths, joined) if join) // step
+        busy = along * places // (group[0] if group else 1)
+        count = max(min(choices.workers // busy, math.prod(lengths) // CHUNK), additions // CHAIN)
+        count = max(1, min(count, steps, MOST_CHUNKS))
+        chunk = -(-steps // count) * step
+        count = -(-lengths[cut] // chunk)
+    return (cut if count > 1 else None), chunk, (along, count, places), group
+
+
+def meeting_place(device, dtype, size, lengths, joined, chain):
+    """The buffers that chunks meet in: their parts, and how many of them have arrived, 0 at first.
+
+    The kernel sets the numbers back to 0 when it is done with them.
+    """
+    along, chunks, places = size
+    totals = places if joined[-1] else places * lengths[-1]
+    counters = places if joined[-1] else places * along
+    parts = device.pool.allocate(len(chain.totals) * chunks * totals * dtype.itemsize)
+    arrived = device.pool.allocate(4 * counters)
+    device.fill(arrived, np.int32(0), 4 * counters)
+    return [parts, arrived]
