@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tinygrad_cl.scalar import Value
-from tinygrad_cl.viz import draw, graph, layout, svg
+from tinygrad_cl.tensor import Tensor
+from tinygrad_cl.viz import draw, fold, graph, layout, nodes, svg
 
 
 def words(picture):
@@ -24,7 +25,7 @@ class Bare:
         self.data, self._prev = data, set(parents)
 
 
-@pytest.mark.parametrize("module", [graph, layout, svg], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [fold, graph, layout, nodes, svg], ids=lambda m: m.__name__)
 def test_the_examples_in_the_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
@@ -111,16 +112,64 @@ def test_several_results_share_one_picture():
 
 @pytest.mark.parametrize("thing", [3.0, np.ones(2), None, "a", Value])
 def test_what_is_no_node_is_refused_in_one_sentence(thing):
-    with pytest.raises(TypeError, match=r"^draw\(\) needs a node"):
+    with pytest.raises(TypeError, match="^a picture needs a node"):
         draw(thing)
 
 
-def test_a_very_long_chain_is_refused_in_one_sentence():
+def chain(length):
     x = Value(1.0)
-    for _ in range(5000):
+    for _ in range(length):
         x = x + 1.0
+    return x
+
+
+def test_too_large_a_graph_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match="more than 200 nodes"):
-        draw(x)
+        draw(chain(5000), fold=False)
+    with pytest.raises(ValueError, match="more than 20,000 nodes"):
+        draw(chain(10_001))
+
+
+def mlp(*sizes):
+    """A small network of Values, back-propagated."""
+    rng = np.random.default_rng(0)
+    x = [Value(rng.normal(), label=f"x{i}") for i in range(sizes[0])]
+    for n, m in zip(sizes, sizes[1:]):
+        x = [sum((Value(rng.normal(), label=f"w{i}") * a for i, a in enumerate(x)), Value(0.0, label="b")).tanh()
+             for _ in range(m)]
+    x[0].backward()
+    return x[0]
+
+
+@pytest.mark.parametrize("root, most", [(mlp(3, 4, 4, 1), 30), (mlp(2, 40, 1), 30), (chain(300), 12), (chain(5000), 12)],
+                         ids=["deep", "wide", "sum", "long"])
+def test_a_large_graph_folds_into_few_boxes_that_hold_every_node(root, most):
+    found = nodes.read_graph([root], 20_000)
+    groups = fold.fold(found, 60)
+    assert sorted(v for group in groups for v in group) == list(range(len(found.nodes)))
+    assert len(groups) <= most
+    assert all(parent < child for parent, child in fold.edges_between(found, groups)), "an edge would run to the left"
+    assert f"{len(found.nodes)} nodes in {len(groups)} boxes" in " ".join(words(draw(root)))
+
+
+def test_a_folded_layer_says_how_many_nodes_it_holds_and_between_which_numbers_they_lie():
+    shown = words(draw(mlp(2, 3, 1), fold=True))
+    assert "6 × w" in shown and "9 ×" not in shown and any("…" in word for word in shown)
+
+
+def test_a_graph_of_bands_is_small_whatever_the_ops_are():
+    x = Value(0.5)
+    for _ in range(200):
+        x = (x * 1.01).tanh() + 0.1
+    assert len(fold.fold(nodes.read_graph([x], 20_000), 60)) <= 2 * fold.BANDS
+
+
+def test_a_tensor_and_the_nodes_behind_it_show_op_shape_and_what_is_saved():
+    x = Tensor(np.ones((3, 4)), requires_grad=True)
+    w = Tensor(np.ones((4, 2)), requires_grad=True)
+    shown = words(draw((x @ w).tanh().sum()))
+    assert {"array 3×4", "array 4×2", "3×2", "MatMul", "Tanh", "Sum"} <= set(shown)
+    assert any(word.endswith("B") for word in shown), "bytes that are kept for backward"
 
 
 def random_graph(n, seed=0):
@@ -134,7 +183,7 @@ def random_graph(n, seed=0):
 
 @pytest.mark.parametrize("n", [3, 30, 150])
 def test_no_two_boxes_overlap_and_all_lie_inside(n):
-    picture = draw(*random_graph(n))
+    picture = draw(*random_graph(n), fold=False)
     boxes = [tuple(float(r.get(k)) for k in ("x", "y", "width", "height"))
              for r in ET.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}rect")]
     (*_, width, height), *boxes = boxes

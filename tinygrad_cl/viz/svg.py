@@ -53,9 +53,12 @@ def element(name, content="", **attributes):
     return f"<{name}{pairs}>{content}</{name}>"
 
 
-def text(x, y, string, size=13, fill=INK, anchor="start", bold=False, mono=False, halo=False):
-    """A line of text whose baseline begins (or, by anchor, is centred or ends) at (x, y); a halo keeps lines off it."""
-    return element("text", escape(str(string)), x=x, y=y, font_size=size, fill=fill, text_anchor=anchor,
+def text(x, y, string, size=13, fill=INK, anchor="start", bold=False, mono=False, halo=False, name=None):
+    """A line of text whose baseline begins (or, by anchor, is centred or ends) at (x, y); a halo keeps lines off it.
+
+    name   its id in the page
+    """
+    return element("text", escape(str(string)), id=name, x=x, y=y, font_size=size, fill=fill, text_anchor=anchor,
                    font_weight="600" if bold else None, font_family=MONO if mono else None,
                    **(dict(stroke=PAPER, stroke_width=4, paint_order="stroke", stroke_linejoin="round") if halo else {}))
 
