@@ -2,7 +2,6 @@
 """
 
 import numpy as np
-import pyopencl as cl
 import pytest
 
 from netcl_devices import close, device, devices, exact  # noqa: F401 (fixtures)
@@ -10,8 +9,6 @@ from tinygrad_cl import tensor as engine2
 from tinygrad_cl.netcl import optim
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.primitives import Formula
-from tinygrad_cl.netcl.ops.update import update
 
 SHAPES = [(3, 7), (), (40,), (0, 2), (1, 1), (16,)]
 
@@ -67,13 +64,13 @@ def give(params, arrays):
         p.grad = None if array is None else Tensor.from_host(p.queue, array, p.dtype)
 
 
-def run_engine2(name, settings, dtype="float32", lr=0.1, steps=10):
-    """The parameters after each step."""
-    params = [engine2.Tensor(array, requires_grad=True) for array in starts(dtype)]
-    optimizer = TWINS[name](params, lr, **settings)
+def run_engine2(name, settings, dtype="float32", shapes=SHAPES):
+    """The parameters after each of ten steps."""
+    params = [engine2.Tensor(array, requires_grad=True) for array in starts(dtype, shapes)]
+    optimizer = TWINS[name](params, 0.1, **settings)
     seen = []
-    for step in range(steps):
-        for p, array in zip(params, gradients(step)):
+    for step in range(10):
+        for p, array in zip(params, gradients(step, shapes)):
             p.grad = None if array is None else engine2.Tensor(array.astype(dtype))
         optimizer.step()
         seen.append([p.data.copy() for p in params])
@@ -84,7 +81,7 @@ def agree(optimizer, expected, dtype="float32"):
     """Whether the optimizer's parameters equal engine 2's after each step, of equal gradients."""
     good = True
     for step, arrays in enumerate(expected):
-        give(optimizer.params, gradients(step))
+        give(optimizer.params, gradients(step, [p.shape for p in optimizer.params]))
         optimizer.step()
         good &= all(close(p.to_host(), array, dtype) for p, array in zip(optimizer.params, arrays))
     return good
@@ -108,16 +105,16 @@ def test_ten_steps_in_float64(name, settings, exact):
 @EVERY
 def test_a_formula_that_is_two_percent_off_is_noticed(name, settings):
     device = next(each for each in devices().values() if not isinstance(each, str))
-    kind = getattr(optim, name)
-    expected = run_engine2(name, settings)
-    for wrong in range(len(kind(parameters(device, starts()), **settings)._update.expressions)):
+    kind, start = getattr(optim, name), starts(shapes=[(7,)])
+    expected = run_engine2(name, settings, shapes=[(7,)])
+    for wrong in range(len(kind(parameters(device, start), **settings)._update.expressions)):
         class Mutant(kind):
             def update(self, *args, **names):
                 new = super().update(*args, **names)
                 new[wrong] = f"(0.98 * ({new[wrong]}))"
                 return new
         Mutant.__name__ = f"{name}_{wrong}"
-        assert not agree(Mutant(parameters(device, starts()), 0.1, **settings), expected)
+        assert not agree(Mutant(parameters(device, start), 0.1, **settings), expected)
 
 
 @pytest.mark.parametrize("name", sorted(TWINS))
@@ -198,17 +195,6 @@ def test_more_parameters_than_a_launch_has_room_for(device):
     assert all(close(p.to_host(), twin.data) for p, twin in zip(optimizer.params, twins))
 
 
-def test_nothing_behind_a_parameter_is_written(device):
-    params = parameters(device, starts(shapes=[(7,), (33,)]))
-    optimizer = optim.SGD(params, 0.1)
-    give(params, [np.ones(7), np.ones(33)])
-    optimizer.step()
-    behind = np.empty(8, np.float32)
-    for p in params:
-        cl.enqueue_copy(device.queue, behind, p.buffer, src_offset=p.nbytes)
-        assert np.all(np.isnan(behind))
-
-
 def test_float32_and_float64_parameters_in_one_optimizer(exact):
     arrays = [*starts(), *starts("float64")]
     optimizer = optim.SGD(parameters(exact, arrays), 0.1, momentum=0.9)
@@ -257,9 +243,9 @@ def test_a_state_that_does_not_fit_changes_nothing(device):
     optimizer = optim.SGD(parameters(device, starts()), 0.1, momentum=0.9)
     saved = optimizer.state_dict()
     assert sorted(saved) == sorted(["lr", *[f"{n}.velocity" for n in range(len(SHAPES))]])
-    with pytest.raises(KeyError, match="differ in 7.velocity"):
+    with pytest.raises(KeyError, match="has 7.velocity, for which there is no place"):
         optimizer.load_state_dict(saved | {"7.velocity": 0})
-    with pytest.raises(KeyError, match="differ in lr"):
+    with pytest.raises(KeyError, match="has no lr"):
         optimizer.load_state_dict({name: array for name, array in saved.items() if name != "lr"})
     with pytest.raises(ValueError, match=r"2.velocity has shape \(40,\), in the state \(4,\)"):
         optimizer.load_state_dict(saved | {"lr": 9.0, "2.velocity": np.ones(4)})
@@ -335,23 +321,3 @@ def test_an_optimizer_shows_itself(device):
     p = Parameter.full(device.queue, (2,), 1)
     assert repr(optim.RMSProp(p)) == ("RMSProp(1 parameters, lr=0.001, alpha=0.99, eps=1e-08, "
                                       "weight_decay=0.0, momentum=0.0)")
-
-
-# -- the kernel below -----------------------------------------------------------------------------
-
-
-def test_update_says_what_does_not_fit(device):
-    f = Formula("step", ("v0 + v1 * v2",), 3)
-    x, y, one = [Tensor.full(device.queue, shape, 1) for shape in [(3,), (4,), ()]]
-    with pytest.raises(ValueError, match=r"shapes \(3,\) and \(4,\) do not go together"):
-        update(f, [(x, y)], (one,))
-    with pytest.raises(ValueError, match="share is one number"):
-        update(f, [(x, x)], (y,))
-    update(f, [], (one,))
-    if device.has(np.dtype(np.float64)):
-        with pytest.raises(TypeError, match="different dtypes"):
-            update(f, [(x, x)], (Tensor.full(device.queue, (), 1, "float64"),))
-    other = next(each for each in devices().values()
-                 if not isinstance(each, str) and each is not device)
-    with pytest.raises(ValueError, match="different devices"):
-        update(f, [(x, Tensor.full(other.queue, (3,), 1))], (one,))

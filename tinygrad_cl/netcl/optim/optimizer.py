@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 
+from tinygrad_cl.netcl.core.state import load_arrays
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import Formula, c_number
 from tinygrad_cl.netcl.ops.update import update
@@ -102,17 +103,12 @@ class Optimizer:
         """Go on where `state_dict` was taken. Nothing is changed if something does not fit:
         KeyError for names, ValueError for shapes.
         """
-        ours = dict(self._named_state())
-        odd = sorted({"lr", *ours} ^ set(state))
-        if odd:
-            raise KeyError(f"this {type(self).__name__} and the state differ in {', '.join(odd)}")
-        for name, x in ours.items():
-            if np.shape(state[name]) != x.shape:
-                raise ValueError(
-                    f"{name} has shape {x.shape}, in the state {np.shape(state[name])}")
-        self.lr = state["lr"]
-        for name, x in ours.items():
-            x.write(state[name])
+        if "lr" not in state:
+            raise KeyError("the state has no lr")
+        lr = at_least_0("lr", state["lr"])
+        arrays = {name: array for name, array in state.items() if name != "lr"}
+        load_arrays(dict(self._named_state()), arrays)
+        self.lr = lr
 
     def _named_state(self):
         return [(f"{number}.{name}", x) for number, state in enumerate(self.state)

@@ -1,0 +1,83 @@
+"""Attention with several heads, and the block that transformers are made of."""
+
+from tinygrad_cl.netcl import autograd as ag
+from tinygrad_cl.netcl.nn import init
+from tinygrad_cl.netcl.nn.activations import GELU
+from tinygrad_cl.netcl.nn.functional import scaled_dot_product_attention
+from tinygrad_cl.netcl.nn.layers import Dropout, LayerNorm, Linear, Sequential
+from tinygrad_cl.netcl.nn.module import Module
+
+
+class MultiheadAttention(Module):
+    """Attention with several heads (Vaswani et al. 2017): each one looks with embed_dim / num_heads
+    features of its own, and another layer mixes what they found.
+
+    query (…, L, embed_dim), key and value (…, S, embed_dim) → (…, L, embed_dim)
+
+    bias, queue, seed   as for Linear
+    """
+
+    def __init__(self, embed_dim, num_heads, bias=True, queue=None, *, dtype="float32", seed=None):
+        if num_heads < 1 or embed_dim % num_heads:
+            raise ValueError(f"{embed_dim} features cannot be shared among {num_heads} heads")
+        self.num_heads = num_heads
+        rng = init.generator(seed)
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = [
+            Linear(queue, embed_dim, embed_dim, bias, dtype=dtype, seed=rng) for _ in range(4)]
+
+    def forward(self, query, key=None, value=None, mask=None, causal=False):
+        """mask, causal: as for `functional.scaled_dot_product_attention`, where scores have the
+        shape (…, num_heads, L, S). Without a key that is the query; without a value, the key.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        q, k, v = [self.split(layer(x)) for layer, x in
+                   ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))]
+        return self.out_proj(self.join(scaled_dot_product_attention(q, k, v, mask, causal)))
+
+    def split(self, x):
+        """(…, L, embed_dim) → (…, num_heads, L, embed_dim / num_heads)"""
+        *batch, length, width = x.shape
+        heads = ag.reshape(x, (*batch, length, self.num_heads, width // self.num_heads))
+        return swapped(heads)
+
+    def join(self, x):
+        """The way back."""
+        *batch, heads, length, width = x.shape
+        return ag.reshape(swapped(x), (*batch, length, heads * width))
+
+    def __repr__(self):
+        return f"MultiheadAttention({self.q_proj.weight.shape[0]}, {self.num_heads})"
+
+
+class TransformerBlock(Module):
+    """x + attention(norm(x)), and then x + mlp(norm(x)), with the norms inside the branches (Xiong
+    et al. 2020). The mlp is Linear, GELU, Linear. (…, L, d_model) → (…, L, d_model)
+
+    d_model           features of each place; num_heads divides it
+    dim_feedforward   those inside the mlp; 4 · d_model by default
+    dropout           the probability that a number at the end of a branch is dropped
+    causal            a place looks at no later place
+    """
+
+    def __init__(self, d_model, num_heads, dim_feedforward=None, dropout=0.0, causal=True,
+                 queue=None, *, dtype="float32", seed=None):
+        rng, wide = init.generator(seed), dim_feedforward or 4 * d_model
+        self.causal = causal
+        self.ln1 = LayerNorm(d_model, queue=queue, dtype=dtype)
+        self.attn = MultiheadAttention(d_model, num_heads, queue=queue, dtype=dtype, seed=rng)
+        self.ln2 = LayerNorm(d_model, queue=queue, dtype=dtype)
+        self.mlp = Sequential(Linear(queue, d_model, wide, dtype=dtype, seed=rng), GELU(),
+                              Linear(queue, wide, d_model, dtype=dtype, seed=rng))
+        self.drop = Dropout(dropout, seed=rng, queue=queue)
+
+    def forward(self, x, mask=None):
+        x = x + self.drop(self.attn(self.ln1(x), mask=mask, causal=self.causal))
+        return x + self.drop(self.mlp(self.ln2(x)))
+
+
+def swapped(x):
+    """(…, a, b, c) → (…, b, a, c)"""
+    axes = list(range(len(x.shape)))
+    axes[-3], axes[-2] = axes[-2], axes[-3]
+    return ag.transpose(x, axes)
