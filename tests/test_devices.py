@@ -7,7 +7,7 @@ import pyopencl as cl
 import pytest
 
 from tinygrad_cl.opencl import NoDeviceError, default_device, find_devices, find_fault
-from tinygrad_cl.opencl.devices import choose
+from tinygrad_cl.opencl.devices import choose, pin_threads
 
 
 def made_up_platforms():
@@ -135,3 +135,20 @@ def test_a_kernel_that_does_not_build_or_computes_nonsense_is_a_fault():
     assert "error" in find_fault(device, "__kernel void test( { }")
     nonsense = "__kernel void test(__global float *a, __global float *b, __global float *out) { out[get_global_id(0)] = 7; }"
     assert find_fault(device, nonsense) == "a kernel ran, but gave wrong numbers"
+
+
+@pytest.mark.parametrize("cores, wish, pinned", [({0, 1, 2}, {}, "1"), ({1, 2}, {}, None), ({1, 2, 3}, {}, None),
+                                                 ({0, 1, 2}, {"POCL_AFFINITY": "0"}, "0")])
+def test_threads_are_pinned_where_every_core_is_allowed_and_nobody_objects(cores, wish, pinned, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr("os.sched_getaffinity", lambda process: cores, raising=False)
+    environ = dict(wish)
+    pin_threads(environ)
+    assert environ.get("POCL_AFFINITY") == pinned
+
+
+def test_without_a_word_on_cores_nothing_is_pinned(monkeypatch):
+    monkeypatch.delattr("os.sched_getaffinity", raising=False)
+    environ = {}
+    pin_threads(environ)
+    assert not environ
