@@ -13,11 +13,14 @@ from tinygrad_cl.netcl.core.tensor import Tensor, device_dtype
 from tinygrad_cl.netcl.runtime.recording import Recording, difference
 
 
-def capture(function):
+def capture(function, queue=None):
     """The function as a Captured, which replays what it enqueues: `@capture`, or `step =
     capture(train_step)`.
+
+    queue   where arrays among the arguments go; by default to the device of the first tensor among
+            them, or to the course's
     """
-    return Captured(function)
+    return Captured(function, queue)
 
 
 class Captured:
@@ -54,9 +57,9 @@ class Captured:
     ([16.0, 16.0], Captured(double: 1 command, 0 bytes))
     """
 
-    def __init__(self, function):
+    def __init__(self, function, queue=None):
         functools.update_wrapper(self, function)
-        self._function = function
+        self._function, self._queue = function, queue
         self._name = getattr(function, "__name__", repr(function))
         self._lock = threading.RLock()
         self.clear()
@@ -76,11 +79,16 @@ class Captured:
         if state.leaves is not None:  # this thread is recording
             return self._function(*args, **kwargs)
         with self._lock:
-            inputs = self._load(args, kwargs)
-            if self._recording:
-                self._recording.replay(inputs)
-            else:
-                self._record()
+            try:
+                inputs = self._load(args, kwargs)
+                if self._recording:
+                    self._recording.replay(inputs)
+                else:
+                    self._record()
+            except BaseException:
+                if not self._calls:
+                    self.clear()
+                raise
             form, tensors = self._result
             return put_together(form, iter([tensor.copy() for tensor in tensors]))
 
@@ -91,20 +99,20 @@ class Captured:
         given = []
         form = take_apart((args, kwargs), given)
         if self._form is None:
-            device = next((x.device for x in given if isinstance(x, Tensor)), None)
-            queue = (device or manager.default("auto")).queue
-            self._inputs = [Tensor.from_shape(queue, x.shape, dtype_of(x)) for x in given]
+            queue = self._queue or next((x.queue for x in given if isinstance(x, Tensor)), None)
+            queue = queue or manager.default("auto").queue
+            self._inputs = [Tensor.from_shape(getattr(x, "queue", queue), x.shape, dtype_of(x))
+                            for x in given]
             self._form = form
         elif form != self._form:
-            raise ValueError(f"{self._name} was captured for {describe(self._form)}, and got "
-                             f"{describe(form)}: capture again for other shapes and values")
+            raise ValueError(f"captured for {self._name}{describe_call(self._form)}, got "
+                             f"{describe_call(form)}: capture again for other shapes and values")
         inputs = [own.buffer for own in self._inputs]
         for number, (own, x) in enumerate(zip(self._inputs, given)):
             if isinstance(x, np.ndarray):
                 own.write(x)
             elif x.layout is not own.layout:
-                raise ValueError(f"{self._name} was captured on {own.device}, and got a tensor on "
-                                 f"{x.device}")
+                raise ValueError(f"captured for a tensor on {own.device}, got one on {x.device}")
             elif self._recording and self._recording.may_read(number, x.buffer):
                 inputs[number] = x.buffer
             elif x.size:
@@ -116,15 +124,10 @@ class Captured:
         if self._fault:
             raise RuntimeError(self._fault)
         recording = Recording(self._pools, self._before)
-        try:
-            with recording.running():
-                own = [Tensor(x.layout, x.buffer) for x in self._inputs]  # without gradients
-                args, kwargs = put_together(self._form, iter(own))
-                returned = self._function(*args, **kwargs)
-        except BaseException:
-            if not self._calls:
-                self.clear()
-            raise
+        with recording.running():
+            own = [Tensor(x.layout, x.buffer) for x in self._inputs]  # without gradients
+            args, kwargs = put_together(self._form, iter(own))
+            returned = self._function(*args, **kwargs)
         tensors = []
         result, before = (take_apart(returned, tensors, results=True), tensors), self._result
         self._calls, self._result = self._calls + 1, result
@@ -224,8 +227,19 @@ def describe(form):
     if kind is None:
         return repr(parts[1])
     if kind in (Tensor, Node):
-        return f"{parts[1]} {parts[0]}"
+        return f"{'Node ' * (kind is Node)}{parts[1]} {parts[0]}"
     if kind is dict:
         return "{" + ", ".join(f"{key}: {describe(part)}" for key, part in parts) + "}"
     text = ", ".join(map(describe, parts))
     return f"[{text}]" if kind is list else f"({text})"
+
+
+def describe_call(form):
+    """The form of (args, kwargs) as text.
+
+    >>> describe_call(take_apart(((np.zeros(3), 2), {"lr": 0.1}), []))
+    '(float32 (3,), 2, lr=0.1)'
+    """
+    _, (_, *args), (_, *kwargs) = form
+    named = [f"{key}={describe(part)}" for key, part in kwargs]
+    return f"({', '.join([*map(describe, args), *named])})"

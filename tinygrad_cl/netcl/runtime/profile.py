@@ -76,7 +76,8 @@ class Profile:
         return "\n".join(lines)
 
     def __repr__(self):
-        return f"Profile({len(self.records)} commands, {self.busy * 1e3:.3f} ms)"
+        count = len(self.records)
+        return f"Profile({count} command{'s' * (count != 1)}, {self.busy * 1e3:.3f} ms)"
 
 
 @contextlib.contextmanager

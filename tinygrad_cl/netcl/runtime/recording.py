@@ -71,14 +71,15 @@ class Recording:
         with contextlib.ExitStack() as stack:
             for device in manager.devices():
                 if device not in self.pools:
-                    self.pools[device] = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(device.queue))
+                    allocator = cl.tools.ImmediateAllocator(device.queue)
+                    self.pools[device] = cl.tools.MemoryPool(allocator)
                 take = partial(self._take, self.pools[device])
                 stack.enter_context(device.pool.lent_by(take))
                 stack.enter_context(device.watched_by(partial(self._note, device)))
             leaves = state.leaves = []
             stack.callback(setattr, state, "leaves", None)
             yield
-        leaves = {id(leaf): leaf for leaf in leaves if leaf.buffer.int_ptr not in self.memory}
+        leaves = {id(leaf): leaf for leaf in leaves}  # each once
         self.gradients = [(leaf, leaf.grad) for leaf in leaves.values()]
 
     def _take(self, pool, nbytes):
@@ -116,7 +117,8 @@ class Recording:
         self._calls, self._devices = [], {entry.device for entry in self.entries}
         self._readers = {x.buffer.int_ptr: [] for x in inputs}
         seen = {x.buffer.int_ptr for x in results}
-        seen |= {gradient.buffer.int_ptr for _, gradient in self.gradients if gradient}
+        seen |= {gradient.buffer.int_ptr for _, gradient in self.gradients
+                 if gradient is not None}
         for number, entry in enumerate(self.entries):
             command = entry.command
             if isinstance(command, Launch):
@@ -126,6 +128,8 @@ class Recording:
             self._find_readers(command)
         self._readers = [None if x.buffer.int_ptr in seen else self._readers[x.buffer.int_ptr]
                          for x in inputs]
+        for pool in self.pools.values():
+            pool.free_held()  # to the device: nobody else takes from it, and ours is held below
         self._addresses = {buffer.int_ptr for entry in self.entries
                            for buffer in entry.command.buffers()}
 
@@ -152,8 +156,9 @@ class Recording:
         gradient that there was not.
         """
         if any([leaf.grad is not None for leaf in self.clean]):
-            raise RuntimeError("when this step was recorded, its parameters had no gradients before, "
-                               "and now they have: set them to None before each call, or in the step")
+            raise RuntimeError("when this step was recorded, its parameters had no gradients "
+                               "before, and now they have: set them to None before each call, or "
+                               "in the step")
         for readers, buffer in zip(self._readers, inputs):
             for handle, index in readers or ():
                 handle.set_arg(index, buffer)
@@ -186,6 +191,6 @@ def difference(before, after):
                         "the next call needs: set gradients to None in the step, and change "
                         "tensors in place")
     if len(before.entries) != len(after.entries):
-        return (f"there were {len(before.entries)} commands and then {len(after.entries)}, but what "
-                "Python chooses is not chosen again in a replay")
+        return (f"there were {len(before.entries)} commands and then {len(after.entries)}, but "
+                "what Python chooses is not chosen again in a replay")
     return ""
