@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tinygrad_cl.viz import course, devices, draw_course, draw_devices, draw_launch, plot_lines, plot_step_size, plot_times
+from tinygrad_cl.viz import course, devices, draw_course, draw_devices, draw_launch, plot_lines, plot_step_size, plot_timeline, plot_times
 from tinygrad_cl.viz import plots
 
 DEVICE = {"name": "A & B <CPU>", "platform": "Some platform", "position": "0:0", "kind": "CPU", "version": "OpenCL 3.0",
@@ -69,6 +69,16 @@ def test_plots_are_svg_the_same_each_time_and_leave_gaps_for_what_a_logarithm_ca
 def test_more_curves_than_styles_are_drawn():
     plot = plot_lines([1, 2], {str(i): [i, i] for i in range(14)})
     assert len(plot.axes.lines) == 14
+
+
+def test_a_timeline_has_a_lane_for_each_name_and_a_bar_for_each_command():
+    rows = [(f"kernel {number % 9}", number, number + 0.25, number + 0.75) for number in range(20)]
+    axes = plot_timeline(rows).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == [f"kernel {number}" for number in range(9)]
+    waits, bars = axes.collections[0::2], axes.collections[1::2]
+    assert sum(len(each.get_paths()) for each in bars) == sum(len(each.get_paths()) for each in waits) == 20
+    assert [path.get_extents().intervalx.tolist() for path in bars[8].get_paths()] == [[8.25, 8.75], [17.25, 17.75]]
+    assert plot_timeline(rows)._repr_svg_() == plot_timeline(rows)._repr_svg_() and plot_timeline([])._repr_svg_()
 
 
 def test_a_call_is_timed_three_times_at_least_and_within_its_budget():

@@ -83,6 +83,24 @@ def plot_times(sizes, seconds, title="", xlabel="numbers in the array"):
     return plot
 
 
+def plot_timeline(rows, title="What the device did"):
+    """Commands of a device over time, a lane for each name; `rows` is [(name, queued, start, end)] in seconds.
+
+    A bar is the time a command ran, the line before it how long it waited since it was queued. Where there is no bar
+    in any lane, the device had nothing to do.
+    """
+    lanes = {name: [row[1:] for row in rows if row[0] == name] for name, *_ in rows}
+    plot = Plot(title, "time", "", height=1.3 + 0.3 * len(lanes))
+    for lane, (times, style) in enumerate(zip(lanes.values(), STYLES * (1 + len(lanes) // len(STYLES)))):
+        plot.axes.hlines([lane] * len(times), [queued for queued, _, _ in times], [start for _, start, _ in times],
+                         color=style["color"], linewidth=0.6, alpha=0.6)
+        plot.axes.broken_barh([(start, end - start) for _, start, end in times], (lane - 0.35, 0.7), color=style["color"])
+    plot.axes.set_yticks(range(len(lanes)), list(lanes))
+    plot.axes.invert_yaxis()
+    plot.axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter("s"))
+    return plot
+
+
 def seconds_per_call(function, budget=0.1):
     """The median time of `function()` over as many calls as fit into the budget of seconds: 3 to 500."""
     times = []
