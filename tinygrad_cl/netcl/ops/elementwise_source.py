@@ -11,10 +11,38 @@ from tinygrad_cl.netcl.ops.primitives import PRELUDE
 C_NAMES = {"float32": "float", "float64": "double", "int32": "int"}
 
 
-def settings(dtype, lanes):
-    """The lines before a kernel: T, the number type, and the C macros of expressions."""
+def settings(dtype, lanes, text=None):
+    """The lines before a kernel: T, the number type, and the C macros of expressions; only those
+    that its text uses, where that is given.
+    """
     double = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" if dtype == "float64" else ""
-    return f"{double}#define T {C_NAMES[dtype]}\n#define LANES {lanes}\n{PRELUDE}"
+    macros = {line[len("#define "):line.index("(")]: line for line in PRELUDE.strip().splitlines()}
+    macros["TANH"] = tanh(dtype, lanes)
+    lines = [line for name, line in macros.items() if text is None or f"{name}(" in text]
+    return f"{double}#define T {C_NAMES[dtype]}\n#define LANES {lanes}\n" + "\n".join([*lines, ""])
+
+
+def tanh(dtype, lanes):
+    """TANH(a) in C: for float32 a rational function, for float64 what the driver has.
+
+    tanh x = s / (1 + s²/4) with s = 2 tanh(x/2) = x P(x²) / Q(x²): close to 1, an error in s hardly
+    matters, so that small degrees will do. P and Q are fitted to the least relative error up to
+    x = 9.1; in float32, tanh is 1 from 9.02 on. Over all floats the relative error is below 3e-7.
+    Close to 0 as well, where a tanh made of eˣ has no right digit left; odd; NaN stays NaN. On PoCL
+    it takes a third of the driver's time: 1.8 ns for 16 numbers instead of 5.2.
+    """
+    if dtype != "float32":
+        return "#define TANH(a) tanh(a)"
+    kinds = ["float"] if lanes == 1 else ["float", f"float{lanes}"]
+    return "#define TANH(a) rational_tanh(a)\n" + "".join(f"""
+static {kind} __attribute__((overloadable)) rational_tanh(const {kind} x) {{
+    const {kind} a = fabs(x), t = a * a;
+    const {kind} p = 1 + t * (0.028353658f + t * (7.6747659e-5f - t * 6.9139773e-8f));
+    const {kind} q = 1 + t * (0.11168692f + t * 1.0507257e-3f);
+    const {kind} s = a * (p / q), y = s / (1 + 0.25f * s * s);
+    return copysign((a > 9.02f) | (y > 1) ? ({kind})(1) : y, x);  // t may be infinite
+}}
+""" for kind in kinds)
 
 
 def options(dtype):

@@ -19,11 +19,10 @@ PRELUDE = """
 #define EXP(a) exp(a)
 #define LOG(a) log(a)
 #define SQRT(a) sqrt(a)
-#define TANH(a) tanh(a)
 #define POW(a, b) pow(a, b)
 #define MAX(a, b) ((((a) >= (b)) | ((a) != (a))) ? (a) : (b))
 #define MIN(a, b) ((((a) <= (b)) | ((a) != (a))) ? (a) : (b))
-"""  # MAX and MIN give NaN where one of the two is NaN, as NumPy's do
+"""  # MAX and MIN give NaN where one of the two is NaN, as NumPy's do; TANH is in elementwise_source
 
 PRIMITIVES = {}
 

@@ -75,7 +75,7 @@ one("rsqrt", lambda x, k: f"(1 / sqrt({x}))", lambda x, g, out, k: f"(-{g} * {ou
     lambda x: 1 / np.sqrt(x), "1 / √x", domain=POSITIVE)
 one("sin", lambda x, k: f"sin({x})", lambda x, g, out, k: f"({g} * cos({x}))", np.sin, "sin x")
 one("cos", lambda x, k: f"cos({x})", lambda x, g, out, k: f"(-{g} * sin({x}))", np.cos, "cos x")
-one("tanh", lambda x, k: f"tanh({x})", lambda x, g, out, k: f"({g} * (1 - {out} * {out}))", np.tanh,
+one("tanh", lambda x, k: f"TANH({x})", lambda x, g, out, k: f"({g} * (1 - {out} * {out}))", np.tanh,
     "tanh x")
 one("sigmoid", lambda x, k: f"(1 / (1 + exp(-{x})))",
     lambda x, g, out, k: f"({g} * {out} * (1 - {out}))", lambda x: 0.5 * (1 + np.tanh(x / 2)),
