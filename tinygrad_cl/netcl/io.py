@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from tinygrad_cl.netcl.core.state import check_arrays
 from tinygrad_cl.netcl.core.tensor import Tensor
 
 
@@ -62,7 +63,7 @@ def load(path, into=None):
                             f"{type(target).__name__}: take that from what load returns")
         mine = {key: array for key, array in arrays.items()
                 if not name or key == name or key.startswith(f"{name}.")}
-        check(path, mine, dict(named(target, name)))
+        check_arrays(dict(named(target, name)), mine, path)
         steps.append((target, {key.removeprefix(f"{name}."): mine[key] for key in mine}))
     for target, mine in steps:
         if isinstance(target, Tensor):
@@ -111,14 +112,3 @@ def read(path):
 def read_entry(archive, name):
     with archive.open(name) as entry:
         return np.lib.format.read_array(entry, allow_pickle=False)
-
-
-def check(path, found, expected):
-    """KeyError or ValueError unless the names and the shapes are the same."""
-    if odd := sorted(expected.keys() - found.keys()):
-        raise KeyError(f"{path} has no {', '.join(odd)}")
-    if odd := sorted(found.keys() - expected.keys()):
-        raise KeyError(f"{path} has {', '.join(odd)}, for which there is no place")
-    for name, value in expected.items():
-        if found[name].shape != np.shape(value):
-            raise ValueError(f"{name} has shape {np.shape(value)}, in {path} {found[name].shape}")
