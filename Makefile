@@ -23,7 +23,7 @@ progress: $(READY) ## show how far you are, and what is next
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
 
-test: $(READY) ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
+test: $(READY) chromium ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
 	$(VENV) -m pytest -n auto --dist loadfile $(ARGS)
 
 grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
@@ -32,8 +32,8 @@ grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build
 
-bench: $(READY) ## run every benchmark
-	for script in benchmarks/*.py; do echo "== $$script"; $(VENV) $$script || exit; done
+bench: $(READY) ## run every benchmark and write docs/performance.md
+	$(VENV) benchmarks/report.py $(ARGS)
 
 lock: $(READY) ## refresh requirements.lock from pyproject.toml
 	$(VENV) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev --no-emit-index-url \
@@ -53,6 +53,13 @@ $(READY): requirements.lock pyproject.toml
 	echo "- an OpenCL device"
 	$(VENV) -m tinygrad_cl doctor --install
 	touch $@
+
+# With it the tests drive JupyterLab; where it is not, and cannot be installed, they skip that and say so.
+.PHONY: chromium
+chromium:
+	command -v chromium chromium-browser google-chrome >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+		{ echo "- Chromium, from Debian"; apt-get update -qq; \
+		DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || true
 
 # Debian and Ubuntu keep the part of Python that makes virtual environments in a package of its own.
 .PHONY: debian-venv

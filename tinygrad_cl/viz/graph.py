@@ -45,11 +45,11 @@ def ends(node):
     return [each for each in listed if id(each) not in used]
 
 
-def plain_scene(graph):
-    """A box for each node."""
+def plain_scene(graph, names=None):
+    """A box for each node; `names`, if given, stand in for labels."""
     computed = graph.computed
     kinds = ["leaf" if i not in computed else "result" if i in graph.results else "step" for i in range(len(graph.nodes))]
-    boxes = [node_box(node, kind) for node, kind in zip(graph.nodes, kinds)]
+    boxes = [node_box(*each) for each in zip(graph.nodes, kinds, names or [""] * len(kinds))]
     edges = [(parent, child, None if slope is None else show(slope, digits=3)) for parent, child, slope in graph.edges]
     return Scene(boxes, edges, graph.back_edges, legend(boxes, edges, graph.back_edges))
 

@@ -41,8 +41,8 @@ class Box:
         return element("g", "".join(parts), id=f"box{number}")
 
 
-def node_box(node, kind):
-    """The Box of one node."""
+def node_box(node, kind, name=""):
+    """The Box of one node; `name` stands in for a label that it has not."""
     if not is_node(node):
         return Box("stray", "not a node", "", [("is", show(node))])
     label, op = (read(node, what) for what in ("label", "op"))
@@ -55,7 +55,7 @@ def node_box(node, kind):
     if saved is not None and saved[0]:
         rows.append(("saved", f"{saved[0]}, {size_text(saved[1])}"))
     label, op = ("" if each in (MISSING, None) else str(each) for each in (label, op))
-    return Box(kind, shorten(label, 16), shorten(op, 16), rows)
+    return Box(kind, shorten(label or name, 16), shorten(op, 16), rows)
 
 
 class Scene:

@@ -1,0 +1,115 @@
+// The page's side of steps(): one picture, and for each step what appears, what is in play, and what is written where.
+
+const button = (name, sign) => Object.assign(document.createElement("button"), { title: name, ariaLabel: name, textContent: sign });
+const make = (tag, className) => Object.assign(document.createElement(tag), { className });
+
+function render({ model, el }) {
+  const root = make("div", "steps");
+  root.tabIndex = 0;
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to us
+  const [bar, first, back, play, next, last] = [make("div", "steps-bar"), button("first step (Home)", "|◁"),
+    button("step back (←)", "◁"), button("play (space)", "▶"), button("step on (→)", "▷"), button("last step (End)", "▷|")];
+  const slider = Object.assign(make("input"), { type: "range", min: 0, ariaLabel: "step" });
+  const count = make("span", "steps-count");
+  const say = Object.assign(make("div", "steps-say"), { ariaLive: "polite" });
+  const [inputs, problem, stage, note] = ["steps-inputs", "steps-problem", "steps-stage", "steps-note"].map((name) => make("div", name));
+  bar.append(first, back, play, next, last, slider, count);
+  root.append(bar, say, inputs, problem, stage, note);
+  el.append(root);
+
+  let timer = null;
+  const steps = () => model.get("film").steps;
+  const part = (id) => stage.querySelector(`#${id}`);
+
+  // Every step is drawn from the beginning: so it is the same whichever way one came to it.
+  function show() {
+    const position = Math.min(model.get("position"), steps().length - 1);
+    stage.querySelectorAll("[id^=box], [id^=edge]").forEach((each) => each.setAttribute("class", "faint"));
+    stage.querySelectorAll("[id^=data], [id^=grad], [id^=slope]").forEach((each) => { each.textContent = ""; each.removeAttribute("class"); });
+    steps().slice(0, position + 1).forEach((step, number) => {
+      step.show.forEach((id) => part(id)?.setAttribute("class", ""));
+      Object.entries(step.set).forEach(([id, text]) => { if (part(id)) part(id).textContent = text; });
+      if (number === position) step.light.forEach((id) => part(id)?.setAttribute("class", `light ${step.phase}`));
+    });
+    const step = steps()[position];
+    say.textContent = step.say;
+    say.dataset.phase = step.phase;
+    count.textContent = `step ${position} of ${steps().length - 1} · ${step.phase}`;
+    slider.max = steps().length - 1;
+    slider.value = position;
+    const lit = stage.querySelector(".light");
+    if (stage.scrollWidth > stage.clientWidth && lit) {
+      const box = lit.getBoundingClientRect(), frame = stage.getBoundingClientRect();
+      stage.scrollLeft += (box.left + box.right - frame.left - frame.right) / 2;
+    }
+  }
+
+  function draw() {
+    stage.innerHTML = model.get("film").svg;
+    note.textContent = model.get("film").note;
+    show();
+  }
+
+  function drawInputs() {
+    inputs.replaceChildren(...model.get("inputs").map(({ name, value }, i) => {
+      const field = Object.assign(make("input"), { type: "number", step: "any", value });
+      field.addEventListener("change", () => {
+        const all = model.get("inputs").map((each) => ({ ...each }));
+        if (field.value === "" || !Number.isFinite(field.valueAsNumber)) { field.value = value; return; }
+        all[i].value = field.valueAsNumber;
+        model.set("inputs", all);
+        model.save_changes();
+      });
+      const label = make("label");
+      label.append(`${name} = `, field);
+      return label;
+    }));
+  }
+
+  function go(position) {
+    model.set("position", Math.max(0, Math.min(position, steps().length - 1)));
+    model.save_changes();
+  }
+
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    play.textContent = "▶";
+  }
+
+  function toggle() {
+    if (timer) return stop();
+    if (model.get("position") >= steps().length - 1) go(0);
+    play.textContent = "‖";
+    timer = setInterval(() => (model.get("position") < steps().length - 1 ? go(model.get("position") + 1) : stop()), 1200);
+  }
+
+  const by = (distance) => () => { stop(); go(model.get("position") + distance); };
+  first.onclick = by(-Infinity);
+  back.onclick = by(-1);
+  next.onclick = by(1);
+  last.onclick = by(Infinity);
+  play.onclick = toggle;
+  slider.oninput = () => { stop(); go(slider.valueAsNumber); };
+  root.addEventListener("keydown", (event) => {
+    if (event.target.type === "number") return;
+    const action = { ArrowLeft: back.onclick, ArrowRight: next.onclick, Home: first.onclick, End: last.onclick, " ": toggle }[event.key];
+    if (!action || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    action();
+  });
+
+  const drawProblem = () => { problem.textContent = model.get("error"); };
+  const handlers = { "change:film": draw, "change:position": show, "change:inputs": drawInputs, "change:error": drawProblem };
+  Object.entries(handlers).forEach(([name, handler]) => model.on(name, handler));
+  draw();
+  drawInputs();
+  drawProblem();
+  return () => {
+    stop();
+    Object.entries(handlers).forEach(([name, handler]) => model.off(name, handler));
+  };
+}
+
+export default { render };
