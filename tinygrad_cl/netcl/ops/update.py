@@ -41,7 +41,9 @@ def make_steps(formula, rows, shared):
     """
     layout, width = rows[0][0].layout, len(rows[0])
     device, dtype = layout.device, layout.dtype
-    check(formula, layout, [x for row in rows for x in row], shared)
+    check(formula.name, layout, [x for row in rows for x in row] + list(shared))
+    if any(x.size != 1 for x in shared):
+        raise ValueError(f"{formula.name}: what all rows share is one number")
     along = [step_along(formula, rows, column) for column in range(width)] + [0] * len(shared)
     operands = [Operand(dtype.name, step) for step in along]
     lanes = device.choices.lanes[dtype]
@@ -59,15 +61,13 @@ def make_steps(formula, rows, shared):
     return steps
 
 
-def check(formula, layout, tensors, shared):
+def check(name, layout, tensors):
     """All tensors lie on one device and have one dtype, which is none of indices."""
-    refuse_indices(formula.name, [layout])
-    if any(x.device is not layout.device for x in [*tensors, *shared]):
-        raise ValueError(f"{formula.name}: the tensors lie on different devices")
-    if any(x.dtype != layout.dtype for x in [*tensors, *shared]):
-        raise TypeError(f"{formula.name}: the tensors have different dtypes")
-    if any(x.size != 1 for x in shared):
-        raise ValueError(f"{formula.name}: what all rows share is one number")
+    refuse_indices(name, [layout])
+    if any(x.device is not layout.device for x in tensors):
+        raise ValueError(f"{name}: the tensors lie on different devices")
+    if any(x.dtype != layout.dtype for x in tensors):
+        raise TypeError(f"{name}: the tensors have different dtypes")
 
 
 def step_along(formula, rows, column):

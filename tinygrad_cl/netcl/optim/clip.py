@@ -4,10 +4,13 @@ import functools
 
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import cast, elementwise_binary, elementwise_unary
-from tinygrad_cl.netcl.ops.reduction import reduce_sum
+from tinygrad_cl.netcl.ops.primitives import Formula
+from tinygrad_cl.netcl.ops.squares import sum_of_squares
+from tinygrad_cl.netcl.ops.update import update
 from tinygrad_cl.netcl.optim.optimizer import at_least_0
 
 add = functools.partial(elementwise_binary, expression="ADD(v0, v1)")
+SCALED = Formula("scaled", ("v1 * v2",), 3)  # v0 is where the result goes
 
 
 def clip_grad_norm_(params, max_norm):
@@ -23,10 +26,16 @@ def clip_grad_norm_(params, max_norm):
     max_norm = at_least_0("max_norm", max_norm)
     if not params:
         return None
-    squares = [reduce_sum(elementwise_unary(p.grad, expression="v0 * v0")) for p in params]
+    kinds = {}
+    for p in params:
+        kinds.setdefault(p.dtype, []).append(p)
+    squares = [sum_of_squares([p.grad for p in group]) for group in kinds.values()]
     norm = elementwise_unary(functools.reduce(add, squares), expression="SQRT(v0)")
     scale = elementwise_binary(norm, max_norm, expression="v0 > v1 ? v1 / v0 : (V)(1)")
-    for p in params:
-        factor = scale if scale.dtype == p.dtype else cast(scale, p.dtype)
-        p.grad = elementwise_binary(p.grad, factor, expression="MUL(v0, v1)")
+    for dtype, group in kinds.items():
+        factor = scale if scale.dtype == dtype else cast(scale, dtype)
+        fresh = [Tensor.from_shape(p.queue, p.shape, dtype) for p in group]
+        update(SCALED, [(new, p.grad) for new, p in zip(fresh, group)], (factor,))
+        for new, p in zip(fresh, group):
+            p.grad = new
     return norm
