@@ -13,8 +13,9 @@ from hypothesis.extra import numpy as arrays_of
 
 import tinygrad_cl.netcl.autograd as ag
 from netcl_devices import device, put  # noqa: F401 (fixture)
-from tinygrad_cl.netcl import io
+from tinygrad_cl.netcl import io, nn
 from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.optim import Adam
 
 DTYPES = st.sampled_from(["float32", "float64", "int32", "int64", "bool", "uint8", "<U3"])
 ARRAYS = DTYPES.flatmap(lambda dtype: arrays_of.arrays(dtype, arrays_of.array_shapes(min_dims=0, min_side=0)))
@@ -87,6 +88,32 @@ def test_loading_into_tensors_and_modules(device, tmp_path):
     assert arrays["layer2"] == 7  # for which nobody needs to make room
     assert np.array_equal(weight.to_host(), [[0, 1, 2], [3, 4, 5]]) and weight.buffer is buffer
     assert scale.to_host() == 2.5 and layer.state["w"].tolist() == [1, 1]
+
+
+def test_a_training_goes_on_where_it_was_saved(device, tmp_path):
+    x, y = put(device, *np.random.default_rng(0).normal(size=(2, 8, 3)).astype(np.float32))
+
+    def begin(seed):
+        nn.manual_seed(seed)
+        model = nn.Sequential(nn.Linear(device.queue, 3, 4), nn.Tanh(), nn.Linear(device.queue, 4, 3))
+        return {"model": model, "optimizer": Adam(model.parameters(), lr=0.01 * seed)}
+
+    def train(run, steps):
+        for _ in range(steps):
+            with ag.Tape() as tape:
+                loss = ag.mse_loss(run["model"](x), y)
+            run["model"].zero_grad()
+            tape.backward(loss)
+            run["optimizer"].step()
+
+    whole, other = begin(seed=1), begin(seed=2)
+    train(whole, 3)
+    io.save(tmp_path / "a.npz", {**whole, "step": 3})
+    assert io.load(tmp_path / "a.npz", into=other)["step"] == 3
+    for run in (whole, other):
+        train(run, 3)
+    assert same(other["model"].state_dict(), whole["model"].state_dict())
+    assert same(other["optimizer"].state_dict(), whole["optimizer"].state_dict())
 
 
 def test_netcls_names_take_the_model_first(tmp_path):
