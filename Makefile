@@ -57,7 +57,7 @@ $(READY): requirements.lock pyproject.toml
 # With it the tests drive JupyterLab; where it is not, and cannot be installed, they skip that and say so.
 .PHONY: chromium
 chromium:
-	command -v chromium chromium-browser google-chrome >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+	command -v chromium >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
 		{ echo "- Chromium, from Debian"; apt-get update -qq; \
 		DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || true
 

@@ -36,7 +36,7 @@ import time
 from numbers import Real
 
 from autograder.notebook import add_to_class, check, predict
-from tinygrad_cl.viz import draw, plot_lines, plot_step_size, plot_times
+from tinygrad_cl.viz import draw, plot_lines, plot_step_size, plot_times, steps
 
 # %% [markdown]
 # ## One box, four facts
@@ -412,6 +412,13 @@ c = (a + b) * b
 c.label = "c"
 c.backward()
 draw(c)
+
+# %% [markdown]
+# That is where it ends. To see how it gets there, walk through it one edge at a time, with ▶ or the arrow keys. It is your
+# own `backward` that runs; change `a`, and it runs again. Where does `b` get its second part?
+
+# %% demo
+steps(c)
 
 # %% [markdown]
 # ### Predict, then run
