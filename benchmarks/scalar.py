@@ -1,94 +1,74 @@
-"""Engine 1: an MLP built and back-propagated, beside micrograd; gradients measured on the device, beside the host.
+"""Engine 1: an MLP of single numbers beside micrograd, long chains, and gradients on the device.
 
-    python benchmarks/scalar.py [--rounds 15]
+    python benchmarks/scalar.py [--quick] [--rounds 15] [--json FILE]
 
-Each contender has a process of its own, because micrograd's cyclic garbage would slow down what shares its process.
-They take turns with a short nap between; figures are medians, ratios are medians of the ratios within a round.
-micrograd takes part where it is installed (pip install micrograd).
+- The MLP is built and back-propagated, with Python's garbage collector on and off: micrograd's
+  closures are cyclic garbage, and the collector takes most of its time.
+- A chain of 100,000 numbers should cost as much per number as one of 1,000.
+- A gradient by central differences: all perturbed points in one launch on the device, or 2 N runs
+  of the engine.
 """
 
-import argparse
 import gc
-import importlib.util
-import multiprocessing
-import os
-import platform
+import importlib
 import random
-import statistics
-import sys
 import time
+from functools import partial
 
-import numpy as np
+from contenders import Comparison, Contender
+from tables import main
 
-from tinygrad_cl.gradcheck import device_gradient, numerical_gradient
-from tinygrad_cl.opencl import NoDeviceError, default_device
-from tinygrad_cl.scalar import Value, topological_order
-
-SIZES, SAMPLES, NAP = [3, 16, 16, 1], 50, 0.04
-ENGINES = ["tinygrad_cl.scalar", "micrograd.engine"]
+SIZES, SAMPLES = (3, 16, 16, 1), 50
 
 
-def mlp_loss(value_class):
-    """The squared error of a ReLU network, summed over the samples; the same numbers at every call."""
+def mlp_loss(value_class, sizes, samples):
+    """The squared error of a ReLU network, summed over the samples; the same numbers each time."""
     rng = random.Random(0)
-    layers = [[([value_class(rng.uniform(-1, 1)) for _ in range(n)], value_class(0.0)) for _ in range(m)]
-              for n, m in zip(SIZES, SIZES[1:])]
+    layers = [[([value_class(rng.uniform(-1, 1)) for _ in range(n)], value_class(0.0))
+               for _ in range(m)] for n, m in zip(sizes, sizes[1:])]
     loss = value_class(0.0)
-    for _ in range(SAMPLES):
-        activations = [rng.uniform(-1, 1) for _ in range(SIZES[0])]
+    for _ in range(samples):
+        activations = [rng.uniform(-1, 1) for _ in range(sizes[0])]
         for layer in layers:
-            sums = [sum((w * x for w, x in zip(weights, activations)), bias) for weights, bias in layer]
+            sums = [sum((w * x for w, x in zip(weights, activations)), bias)
+                    for weights, bias in layer]
             activations = [s.relu() for s in sums] if layer is not layers[-1] else sums
         loss = loss + (activations[0] - rng.choice([-1.0, 1.0])) ** 2
     return loss
 
 
-def mlp_turn(engine, collect):
-    """(seconds to build, seconds for backward, the loss) of one engine, with the garbage collector on or off."""
+def make_mlp(engine, settings):
+    """Mode: whether the garbage collector is on."""
     value_class = importlib.import_module(engine).Value
-    gc.collect()
-    (gc.enable if collect else gc.disable)()
-    start = time.perf_counter()
-    loss = mlp_loss(value_class)
-    built = time.perf_counter()
-    loss.backward()
-    return built - start, time.perf_counter() - built, loss.data
+
+    def turn(collect):
+        gc.collect()
+        (gc.enable if collect else gc.disable)()
+        start = time.perf_counter()
+        loss = mlp_loss(value_class, *settings)
+        built = time.perf_counter()
+        loss.backward()
+        end = time.perf_counter()
+        return {"build": built - start, "backward": end - built, "both": end - start}, loss.data
+
+    return turn
 
 
-def serve(connection, engine):
-    """A contender's process: one turn for each message, until None."""
-    while (collect := connection.recv()) is not None:
-        connection.send(mlp_turn(engine, collect))
+def make_chain(engine, length, settings):
+    """Numbers added one after the other; seconds for each of them."""
+    value_class = importlib.import_module(engine).Value
 
+    def turn(mode):
+        gc.collect()
+        x = value_class(0.5)
+        start = time.perf_counter()
+        y = x
+        for _ in range(length):
+            y = y + x
+        y.backward()
+        return {"step": (time.perf_counter() - start) / length}, x.grad / (length + 1)
 
-def compare_engines(rounds):
-    """Print the medians of each engine that is installed, and its ratio to ours."""
-    engines = [engine for engine in ENGINES if importlib.util.find_spec(engine.split(".")[0])]
-    spawn = multiprocessing.get_context("spawn")
-    ends, processes = {}, []
-    for engine in engines:
-        ends[engine], theirs = spawn.Pipe()
-        processes.append(spawn.Process(target=serve, args=(theirs, engine)))
-        processes[-1].start()
-    print(f"MLP {'-'.join(map(str, SIZES))} on {SAMPLES} samples, {len(topological_order(mlp_loss(Value))):,} nodes")
-    for collect in (True, False):
-        turns = {engine: [] for engine in engines}
-        for turn in range(rounds + 2):
-            for engine in engines:
-                time.sleep(NAP)
-                ends[engine].send(collect)
-                result = ends[engine].recv()
-                if turn >= 2:  # the first two warm up
-                    turns[engine].append(result)
-        for engine in engines:
-            build, backward = (1e3 * statistics.median(turn[k] for turn in turns[engine]) for k in (0, 1))
-            ratios = sorted(sum(a[:2]) / sum(b[:2]) for a, b in zip(turns[engine], turns[engines[0]]))
-            print(f"  {engine:20} collector {'on ' if collect else 'off'}  build {build:6.1f} ms"
-                  f"   backward {backward:6.1f} ms   {statistics.median(ratios):5.2f} times ours ({ratios[0]:.2f} to {ratios[-1]:.2f})"
-                  f"   loss {turns[engine][0][2]:.6f}")
-    for engine, process in zip(engines, processes):
-        ends[engine].send(None)
-        process.join()
+    return turn
 
 
 def ring(*x):
@@ -96,47 +76,56 @@ def ring(*x):
     return sum((a * b).tanh() * a for a, b in zip(x, x[1:] + x[:1]))
 
 
-def median_ms(f, rounds):
-    f()
-    times = []
-    for _ in range(rounds):
-        time.sleep(NAP)
-        start = time.perf_counter()
-        f()
-        times.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(times)
+def differences(count, gradient):
+    """Mode: how many inputs."""
+    rng = random.Random(count)
+    inputs = [rng.gauss(0, 1) for _ in range(count)]
+    start = time.perf_counter()
+    answer = gradient(inputs)
+    return {"step": time.perf_counter() - start}, answer
 
 
-def compare_measured_gradients(rounds):
-    """Print the time of one launch over all perturbed points beside 2N evaluations on the host."""
-    try:
-        device = default_device()
-    except NoDeviceError as error:
-        print(f"no measured gradients: {error}")
-        return
-    print(f"gradients by central differences, all of N inputs; device: {device.name} ({device.platform}),"
-          f" {'float64' if device.fp64 else 'float32'}")
-    for n in (3, 10, 30, 100, 300):
-        inputs = np.random.default_rng(n).standard_normal(n).tolist()
+def make_on_device(settings):
+    from tinygrad_cl.gradcheck import device_gradient
 
-        def on_host():
-            return numerical_gradient(lambda *x: ring(*map(Value, map(float, x))).data, inputs)
-
-        host, launch = median_ms(on_host, rounds), median_ms(lambda: device_gradient(ring, inputs), rounds)
-        apart = np.max(np.abs(np.array(on_host()) - device_gradient(ring, inputs)[1]))
-        print(f"  N = {n:3}   one launch {launch:8.2f} ms   {2 * n:3} runs of engine 1 {host:8.2f} ms"
-              f"   ratio {host / launch:6.2f}   largest difference {apart:.0e}")
+    return lambda count: differences(count, lambda inputs: device_gradient(ring, inputs)[1])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="turns that count (default 15)")
-    rounds = parser.parse_args().rounds
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {os.cpu_count()} CPUs, {sys.platform},"
-          f" {rounds} rounds")
-    compare_engines(rounds)
-    compare_measured_gradients(rounds)
+def make_on_host(settings):
+    from tinygrad_cl.gradcheck import numerical_gradient
+    from tinygrad_cl.scalar import Value
+
+    def value(*x):
+        return ring(*map(Value, map(float, x))).data
+
+    return lambda count: differences(count, lambda inputs: numerical_gradient(value, inputs))
+
+
+def comparisons(quick):
+    samples, lengths = (3, (100, 200)) if quick else (SAMPLES, (1_000, 100_000))
+    ours, micrograd = "tinygrad_cl.scalar", "micrograd.engine"
+    needs = ("micrograd",)
+    return [
+        Comparison(
+            "scalar", f"Engine 1: an MLP {'-'.join(map(str, SIZES))} on {samples} samples",
+            (Contender(ours, partial(make_mlp, ours)),
+             Contender("micrograd", partial(make_mlp, micrograd), needs)),
+            (SIZES, samples), {"collector on": True, "collector off": False}),
+        Comparison(
+            "chain", "Engine 1: a chain of additions, time per addition",
+            (*[Contender(f"{ours}, {length:,}", partial(make_chain, ours, length))
+               for length in lengths],
+             *[Contender(f"micrograd, {length:,}", partial(make_chain, micrograd, length), needs)
+               for length in (300, *lengths)]),
+            None, {"there and back": None}, unit="µs"),
+        Comparison(
+            "differences", "Gradients by central differences, of a function of N numbers",
+            (Contender("one launch on the device", make_on_device),
+             Contender("2 N runs of engine 1", make_on_host)),
+            None, {f"N = {count}": count for count in ((3,) if quick else (3, 10, 30, 100, 300))},
+            tolerance=1e-2),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, comparisons)
