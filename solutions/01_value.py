@@ -163,13 +163,13 @@ def worst_error(method, h):  # over forty points, since at one alone the noise m
     return max(abs(method(math.exp, x, h) - math.exp(x)) for x in [0.1 + i / 50 for i in range(40)])
 
 
-steps = [10 ** (-k / 4) for k in range(61)]
-central = [worst_error(slope, h) for h in steps]
-error, best = min(zip(central, steps))
+sizes = [10 ** (-k / 4) for k in range(61)]
+central = [worst_error(slope, h) for h in sizes]
+error, best = min(zip(central, sizes))
 print(f"best: h = {best:.0e}, error {error:.0e}")
-print(f"at h = {steps[-1]:.0e} the error is {central[-1]:.0e}")
-plot_step_size(steps, {"yours: f(x + h) − f(x − h)": central,
-                       "one-sided: f(x + h) − f(x)": [worst_error(one_sided, h) for h in steps]})
+print(f"at h = {sizes[-1]:.0e} the error is {central[-1]:.0e}")
+plot_step_size(sizes, {"yours: f(x + h) − f(x − h)": central,
+                       "one-sided: f(x + h) − f(x)": [worst_error(one_sided, h) for h in sizes]})
 
 # %% [markdown]
 # Read it from right to left. First the straight line gets closer to the curve: an error of h² (one-sided only h). Then
