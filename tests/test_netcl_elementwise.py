@@ -120,6 +120,17 @@ def test_a_tensor_is_repeated(device):
         broadcast_to(put(device, x), (1, 4))
 
 
+def test_a_single_number_has_the_kernel_of_many(device):
+    formula = Formula("third", ("v0 / v1 / 3",), 2)
+    programs = set()
+    for shapes in [((5,), (5,)), ((), ()), ((1,), (1, 1))]:
+        a, b = (np.full(shape, 6, np.float32) for shape in shapes)
+        with device.watch() as launches:
+            assert close(compute(formula, put(device, a, b)).to_host(), a / b / 3)
+        programs.add(launches[0].kernel.program)
+    assert len(programs) == 1
+
+
 def test_strides_and_axes_that_merge():
     assert broadcast_strides((3, 1), (2, 3, 4)) == [0, 1, 0]
     assert broadcast_strides((), (2,)) == [0]

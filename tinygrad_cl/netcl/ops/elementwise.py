@@ -156,6 +156,8 @@ def strided_plan(formula, out, layouts, strides):
     if not out.size:
         return Plan(None, None, None, out, len(formula.expressions))
     shape, strides = merge_axes(out.shape, strides)
+    if shape == [1]:  # one number: any step will do, so it can be that of a kernel for many
+        strides = [walk and [1] for walk in strides]
     *outer, length = shape
     steps = [walk and (walk[-1] if walk[-1] in (0, 1) else None) for walk in strides]
     operands = [Operand(layout and layout.dtype.name, step) for layout, step in zip(layouts, steps)]
