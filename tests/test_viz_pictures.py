@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tinygrad_cl.viz import course, devices, draw_course, draw_devices, draw_launch, plot_lines, plot_step_size, plot_timeline, plot_times
-from tinygrad_cl.viz import plots
+from tinygrad_cl.viz import plot_boundary, plot_losses, plot_memory, plot_roofline, plots
 
 DEVICE = {"name": "A & B <CPU>", "platform": "Some platform", "position": "0:0", "kind": "CPU", "version": "OpenCL 3.0",
           "driver": "3.1", "fp64": True, "vector_width": 16, "compute_units": 2, "reason": "", "works": True,
@@ -79,6 +79,40 @@ def test_a_timeline_has_a_lane_for_each_name_and_a_bar_for_each_command():
     assert sum(len(each.get_paths()) for each in bars) == sum(len(each.get_paths()) for each in waits) == 20
     assert [path.get_extents().intervalx.tolist() for path in bars[8].get_paths()] == [[8.25, 8.75], [17.25, 17.75]]
     assert plot_timeline(rows)._repr_svg_() == plot_timeline(rows)._repr_svg_() and plot_timeline([])._repr_svg_()
+
+
+def test_a_loss_curve_shows_its_mean_and_leaves_gaps_for_what_is_no_loss():
+    plot = plot_losses({"a": [4.0, 2.0, np.nan, 1.0], "b": [3.0]}, smooth=2)
+    assert plot.axes.get_yscale() == "log"
+    assert plot.axes.lines[1].get_ydata()[0] == 3.0 and plot._repr_svg_() == plot._repr_svg_()
+
+
+def test_the_boundary_is_where_the_score_is_0():
+    points = np.array([[-1.0, 0.0], [1.0, 0.5], [-0.5, 1.0], [0.7, -1.0]])
+    asked = []
+
+    def score(x):
+        asked.append(x.shape)
+        return x[:, 0]
+
+    plot = plot_boundary(score, points, points[:, 0] > 0)
+    (line,) = [each for each in plot.axes.collections if each.get_facecolor().size == 0]
+    assert np.allclose(np.concatenate([path.vertices for path in line.get_paths()])[:, 0], 0, atol=1e-9)
+    assert asked == [(3600, 2)]
+    assert plot_boundary(lambda x: np.ones(len(x)), points, [0, 1, 0, 1])._repr_svg_(), "no boundary in sight"
+
+
+def test_memory_marks_its_peak():
+    plot = plot_memory({"plain": [0, 5, 9, 3], "checkpointed": [0, 2, 4, 1]})
+    assert [line.get_xydata().tolist() for line in plot.axes.lines[1::2]] == [[[2, 9]], [[2, 4]]]
+
+
+def test_a_roof_is_the_smaller_of_peak_and_bandwidth_and_says_how_near_a_kernel_comes():
+    plot = plot_roofline({"sum": (0.25, 2e9), "product": (100.0, 5e11)}, peak=1e12, bandwidth=1e10)
+    labels = [text.get_text() for text in plot.axes.get_legend().get_texts()]
+    assert labels == ["sum: 80% of its roof", "product: 50% of its roof"]
+    x, y = plot.axes.lines[0].get_data()
+    assert np.allclose(y, np.minimum(1e12, 1e10 * x))
 
 
 def test_a_call_is_timed_three_times_at_least_and_within_its_budget():

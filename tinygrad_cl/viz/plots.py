@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PURPLE, SKY, VERMILLION
+from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PALE, PURPLE, SKY, VERMILLION
 
 STYLES = [dict(color=c, marker=m, linestyle=s) for c, m, s in zip(
     (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY), "os^DvP", ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))))]
@@ -98,6 +98,91 @@ def plot_timeline(rows, title="What the device did"):
     plot.axes.set_yticks(range(len(lanes)), list(lanes))
     plot.axes.invert_yaxis()
     plot.axes.xaxis.set_major_formatter(matplotlib.ticker.EngFormatter("s"))
+    return plot
+
+
+def plot_losses(curves, title="Loss", smooth=1):
+    """The loss over training steps, on a logarithmic axis; `curves` is {name: a loss for each step}, of any lengths.
+
+    smooth   over how many steps the mean is taken; the single losses are shown behind it, pale
+    """
+    plot = Plot(title, "step", "loss")
+    plot.axes.set_yscale("log")
+    for (name, losses), style in zip(curves.items(), STYLES * (1 + len(curves) // len(STYLES))):
+        losses = np.array(losses, dtype=float)
+        losses[~np.isfinite(losses) | (losses <= 0)] = np.nan
+        width = max(1, min(smooth, len(losses)))
+        mean = np.convolve(losses, np.ones(width) / width, "valid")
+        if width > 1:
+            plot.axes.plot(losses, color=style["color"], alpha=0.25, linewidth=0.8)
+        plot.axes.plot(np.arange(width - 1, len(losses)), mean, label=name, color=style["color"], linestyle=style["linestyle"])
+    with matplotlib.rc_context(LOOK):
+        plot.axes.legend()
+    return plot
+
+
+def plot_boundary(score, points, labels, title="Decision boundary", cells=60):
+    """Where a classifier changes its mind: points of the plane by label, and the line on which its score is 0.
+
+    score    takes an (n, 2) array of points and gives n numbers, above 0 for the second label
+    points   (n, 2)
+    labels   n values, of two kinds
+    """
+    points, labels = np.asarray(points, dtype=float), np.asarray(labels)
+    low, high = points.min(0), points.max(0)
+    margin = 0.1 * (high - low) + 1e-9
+    x, y = (np.linspace(a, b, cells) for a, b in zip(low - margin, high + margin))
+    grid = np.stack(np.meshgrid(x, y), axis=-1)
+    scores = np.asarray(score(grid.reshape(-1, 2)), dtype=float).reshape(cells, cells)
+    plot = Plot(title, "", "", width=5.2, height=4.4)
+    reach = max(float(np.abs(scores).max()), 1e-9)
+    plot.axes.contourf(x, y, scores, levels=[-reach, 0, reach], colors=[PALE[ORANGE], PALE[SKY]], extend="both")
+    if scores.min() < 0 < scores.max():
+        plot.axes.contour(x, y, scores, levels=[0], colors=[INK], linewidths=1.2)
+    for kind, colour, marker in zip(np.unique(labels), (ORANGE, BLUE), "os"):
+        plot.axes.scatter(*points[labels == kind].T, s=22, color=colour, marker=marker, edgecolors="white", linewidths=0.5,
+                          label=f"{kind}", zorder=3)
+    plot.axes.grid(False)
+    with matplotlib.rc_context(LOOK):
+        plot.axes.legend(title="label", loc="upper right", framealpha=0.9, frameon=True)
+    return plot
+
+
+def plot_memory(curves, title="Memory over time", xlabel="operation"):
+    """Bytes that are held after each operation; `curves` is {name: bytes}. The largest of each is marked."""
+    plot = Plot(title, xlabel, "bytes")
+    for (name, held), style in zip(curves.items(), STYLES * (1 + len(curves) // len(STYLES))):
+        top = int(np.argmax(held))
+        plot.axes.step(range(len(held)), held, where="post", color=style["color"], linestyle=style["linestyle"], label=name)
+        plot.axes.plot(top, held[top], color=style["color"], marker=style["marker"])
+    plot.axes.set_ylim(bottom=0)
+    plot.axes.yaxis.set_major_formatter(matplotlib.ticker.EngFormatter("B"))
+    with matplotlib.rc_context(LOOK):
+        plot.axes.legend()
+    return plot
+
+
+def plot_roofline(kernels, peak, bandwidth, title="Roofline"):
+    """How near kernels are to what the device can do (Williams, Waterman, Patterson 2009).
+
+    kernels     {name: (operations per byte moved, operations per second)}
+    peak        operations per second that the device computes at most
+    bandwidth   bytes per second that its memory moves at most
+    """
+    plot = Plot(title, "operations per byte", "operations per second", height=4.2)
+    intensities = [intensity for intensity, _ in kernels.values()]
+    ridge = peak / bandwidth
+    x = np.geomspace(min([*intensities, ridge]) / 4, max([*intensities, ridge]) * 4, 200)
+    plot.axes.plot(x, np.minimum(peak, bandwidth * x), color=MUTED, linewidth=1.4)
+    plot.axes.text(x[-1], peak, "computing: the peak ", ha="right", va="bottom", color=MUTED)
+    plot.axes.text(ridge / 3, peak / 3, "memory: the bandwidth  ", ha="right", va="bottom", color=MUTED)
+    for (name, (intensity, speed)), style in zip(kernels.items(), STYLES * (1 + len(kernels) // len(STYLES))):
+        plot.axes.plot(intensity, speed, color=style["color"], marker=style["marker"], linestyle="", markersize=8,
+                       label=f"{name}: {speed / min(peak, bandwidth * intensity):.0%} of its roof")
+    plot.axes.set(xscale="log", yscale="log")
+    plot.axes.yaxis.set_major_formatter(matplotlib.ticker.EngFormatter(""))
+    with matplotlib.rc_context(LOOK):
+        plot.axes.legend(loc="lower right")
     return plot
 
 
