@@ -6,9 +6,15 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # nbgrader calls a program of its own environment by name (alembic).
 VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python
 READY := .venv/.ready
+# What only tests and the site need stays out of the way of whoever takes the course.
+DEV := .venv/.ready-dev
+INSTALL := $(VENV) -m uv pip install --quiet --requirement
+INSTALL_SLOWLY := $(VENV) -m pip install --quiet --disable-pip-version-check --requirement
+COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab progress compare test grade notebooks bench lock
+.PHONY: help lab progress compare test grade notebooks bench site lock
 .SILENT:
 
 help: ## show this list
@@ -23,7 +29,7 @@ progress: $(READY) ## show how far you are, and what is next
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
 
-test: $(READY) chromium ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
+test: $(DEV) chromium ## run all tests; make test ARGS="tests/test_devices.py -v" runs some
 	$(VENV) -m pytest -n auto --dist loadfile $(ARGS)
 
 grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
@@ -35,9 +41,13 @@ notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 bench: $(READY) ## run every benchmark and write docs/performance.md
 	$(VENV) benchmarks/report.py $(ARGS)
 
-lock: $(READY) ## refresh requirements.lock from pyproject.toml
-	$(VENV) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev --no-emit-index-url \
-		--no-emit-find-links --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+site: $(DEV) ## run the solved lessons and make a site of them and of docs/, in site/
+	$(VENV) -m sphinx --quiet --fail-on-warning --conf-dir docs/site . site
+	echo "open site/index.html"
+
+lock: $(DEV) ## refresh the lock files from pyproject.toml
+	$(COMPILE) --upgrade --extra dev --output-file requirements-dev.lock pyproject.toml
+	$(COMPILE) --constraint requirements-dev.lock --no-annotate --output-file requirements.lock pyproject.toml
 
 # uv installs five times as fast as pip, but knows nothing of a package mirror that only pip was told about.
 $(READY): requirements.lock pyproject.toml
@@ -46,12 +56,16 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) --no-print-directory debian-venv
 	echo "- packages, into .venv"
 	$(PYTHON) -m venv .venv
-	$(VENV) -m pip install --quiet --disable-pip-version-check --constraint requirements.lock uv
-	$(VENV) -m uv pip install --quiet --requirement requirements.lock || \
-		$(VENV) -m pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(VENV) -m pip install --quiet --disable-pip-version-check --constraint requirements-dev.lock uv
+	$(INSTALL) requirements.lock || $(INSTALL_SLOWLY) requirements.lock
 	$(VENV) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	echo "- an OpenCL device"
 	$(VENV) -m tinygrad_cl doctor --install
+	touch $@
+
+$(DEV): $(READY) requirements-dev.lock
+	echo "- packages for the tests"
+	$(INSTALL) requirements-dev.lock || $(INSTALL_SLOWLY) requirements-dev.lock
 	touch $@
 
 # With it the tests drive JupyterLab; where it is not, and cannot be installed, they skip that and say so.

@@ -1,4 +1,4 @@
-"""pyproject.toml, requirements.lock and environment.yml say the same, and say all that the code imports."""
+"""pyproject.toml, the lock files and environment.yml say the same, and say all that the code imports."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ["tinygrad_cl", "autograder"]
 PYPROJECT_TEXT = (ROOT / "pyproject.toml").read_text()
 PROJECT = tomllib.loads(PYPROJECT_TEXT)["project"]
-LOCK_TEXT = (ROOT / "requirements.lock").read_text()
+LOCKS = {name: (ROOT / name).read_text() for name in ("requirements.lock", "requirements-dev.lock")}
 CONDA_ALONE = {"python", "pocl", "pip"}  # not from PyPI, or not ours to lock
 
 
@@ -25,9 +25,9 @@ def requirements(lines):
     return {canonicalize_name(requirement.name): requirement for requirement in map(Requirement, lines)}
 
 
-def locked():
-    """The version of each locked package on this Python and system."""
-    lines = [line for line in LOCK_TEXT.splitlines() if line and not line.lstrip().startswith("#")]
+def locked(name):
+    """The version of each package in a lock file, on this Python and system."""
+    lines = [line for line in LOCKS[name].splitlines() if line and not line.lstrip().startswith("#")]
     found = [requirement for requirement in map(Requirement, lines) if not requirement.marker or requirement.marker.evaluate()]
     return {canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==") for requirement in found}
 
@@ -50,7 +50,15 @@ PARALLEL = requirements(EXTRAS["parallel"])  # netcl.distributed does without, t
 def test_the_lock_is_within_the_range_of_every_requirement(name, requirement):
     if requirement.marker and not requirement.marker.evaluate():
         pytest.skip(f"{name} is not for this system")
-    assert locked()[name] in requirement.specifier
+    assert locked("requirements-dev.lock")[name] in requirement.specifier
+    if name in DIRECT:
+        assert locked("requirements.lock")[name] in requirement.specifier
+
+
+def test_students_get_the_versions_that_were_tested_and_nothing_that_only_tests_need():
+    course, tested = locked("requirements.lock"), locked("requirements-dev.lock")
+    assert course.items() <= tested.items()
+    assert not course.keys() & {"pytest", "hypothesis", "playwright", "sphinx", "mpi4py"}
 
 
 def test_conda_gets_the_same_packages_in_the_same_ranges():
@@ -67,11 +75,12 @@ def test_every_requirement_has_a_reason():
 
 def test_no_peer_is_locked_or_imported_by_the_packages():
     imported = {name for package in PACKAGES for name in imported_names(ROOT / package)}
-    assert not PEERS.keys() & (imported | locked().keys())
+    assert not PEERS.keys() & (imported | locked("requirements-dev.lock").keys())
 
 
-def test_the_lock_names_no_host():
-    assert not re.search(r"://|--(index|find|extra|trusted)", LOCK_TEXT)
+@pytest.mark.parametrize("text", LOCKS.values(), ids=LOCKS)
+def test_a_lock_names_no_host(text):
+    assert not re.search(r"://|--(index|find|extra|trusted)", text)
 
 
 def imported_names(folder):
