@@ -523,6 +523,16 @@ def test_the_host_is_left_out(device, name):
     assert len(talking) == 2  # the last two were replays
 
 
+def test_a_kernel_of_any_name_can_be_recorded(device):
+    x = Tensor.full(device.queue, (3,), 1)
+    kernel = device.kernel("__kernel void write(__global float *x) { x[get_global_id(0)] += 1; }",
+                           "write", [], (None,))
+    step = capture(lambda: device.launch(kernel, (3,), None, (x.buffer,)))
+    for number in range(5):
+        step()
+        assert np.all(x.to_host() == 2 + number)
+
+
 def test_an_exception_leaves_nothing_behind(device):
     faults = [True, False, True, False, False, False]
     count = Tensor.full(device.queue, (), 0)

@@ -1,4 +1,4 @@
-"""What a queue is asked to do: kernels, fills and copies, each with its event."""
+"""What a queue is asked to do: kernels, fills, copies and transfers, each with its event."""
 
 import copy
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Command:
-    """Something that was enqueued; a write or read (`name`) of the host is no more than this.
+    """Something that was enqueued.
 
     operands   the buffers and numbers that it works on
     event      PyOpenCL's; None in a recording
@@ -73,6 +73,11 @@ class Command:
     def buffers(self):
         """The buffers among its operands, a set."""
         return {operand for operand in self.operands if isinstance(operand, cl.MemoryObjectHolder)}
+
+
+@dataclass(frozen=True)
+class Transfer(Command):
+    """What the host did with a buffer: `name` is "write" or "read"."""
 
 
 @dataclass(frozen=True)

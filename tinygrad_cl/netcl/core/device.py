@@ -11,7 +11,7 @@ import numpy as np
 import pyopencl as cl
 
 from tinygrad_cl import opencl
-from tinygrad_cl.netcl.core.commands import Command, Copy, Fill, Kernel, Launch
+from tinygrad_cl.netcl.core.commands import Copy, Fill, Kernel, Launch, Transfer
 from tinygrad_cl.netcl.core.memory import Pool
 from tinygrad_cl.opencl.devices import silent_stderr
 
@@ -143,14 +143,14 @@ class Device:
         """
         event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait)
         if self._watchers:
-            self.tell(Command("write", (buffer,), event))
+            self.tell(Transfer("write", (buffer,), event))
         return event
 
     def read(self, array, buffer):
         """Copy a buffer into an array of the host; waits until that is done."""
         event = cl.enqueue_copy(self.queue, array, buffer)
         if self._watchers:
-            self.tell(Command("read", (buffer,), event))
+            self.tell(Transfer("read", (buffer,), event))
 
     def tell(self, command):
         """Show a Command that was enqueued to everybody who watches."""

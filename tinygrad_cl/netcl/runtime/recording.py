@@ -8,7 +8,7 @@ from threading import get_ident
 import pyopencl as cl
 
 from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.core.commands import Command, Launch
+from tinygrad_cl.netcl.core.commands import Command, Launch, Transfer
 from tinygrad_cl.netcl.core.device import Device, manager
 
 REFUSED = {
@@ -40,7 +40,7 @@ class Entry:
             kernel = command.kernel
             return (self.device, kernel.program, kernel.name, kernel.constants, command.size,
                     command.group)
-        return self.device, command.name, getattr(command, "size", None)
+        return self.device, type(command), getattr(command, "size", None)
 
 
 class Recording:
@@ -94,7 +94,7 @@ class Recording:
     def _note(self, device, command):
         if get_ident() != self.thread:
             return
-        if self.strict and command.name in REFUSED:
+        if self.strict and isinstance(command, Transfer):
             raise RuntimeError(REFUSED[command.name])
         operands, meaning = [], []
         for operand in command.operands:
