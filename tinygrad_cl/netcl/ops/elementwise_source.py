@@ -6,24 +6,28 @@ what is left.
 where it repeats.
 """
 
+import re
+
 from tinygrad_cl.netcl.ops.primitives import PRELUDE
 
 C_NAMES = {"float32": "float", "float64": "double", "int32": "int"}
 
 
 def settings(dtype, lanes, text=None):
-    """The lines before a kernel: T, the number type, and the C macros of expressions; only those
-    that its text uses, where that is given.
+    """The lines before a kernel: T, the number type, and the C macros of expressions.
+
+    text   the kernel, if it computes with vectors of `lanes` alone: then only what it uses
     """
     double = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" if dtype == "float64" else ""
     macros = {line[len("#define "):line.index("(")]: line for line in PRELUDE.strip().splitlines()}
-    macros["TANH"] = tanh(dtype, lanes)
-    lines = [line for name, line in macros.items() if text is None or f"{name}(" in text]
+    macros["TANH"] = tanh(dtype, {lanes} if text else {1, lanes})
+    lines = [line for name, line in macros.items()
+             if text is None or re.search(rf"\b{name}\b", text)]
     return f"{double}#define T {C_NAMES[dtype]}\n#define LANES {lanes}\n" + "\n".join([*lines, ""])
 
 
-def tanh(dtype, lanes):
-    """TANH(a) in C: for float32 a rational function, for float64 what the driver has.
+def tanh(dtype, widths):
+    """TANH(a) in C, of vectors of these widths: for float32 a rational function, for float64 what the driver has.
 
     tanh x = s / (1 + s²/4) with s = 2 tanh(x/2) = x P(x²) / Q(x²): close to 1, an error in s hardly
     matters, so that small degrees will do. P and Q are fitted to the least relative error up to
@@ -33,7 +37,7 @@ def tanh(dtype, lanes):
     """
     if dtype != "float32":
         return "#define TANH(a) tanh(a)"
-    kinds = ["float"] if lanes == 1 else ["float", f"float{lanes}"]
+    kinds = ["float" if width == 1 else f"float{width}" for width in sorted(widths)]
     return "#define TANH(a) rational_tanh(a)\n" + "".join(f"""
 static {kind} __attribute__((overloadable)) rational_tanh(const {kind} x) {{
     const {kind} a = fabs(x), t = a * a;

@@ -11,8 +11,9 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_strides, merge_axes
 from tinygrad_cl.netcl.ops.elementwise_source import options
 from tinygrad_cl.netcl.ops.fused_source import Operand, Walk, fused_source
-from tinygrad_cl.netcl.ops.reduction import CHAIN, CHUNK
+from tinygrad_cl.netcl.ops.reduction import CHUNK
 
+CHAIN = 512  # additions one after the other: rounding grows with their number
 MOST_CHUNKS = 4096  # the last one joins them all
 
 
@@ -63,8 +64,8 @@ def fused_plan(chain, whole, layouts, shapes, axes, results):
     mean = [dtype.type(math.prod(whole.shape[axis] for axis in axes))] * (chain.how == "mean")
     for lanes in sorted({1, device.choices.lanes[dtype]}, reverse=True):
         cut, chunk, size, group = divide(lengths, joined, lanes, device.choices)
-        walk = Walk(joined, cut, lanes, group[0] if group and joined[-1] else 1)
-        source = fused_source(chain, operands, walk, dtype.name)
+        walk = Walk(dtype.name, joined, cut, lanes, group[0] if group and joined[-1] else 1)
+        source = fused_source(chain, operands, walk)
         numbers = [*lengths, *([] if cut is None else [chunk]), *steps]
         scratch = [] if cut is None else meeting_place(device, dtype, size, lengths, joined, chain)
         arguments = [None] * (len(results) + len(scratch))
