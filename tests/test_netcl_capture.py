@@ -299,7 +299,7 @@ def before_number(weight):
 def test_other_shapes_values_and_objects_are_refused(device):
     w, other = Parameter.full(device.queue, (3,), 1), Parameter.full(device.queue, (3,), 1)
 
-    @functools.partial(capture, queue=device.queue)
+    @capture(queue=device.queue)
     def step(x, rate, w):
         return compute(formula_of("v0 * v1 * v2", 3), (x, rate, w))
 
@@ -317,6 +317,26 @@ def test_other_shapes_values_and_objects_are_refused(device):
     step.clear()
     for _ in range(4):
         assert step(x[:1], 4, other).to_host().tolist() == [[4.0] * 3]
+
+
+def test_a_method_is_captured_for_one_object(device):
+    class Counter:
+        def __init__(self):
+            self.count = Tensor.full(device.queue, (), 0)
+
+        @capture
+        def add(self, x):
+            compute_into(self.count, ADD, (self.count, x))
+
+    first, second = Counter(), Counter()
+    for number in range(1, 6):
+        first.add(Tensor.full(device.queue, (), 1))
+        assert first.count.to_host() == number
+    with pytest.raises(ValueError, match="captured for add"):
+        second.add(Tensor.full(device.queue, (), 1))
+    Counter.add.clear()
+    second.add(Tensor.full(device.queue, (), 1))
+    assert (first.count.to_host(), second.count.to_host()) == (5, 1)
 
 
 def test_a_tensor_on_another_device_is_refused():

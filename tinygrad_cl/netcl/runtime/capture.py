@@ -13,13 +13,15 @@ from tinygrad_cl.netcl.core.tensor import Tensor, device_dtype
 from tinygrad_cl.netcl.runtime.recording import Recording, difference
 
 
-def capture(function, queue=None):
+def capture(function=None, *, queue=None):
     """The function as a Captured, which replays what it enqueues: `@capture`, or `step =
     capture(train_step)`.
 
     queue   where arrays among the arguments go; by default to the device of the first tensor among
             them, or to the course's
     """
+    if function is None:
+        return functools.partial(capture, queue=queue)
     return Captured(function, queue)
 
 
@@ -63,6 +65,10 @@ class Captured:
         self._name = getattr(function, "__name__", repr(function))
         self._lock = threading.RLock()
         self.clear()
+
+    def __get__(self, instance, owner=None):
+        """In a class it is a method, captured for the instance that it was first called on."""
+        return self if instance is None else functools.partial(self, instance)
 
     def clear(self):
         """Forget what was recorded: the next call is a first one, for other shapes, too."""
