@@ -101,3 +101,12 @@ def test_debug_tape_takes_the_open_tape_or_a_new_one_and_speaks_after_an_excepti
         1 / 0
     assert [node.op_name for node in new.nodes] == ["tanh"] and "#0 tanh" in said[-1]
     assert state.tapes == []
+
+
+def test_a_node_tells_what_it_keeps_for_backward(device):
+    x, y = (ag.tensor(Tensor.from_host(device.queue, np.ones((2, 3))), requires_grad=True) for _ in range(2))
+    kept = {"add": 0, "mul": 2, "matmul": 2, "relu": 1}
+    nodes = [x + y, x * y, ag.matmul(x, ag.transpose(y)), ag.relu(x)]
+    assert {node.op_name: len(node.kept_arrays()) for node in nodes} == kept
+    assert {each.nbytes for each in nodes[1].kept_arrays()} == {24} and nodes[1].kept_arrays()[0] is x.value
+    assert x.kept_arrays() == [], "a leaf"

@@ -216,3 +216,32 @@ def test_a_picture_can_be_saved_and_names_no_outside_resource(tmp_path):
     picture.save(tmp_path / "one.svg")
     saved = (tmp_path / "one.svg").read_text(encoding="utf-8")
     assert saved == picture.svg and not re.search(r"(href|src|url)\s*[=(]", saved)
+
+
+class Traced:
+    """As a compiled function leaves it: an operation that knows its shape and its inputs, constants as text."""
+
+    def __init__(self, op_name, *inputs):
+        self.op_name, self.inputs, self.shape = op_name, inputs, (2, 3)
+
+
+class Compiled:
+    def __init__(self, head, *body):
+        self.head, self.body = head, body
+
+
+def test_a_compiled_function_names_the_kernel_of_each_operation():
+    x = Traced("input")
+    product = Traced("mul", x, "((V)(2.0))")
+    total = Traced("sum", product)
+    shown = words(draw(Compiled(total, product), Compiled(Traced("exp", total))))
+    assert shown.count("kernel") == 3 and shown.count("1") == 2 and shown.count("2") == 1
+    assert "not a node" not in shown and shown.count("input") == 1
+
+
+def test_a_tape_is_drawn_from_what_nothing_else_was_computed_from():
+    class Tape:
+        nodes = [a := Traced("mul", Traced("input")), Traced("exp", a), Traced("tanh", a)]
+
+    shown = words(draw(Tape()))
+    assert {"mul", "exp", "tanh", "input"} <= set(shown) and shown.count("mul") == 1

@@ -13,7 +13,8 @@ MOST_NODES, MOST_UNFOLDED, MOST_BOXES = 20_000, 200, 60
 def draw(*nodes, fold=None):
     """A picture of the graph behind one node (or several results of one graph), left to right.
 
-    nodes   of any class with `data`, `parents` and what else `viz.nodes.NAMES` lists; or a tape, an object with `nodes`
+    nodes   of any class with `data`, `parents` and what else `viz.nodes.NAMES` lists; or a tape, an object with `nodes`;
+            or the graphs of a compiled function, with `head` and `body`: then each box names its kernel
     fold    True: nodes of one layer that stand for the same thing share a box; False: none do; None: in large graphs
 
     Each box has the node's label and op, its data and its gradient, and what it keeps for backward; a leaf is round, a
@@ -32,12 +33,16 @@ def draw(*nodes, fold=None):
     graph = read_graph(roots, MOST_UNFOLDED if fold is False else MOST_NODES)
     if fold is None:
         fold = len(graph.nodes) > MOST_BOXES and not graph.back_edges
-    scene = folded_scene(graph) if fold else plain_scene(graph)
+    scene = folded_scene(graph) if fold else plain_scene(graph, kernels=kernels_of(nodes))
     return scene.picture(f"graph of {len(graph.nodes)} node{'s' * (len(graph.nodes) != 1)}")
 
 
 def ends(node):
-    """The node itself; of a tape, which lists its operations as `nodes`, those that nothing else was computed from."""
+    """The node itself; of a tape, which lists its operations as `nodes`, those that nothing else was computed from; of a
+    compiled graph its head.
+    """
+    if hasattr(node, "head") and hasattr(node, "body"):
+        return [node.head]
     listed = getattr(node, "nodes", None)
     if is_node(node) or not isinstance(listed, (list, tuple)) or not listed:
         return [node]
@@ -45,11 +50,18 @@ def ends(node):
     return [each for each in listed if id(each) not in used]
 
 
-def plain_scene(graph, names=None):
-    """A box for each node; `names`, if given, stand in for labels."""
+def kernels_of(graphs):
+    """{id of a node: the number of the kernel that computes it}, from 1, where compiled graphs are drawn."""
+    compiled = [each for each in graphs if hasattr(each, "head") and hasattr(each, "body")]
+    return {id(node): number for number, each in enumerate(compiled, start=1) for node in (*each.body, each.head)}
+
+
+def plain_scene(graph, names=None, kernels=None):
+    """A box for each node; `names`, if given, stand in for labels; `kernels` is {id of a node: number of its kernel}."""
     computed = graph.computed
     kinds = ["leaf" if i not in computed else "result" if i in graph.results else "step" for i in range(len(graph.nodes))]
-    boxes = [node_box(*each) for each in zip(graph.nodes, kinds, names or [""] * len(kinds))]
+    rows = [[("kernel", str(kernels[id(node)]))] if kernels and id(node) in kernels else [] for node in graph.nodes]
+    boxes = [node_box(*each) for each in zip(graph.nodes, kinds, names or [""] * len(kinds), rows)]
     edges = [(parent, child, None if slope is None else show(slope, digits=3)) for parent, child, slope in graph.edges]
     return Scene(boxes, edges, graph.back_edges, legend(boxes, edges, graph.back_edges))
 
@@ -96,6 +108,8 @@ def legend(boxes, edges, back_edges):
     names = [name for kind, name in shapes.items() if kind in kinds]
     if any(name == "saved" for box in boxes for name, _ in box.rows):
         names.append("saved: arrays kept for backward")
+    if any(name == "kernel" for box in boxes for name, _ in box.rows):
+        names.append("the same kernel: computed by one launch")
     notes = [(" · ".join(names), MUTED)] if len(names) > 1 else []
     if any(note is not None for *_, note in edges):
         notes.append(("on an edge: local derivative ∂(its end) / ∂(its start)", BLUE))

@@ -13,7 +13,7 @@ import numpy as np
 NAMES = {  # what we read ← the names it goes by, in this course, micrograd and their relatives
     "data": ("data", "value"),
     "grad": ("grad",),
-    "parents": ("parents", "_prev", "prev", "_children", "children", "next_nodes"),
+    "parents": ("parents", "_prev", "prev", "_children", "children", "next_nodes", "inputs"),
     "op": ("op", "_op", "op_name"),
     "label": ("label", "name"),
     "local": ("local_derivatives", "_local_grads", "local_grads"),
@@ -88,7 +88,8 @@ def parents_of(node):
         return []
     if not isinstance(found, Iterable):
         found = [found]
-    parents, local = [parent for parent in found if parent is not None], read(keeper, "local")
+    # None: it wants no gradient. A text: a constant of a traced operation, as it stands in the kernel.
+    parents, local = [parent for parent in found if parent is not None and not isinstance(parent, str)], read(keeper, "local")
     ordered = isinstance(found, (list, tuple))  # a set has no order to match derivatives with
     if not ordered or not isinstance(local, (list, tuple)) or len(local) != len(parents):
         local = [None] * len(parents)

@@ -41,8 +41,8 @@ class Box:
         return element("g", "".join(parts), id=f"box{number}")
 
 
-def node_box(node, kind, name=""):
-    """The Box of one node; `name` stands in for a label that it has not."""
+def node_box(node, kind, name="", more=()):
+    """The Box of one node; `name` stands in for a label that it has not, `more` are rows below the others."""
     if not is_node(node):
         return Box("stray", "not a node", "", [("is", show(node))])
     label, op = (read(node, what) for what in ("label", "op"))
@@ -51,11 +51,11 @@ def node_box(node, kind, name=""):
     rows = [(what, show(value)) for what in ("data", "grad") if (value := read(node, what)) is not MISSING]
     shape, saved = read(node, "shape"), saved_bytes(node)
     if not rows and isinstance(shape, tuple):
-        rows.append(("shape", shape_text(shape).removeprefix("array ")))
+        rows.append(("shape", shape_text(shape).removeprefix("array ") if shape else "a number"))
     if saved is not None and saved[0]:
         rows.append(("saved", f"{saved[0]}, {size_text(saved[1])}"))
     label, op = ("" if each in (MISSING, None) else str(each) for each in (label, op))
-    return Box(kind, shorten(label or name, 16), shorten(op, 16), rows)
+    return Box(kind, shorten(label or name, 16), shorten(op, 16), [*rows, *more])
 
 
 class Scene:

@@ -71,6 +71,13 @@ class Node:
         """The numbers as a new NumPy array."""
         return self.value.to_host()
 
+    def kept_arrays(self):
+        """The Tensors that stay alive because backward will read them: those `grad_fn` holds."""
+        cells = getattr(self.grad_fn, "__closure__", None) or ()
+        held = [*getattr(self.grad_fn, "args", ()), *[cell.cell_contents for cell in cells]]
+        parts = [x for each in held for x in (each if isinstance(each, (list, tuple)) else [each])]
+        return list({id(x): x for x in parts if isinstance(x, Tensor)}.values())
+
     @property
     def created_at(self):
         """The line that made this node, `file:line in function`; "" for a leaf."""
