@@ -8,6 +8,7 @@ import pytest
 import tinygrad_cl.netcl.autograd as ag
 from netcl_devices import device, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.core.tensor import Tensor
 
 
 def leaf(device, *numbers):
