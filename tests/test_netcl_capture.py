@@ -603,7 +603,7 @@ def test_memory_of_the_first_calls_alone_goes_back(device):
 
 def test_nobody_else_gets_the_memory_of_a_recording_and_nobody_need_hold_it(device):
     def make():
-        w, constant = Parameter.full(device.queue, (400,), 1), Tensor.full(device.queue, (400,), 3)
+        w, constant = Parameter.full(device.queue, (60,), 1), Tensor.full(device.queue, (60,), 3)
 
         def step(x):
             h = compute(ADD, (x, constant))
@@ -614,10 +614,10 @@ def test_nobody_else_gets_the_memory_of_a_recording_and_nobody_need_hold_it(devi
 
     step, expected = make(), 1.0
     for number in range(8):
-        out = step(Tensor.full(device.queue, (400,), number))
+        out = step(Tensor.full(device.queue, (60,), number))
         expected += 2 * (number + 3)
         gc.collect()
-        rubbish = [Tensor.full(device.queue, (400,), np.nan) for _ in range(20)]
+        rubbish = [Tensor.full(device.queue, (60,), np.nan) for _ in range(8)]
         assert np.all(out.to_host() == expected + number + 3)
         assert np.all(np.isnan(rubbish[0].to_host()))
     del rubbish
