@@ -42,8 +42,8 @@ bench: $(READY) ## run every benchmark and write docs/performance.md
 	$(VENV) benchmarks/report.py $(ARGS)
 
 site: $(DEV) ## run the solved lessons and make a site of them and of docs/, in site/
-	$(VENV) -m sphinx --quiet --fail-on-warning --conf-dir docs/site . site
-	echo "open site/index.html"
+	$(VENV) -m sphinx --quiet --fail-on-warning --conf-dir docs/site . site/html
+	echo "open site/html/index.html"
 
 lock: $(DEV) ## refresh the lock files from pyproject.toml
 	$(COMPILE) --upgrade --extra dev --output-file requirements-dev.lock pyproject.toml
