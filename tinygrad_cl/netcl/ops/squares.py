@@ -2,12 +2,14 @@
 joins what the work-items have: gradients are clipped by it.
 """
 
+import math
+
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops.elementwise import work_items
-from tinygrad_cl.netcl.ops.reduction import CHAIN, reduce_sum
+from tinygrad_cl.netcl.ops.reduction import reduce_sum
 from tinygrad_cl.netcl.ops.reduction_source import reduction_source
 from tinygrad_cl.netcl.ops.update import check
 
@@ -50,7 +52,8 @@ def make_plan(tensors):
     check("sum of squares", layout, tensors)
     lanes = device.choices.lanes[dtype]
     vectors = -(-sum(x.size for x in tensors) // lanes)
-    workers = max(1, min(vectors, max(device.choices.workers, vectors // CHAIN)))
+    # Rounding grows with the length of a chain of additions: √n chains of √n are the shortest two.
+    workers = max(1, min(vectors, max(device.choices.workers, math.isqrt(vectors))))
     size, group = work_items(device.choices, workers, [])
     most = device.found.handle.max_parameter_size // 16 - 1  # 8 bytes for a length, 8 for a tensor
     steps = []
