@@ -3,12 +3,13 @@ them.
 """
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from netcl_devices import close, device, exact, put  # noqa: F401 (fixtures)
-from tinygrad_cl.netcl.ops import matmul as module
+from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.ops.matmul import matmul
 
 FLAGS = list(itertools.product((False, True), repeat=2))
@@ -38,13 +39,25 @@ def test_every_transposition_and_size(sizes, flags, device):
     assert agree(device, random(m, k), random(k, n), *flags)
 
 
+@pytest.fixture
+def crowded(device, monkeypatch):
+    """A device with so little memory near its cores that matrices of these tests are large."""
+    monkeypatch.setattr(device, "choices", replace(device.choices, near=4096))
+    monkeypatch.setattr(plans, "table", {})
+    return device
+
+
 @pytest.mark.parametrize("flags", FLAGS, ids=str)
-def test_matrices_that_are_packed(flags, device, monkeypatch):
-    monkeypatch.setattr(module, "DIRECT", 0)
-    for m, k, n in [(13, 6, 35), (24, 17, 64), (3, 4, 70)]:
-        assert agree(device, random(m, k), random(k, n), *flags)
-        assert agree(device, random(3, m, k), random(3, k, n), *flags)
-        assert agree(device, random(m, k), random(3, k, n), *flags)
+def test_large_matrices_are_copied_in_parts(flags, crowded):
+    for m, k, n in [(45, 37, 35), (33, 16, 64), (70, 50, 1), (3, 40, 70)]:
+        assert agree(crowded, random(m, k), random(k, n), *flags)
+    assert agree(crowded, random(3, 41, 35), random(3, 35, 34), *flags)
+    assert agree(crowded, random(41, 35), random(3, 35, 34), *flags)
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_large_matrices_of_float64(flags, exact, crowded):
+    assert agree(exact, random(45, 37, dtype=np.float64), random(37, 35, dtype=np.float64), *flags)
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=str)

@@ -32,6 +32,8 @@ class Choices:
     workers        work-items that keep every core busy in a kernel of few, long work-items
     rows, vectors  accumulators of one work-item in a matrix product: rows × vectors of `lanes`
                    numbers
+    near           bytes that lie near one core: on a CPU, drivers give the size of its cache, or
+                   less, for that of local memory
     """
 
     lanes: dict
@@ -40,6 +42,7 @@ class Choices:
     workers: int
     rows: int
     vectors: int
+    near: int
 
 
 def choose(found):
@@ -58,8 +61,9 @@ def choose(found):
         group=0 if cpu else min(256, 1 << (found.handle.max_work_group_size.bit_length() - 1)),
         local_memory=not cpu,
         workers=found.compute_units * (4 if cpu else 16),
-        rows=12 if lanes[FLOAT32] == 16 else 6,  # 24 of AVX-512's 32 registers, 12 of AVX's 16
+        rows=8 if lanes[FLOAT32] == 16 else 6,  # 16 of AVX-512's 32 registers, 12 of AVX's 16
         vectors=2,
+        near=handle.local_mem_size,
     )
 
 

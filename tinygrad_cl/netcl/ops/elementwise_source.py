@@ -49,6 +49,14 @@ static {kind} __attribute__((overloadable)) rational_tanh(const {kind} x) {{
 """ for kind in kinds)
 
 
+def vector_settings(dtype, lanes):
+    """The lines that say what V is in a whole kernel, and how it is fetched and stored."""
+    if lanes == 1:
+        return "#define V T\n#define LOAD(p) (*(p))\n#define STORE(v, p) (*(p) = (v))\n"
+    return (f"#define V {C_NAMES[dtype]}{lanes}\n#define LOAD(p) vload{lanes}(0, p)\n"
+            f"#define STORE(v, p) vstore{lanes}(v, 0, p)\n")
+
+
 def options(dtype):
     """The compiler's options: a constant such as 2.0 in an expression is a float in float32
     kernels.

@@ -1,5 +1,6 @@
-"""Matrix products of engine 3: any transposition, any batch."""
+"""Matrix products of engine 3: any transposition, any batch, and what follows, in one launch."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,25 +9,34 @@ from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import matmul_source as source
-from tinygrad_cl.netcl.ops.elementwise import broadcast_to
+from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all
+from tinygrad_cl.netcl.ops.elementwise_source import options
+from tinygrad_cl.netcl.ops.primitives import Formula
 
-DIRECT = 2**20  # bytes of B that stay in a core's cache: a larger one is packed
+PRODUCT = Formula("product", ("v0",), 1)
+FEW = 4  # tiles that do not pay for a copy of their panel of B
 
 
-def matmul(a, b, transpose_a=False, transpose_b=False):
+def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operands=()):
     """A · B as a new Tensor, as numpy.matmul: (…, M, K) · (…, K, N) = (…, M, N), batches broadcast.
 
     transpose_a, transpose_b   use the matrix with its last two axes swapped: nothing is copied for
                                it
+    epilogue, operands         a Formula of v0, the product, and of v1, v2, …, the operands: it is
+                               what is stored. An operand is a Tensor of the result's shape, or of N
+                               numbers, one for each column. With several expressions the result is
+                               a list of Tensors.
+
     A vector is a row on the left and a column on the right, and the result has one axis less.
 
     ValueError if the shapes do not fit, TypeError if the dtypes differ.
     """
-    key = (matmul, a.layout, b.layout, transpose_a, transpose_b)
+    key = (matmul, a.layout, b.layout, transpose_a, transpose_b, epilogue,
+           *[x.layout for x in operands])
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = make_plan(a.layout, b.layout, transpose_a, transpose_b)
-    return plan.run(a, b)
+        plan = plans.table[key] = make_plan(*key[1:6], key[6:])
+    return plan.run(a, b, operands)
 
 
 @dataclass(frozen=True)
@@ -48,40 +58,45 @@ class Matrices:
 class Plan:
     """The launches of one product.
 
-    packs   for A and for B: None, or (kernel, size, bytes of the packed matrix)
-    last    (kernel, size, group) of the product itself
-    whole   the shapes to which A and B are repeated first, where their batches differ in some axes
+    epilogue   the Formula of what is stored
+    first      None, or (kernel, size, bytes) of the launch that rewrites A
+    last       (kernel, size, group) of the product itself; None where there is nothing to add up
+    whole      the shapes to which A and B are repeated first, where their batches differ in some
+               axes
     """
 
-    def __init__(self, out, packs, last, whole=(None, None)):
-        self.out, self.packs, self.last, self.whole = out, packs, last, whole
+    def __init__(self, out, epilogue, first, last, whole=(None, None)):
+        self.out, self.epilogue = out, epilogue
+        self.first, self.last, self.whole = first, last, whole
 
-    def run(self, a, b):
+    def run(self, a, b, operands):
         out, device = self.out, self.out.device
-        if self.last is None:  # nothing to add up
-            return Tensor.full(device.queue, out.shape, 0, out.dtype)
-        buffers = []
-        for x, shape, pack in zip((a, b), self.whole, self.packs):
-            buffer = x.buffer if shape is None else broadcast_to(x, shape).buffer
-            if pack:
-                kernel, size, nbytes = pack
-                packed = device.pool.allocate(nbytes)
-                device.launch(kernel, size, None, (packed, buffer))
-                buffer = packed
-            buffers.append(buffer)
-        result = device.pool.allocate(out.nbytes)
+        single = len(self.epilogue.expressions) == 1
+        if self.last is None:
+            zeros = Tensor.full(device.queue, out.shape, 0, out.dtype)
+            return (compute if single else compute_all)(self.epilogue, (zeros, *operands))
+        first, second = (x.buffer if shape is None else broadcast_to(x, shape).buffer
+                         for x, shape in zip((a, b), self.whole))
+        if self.first:
+            kernel, size, nbytes = self.first
+            rewritten = device.pool.allocate(nbytes)
+            device.launch(kernel, size, None, (rewritten, first))
+            first = rewritten
+        results = [device.pool.allocate(out.nbytes) for _ in self.epilogue.expressions]
         kernel, size, group = self.last
-        device.launch(kernel, size, group, (result, *buffers))
-        return Tensor(out, result)
+        device.launch(kernel, size, group, (*results, first, second, *[x.buffer for x in operands]))
+        return Tensor(out, results[0]) if single else [Tensor(out, buffer) for buffer in results]
 
 
-def make_plan(a, b, transpose_a, transpose_b):
-    """The Plan for two layouts."""
-    refuse_indices("matmul", [a, b])
-    if a.device is not b.device:
+def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
+    """The Plan for layouts."""
+    layouts = (a, b, *operands)
+    refuse_indices("matmul", layouts)
+    if any(layout.device is not a.device for layout in layouts):
         raise ValueError("matmul: the operands lie on different devices")
-    if a.dtype != b.dtype:
-        raise TypeError(f"matmul takes two tensors of one dtype, not {a.dtype} and {b.dtype}")
+    if any(layout.dtype != a.dtype for layout in layouts):
+        dtypes = " and ".join(str(layout.dtype) for layout in layouts)
+        raise TypeError(f"matmul takes tensors of one dtype, not {dtypes}")
     shapes = f"{a.shape}{'ᵀ' if transpose_a else ''} and {b.shape}{'ᵀ' if transpose_b else ''}"
     if not a.shape or not b.shape:
         raise ValueError(f"matmul takes no single numbers: shapes {shapes}")
@@ -92,7 +107,7 @@ def make_plan(a, b, transpose_a, transpose_b):
         batch = np.broadcast_shapes(a_batch, b_batch)
     except ValueError:
         raise ValueError(f"matmul: the batches of shapes {shapes} do not broadcast") from None
-    count = int(np.prod(batch))
+    count = math.prod(batch)
     first, whole_a = matrices(a_shape, batch, count)
     second, whole_b = matrices(b_shape, batch, count)
     first = first.transposed() if transpose_a and len(a.shape) > 1 else first
@@ -102,72 +117,88 @@ def make_plan(a, b, transpose_a, transpose_b):
                          f"{second.rows} rows")
     shape = batch + (first.rows,) * (len(a.shape) > 1) + (second.columns,) * (len(b.shape) > 1)
     out = layout_of(a.device, shape, a.dtype)
+    kinds = kinds_of(operands, out, second.columns, epilogue)
     if not out.size or not first.columns:
-        return Plan(out, (None, None), None)
+        return Plan(out, epilogue, None, None)
     if first.row == first.columns and second.batch == 0 and count > 1 and first.batch:
         first = Matrices(first.rows * count, first.columns, first.row, 1, 0)  # one tall matrix
         count = 1
     write = local_plan if a.device.choices.local_memory else registers_plan
-    packs, last = write(a.device, out.dtype, first, second, count)
-    return Plan(out, packs, last, (whole_a, whole_b))
+    return Plan(out, epilogue, *write(a.device, out.dtype, first, second, count,
+                                      epilogue.expressions, kinds), (whole_a, whole_b))
+
+
+def kinds_of(operands, out, columns, epilogue):
+    """For each operand of the epilogue whether it is a "matrix" or a "row"."""
+    if epilogue.arity != 1 + len(operands):
+        raise TypeError(f"matmul: {epilogue.name} takes {epilogue.arity - 1} operands besides the "
+                        f"product, not {len(operands)}")
+    for layout in operands:
+        if layout.shape not in (out.shape, (columns,)):
+            raise ValueError(f"matmul: an operand of {epilogue.name} has the result's shape, "
+                             f"{out.shape}, or ({columns},), not {layout.shape}")
+    return tuple("matrix" if layout.shape == out.shape else "row" for layout in operands)
 
 
 def matrices(shape, batch, count):
     """(Matrices, None, or the shape to which the tensor is to be repeated first)."""
     *own, rows, columns = shape
-    size = int(np.prod(own))
+    size = math.prod(own)
     if size == count or size == 1:
         return Matrices(rows, columns, columns, 1, rows * columns if size > 1 else 0), None
     return Matrices(rows, columns, columns, 1, rows * columns), (*batch, rows, columns)
 
 
-def registers_plan(device, dtype, a, b, count):
-    """(packs, last) for a CPU: A and B as they are while they are small and lie well, else
-    packed.
-    """
+def registers_plan(device, dtype, a, b, count, expressions, kinds):
+    """(first, last) for a CPU: A and B as they are while they are small and lie well."""
     choices = device.choices
     lanes = choices.lanes[dtype]
     # A tile may read behind the end of B, within the slack.
-    width = min(lanes * choices.vectors, SLACK // dtype.itemsize)
-    direct = b.column == 1 and b.rows * b.columns * dtype.itemsize <= DIRECT
-    rows = choices.rows if direct else min(choices.rows, 8)
-    panels, tiles = -(-b.columns // width), -(-a.rows // rows)
-    packs = [None, None]
-    if a.column != 1 and a.rows * a.columns * dtype.itemsize > DIRECT:
-        packs[0] = pack(device, dtype, a.transposed(), rows, count)
-        a_steps = (a.columns * rows, 1, rows, tiles * a.columns * rows if a.batch else 0)
-    else:
-        a_steps = (rows * a.row, a.row, a.column, a.batch)
-    if direct:
-        b_steps = (width, b.row, b.batch)
-    else:
-        packs[1] = pack(device, dtype, b, width, count)
-        b_steps = (b.rows * width, width, panels * b.rows * width if b.batch else 0)
-    text = source.registers_source(dtype.name, lanes, rows, width // lanes)
-    constants = [*map(np.int64, (a.rows, b.columns, a.columns, *a_steps, *b_steps))]
-    kernel = device.kernel(text, "matmul_registers", constants, (None,) * 3)
-    return packs, (kernel, (panels, tiles, count), (1, 1, 1))
+    vectors = min(choices.vectors, SLACK // (lanes * dtype.itemsize), -(-b.columns // lanes))
+    rows, width = min(choices.rows, a.rows), vectors * lanes
+    first = None
+    if a.column != 1 and a.rows * a.columns * dtype.itemsize > choices.near:
+        first, a = transposition(device, dtype, a, count)
+    tiles, panels = -(-a.rows // rows), -(-b.columns // width)
+    copy = None
+    if b.column != 1 and b.columns > 1:
+        copy = "turn"
+    elif b.rows * b.columns * dtype.itemsize > choices.near and tiles > FEW:
+        copy = "copy"
+    # Each copies a panel of its own, so those who copy are few, and their parts of it tall.
+    items = choices.workers * (2 if copy else 8)
+    height = -(-tiles // min(tiles, -(-items // (panels * count)))) * rows
+    depth = max(1, choices.near // 2 // (width * dtype.itemsize) // lanes) * lanes
+    text = source.registers_source(dtype.name, lanes, rows, vectors, depth, copy, expressions,
+                                   kinds)
+    constants = [*map(np.int64, (a.rows, b.columns, a.columns, height, a.row, a.column, a.batch,
+                                 b.row, b.column, b.batch))]
+    kernel = device.kernel(text, "matmul_registers", constants,
+                           (None,) * (len(expressions) + 2 + len(kinds)), options(dtype.name))
+    return first, (kernel, (-(-a.rows // height), panels, count), (1, 1, 1))
 
 
-def pack(device, dtype, x, width, count):
-    """(kernel, size, bytes): the matrices x (K, N) as panels of `width` columns, filled up with
-    zeros.
-    """
-    panels = -(-x.columns // width)
-    many = count if x.batch else 1
-    constants = [*map(np.int64, (x.rows, x.columns, x.row, x.column, x.batch))]
-    kernel = device.kernel(source.pack_source(dtype.name, width), "pack", constants, (None, None))
-    return kernel, (panels, x.rows, many), many * panels * x.rows * width * dtype.itemsize
+def transposition(device, dtype, a, count):
+    """((kernel, size, bytes), Matrices): a transposed A rewritten row by row."""
+    lanes = device.choices.lanes[dtype]
+    size = (-(-a.columns // lanes), -(-a.rows // lanes), count if a.batch else 1)
+    constants = [*map(np.int64, (a.columns, a.column, a.batch))]
+    kernel = device.kernel(source.transpose_source(dtype.name, lanes), "transpose", constants,
+                           (None, None), options(dtype.name))
+    row, numbers = size[0] * lanes, size[0] * size[1] * lanes ** 2
+    rewritten = Matrices(a.rows, a.columns, row, 1, numbers if a.batch else 0)
+    return (kernel, size, size[2] * numbers * dtype.itemsize), rewritten
 
 
-def local_plan(device, dtype, a, b, count):
-    """(packs, last) for a GPU: tiles in local memory, as large as a group of work-items allows."""
+def local_plan(device, dtype, a, b, count, expressions, kinds):
+    """(first, last) for a GPU: tiles in local memory, as large as a group of work-items allows."""
     side = 16 if device.choices.group >= 256 else 4
     block, depth = 4, 16
     tile = side * block
-    text = source.local_source(dtype.name, side, block, depth)
+    text = source.local_source(dtype.name, side, block, depth, expressions, kinds)
     constants = [*map(np.int64, (a.rows, b.columns, a.columns, a.row, a.column, a.batch,
                                  b.row, b.column, b.batch))]
-    kernel = device.kernel(text, "matmul_local", constants, (None,) * 3)
+    kernel = device.kernel(text, "matmul_local", constants,
+                           (None,) * (len(expressions) + 2 + len(kinds)), options(dtype.name))
     size = (-(-b.columns // tile) * side, -(-a.rows // tile) * side, count)
-    return (None, None), (kernel, size, (side, side, 1))
+    return None, (kernel, size, (side, side, 1))

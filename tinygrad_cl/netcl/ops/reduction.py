@@ -10,7 +10,6 @@ from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import reduction_source as source
 
 CHUNK = 2048  # fewer numbers than this are not worth a work-item of their own
-CHAIN = 512  # additions one after the other: rounding grows with their number
 
 
 def reduce_sum(x, axis=None, keepdims=False):
@@ -123,16 +122,20 @@ def passes(layout, how, outer, length, inner, divisor):
     choices = device.choices
     lanes, workers = choices.lanes[dtype], choices.workers
     tree = inner == 1 and choices.local_memory
-    group = choices.group if tree else 1
-    if tree or inner == 1:
+    group, width = choices.group if tree else 1, 1
+    if inner == 1:
         template, name = (source.TREE, "reduce_tree") if tree else (source.ROWS, "reduce_rows")
-        busy = outer
+        busy, joined = outer, group if tree else 2 * lanes  # joined at once, in chains of CHAIN
+        least = -(-length // (source.CHAIN * joined))
     else:
         template, name = source.COLUMNS, "reduce_columns"
-        busy = outer * -(-inner // lanes)
-    chains = group if tree else 2 * lanes if inner == 1 else 2  # of one work-item, or group
-    chunks = max(1, min(workers // busy, length * inner // CHUNK, length),
-                 -(-length // (CHAIN * chains)))
+        # As wide a piece of a row as leaves a piece for every worker: memory is read in long lines.
+        pieces = outer * -(-inner // lanes) // workers
+        if not choices.local_memory:
+            width = next(each for each in (8, 4, 2, 1) if each <= max(1, pieces))
+        busy = outer * -(-inner // (width * lanes))
+        least = -(-length // source.CHAIN) if choices.local_memory else 1
+    chunks = max(1, min(workers // busy, length * inner // CHUNK, length), least)
     chunk = -(-length // chunks)
     chunks = -(-length // chunk)
     number = dtype.type
@@ -141,8 +144,8 @@ def passes(layout, how, outer, length, inner, divisor):
         size, local = (chunks * group, outer), (group, 1) if tree else None
     else:
         constants.append(np.int64(inner))
-        size, local = (-(-inner // lanes), chunks, outer), None
-    text = source.reduction_source(template, how, dtype.name, lanes, group)
+        size, local = (-(-inner // (width * lanes)), chunks, outer), None
+    text = source.reduction_source(template, how, dtype.name, lanes, group, width)
     kernel = device.kernel(text, name, constants, (None, None))
     steps = [(kernel, size, local, outer * chunks * inner * dtype.itemsize)]
     if chunks > 1:

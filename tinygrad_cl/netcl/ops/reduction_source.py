@@ -6,13 +6,14 @@ work-item, or each group of them, joins one chunk. Where there are several chunk
 
     rows      inner = 1, a row lies in one piece: one work-item per chunk, vectors down the row
     tree      the same on a GPU: one group per chunk, whose work-items meet in local memory
-    columns   inner > 1: one work-item for a vector of neighbouring columns, down a chunk
+    columns   inner > 1: one work-item for some vectors of neighbouring columns, down a chunk
 """
 
-from tinygrad_cl.netcl.ops.elementwise_source import C_NAMES, settings
+from tinygrad_cl.netcl.ops.elementwise_source import settings, vector_settings
 
 JOIN = {"sum": "ADD", "max": "MAX", "min": "MIN"}  # macros of ops.primitives
 NEUTRAL = {"sum": "0", "max": "-INFINITY", "min": "INFINITY"}
+CHAIN = 512  # additions one after the other: rounding grows with their number
 
 ROWS = """
 __kernel void reduce_rows(const long length, const long chunk, const T divisor,
@@ -56,32 +57,47 @@ void reduce_tree(const long length, const long chunk, const T divisor,
 COLUMNS = """
 __kernel void reduce_columns(const long length, const long chunk, const T divisor, const long inner,
                              __global T *out, __global const T *x) {
-    const long column = (long)get_global_id(0) * LANES;
+    const long column = (long)get_global_id(0) * WIDTH * LANES;
     const long begin = (long)get_global_id(1) * chunk, end = min(begin + chunk, length);
-    x += (long)get_global_id(2) * length * inner;
-    out += ((long)get_global_id(2) * get_global_size(1) + get_global_id(1)) * inner;
-    if (column + LANES <= inner) {
-        V result = (V)(NEUTRAL);
-        for (long i = begin; i < end; i++) result = JOIN(result, LOAD(x + i * inner + column));
-        result = result / divisor;
-        STORE(result, out + column);
+    x += (long)get_global_id(2) * length * inner + column;
+    out += ((long)get_global_id(2) * get_global_size(1) + get_global_id(1)) * inner + column;
+    if (column + WIDTH * LANES <= inner) {
+        V result[WIDTH];
+        for (int j = 0; j < WIDTH; j++) result[j] = (V)(NEUTRAL);
+        for (long next = begin; next < end; next += CHAIN) {  // sums of sums: they round less
+            V part[WIDTH];
+            for (int j = 0; j < WIDTH; j++) part[j] = (V)(NEUTRAL);
+            for (long i = next; i < min(next + CHAIN, end); i++)
+                for (int j = 0; j < WIDTH; j++)
+                    part[j] = JOIN(part[j], LOAD(x + i * inner + j * LANES));
+            for (int j = 0; j < WIDTH; j++) result[j] = JOIN(result[j], part[j]);
+        }
+        for (int j = 0; j < WIDTH; j++) STORE(result[j] / divisor, out + j * LANES);
     } else {
-        for (long j = column; j < inner; j++) {
-            T result = NEUTRAL;
-            for (long i = begin; i < end; i++) result = JOIN(result, x[i * inner + j]);
-            out[j] = result / divisor;
+        for (long j = 0; column + j < inner; j += LANES) {  // read behind the end, but not written
+            V result = (V)(NEUTRAL);
+            for (long next = begin; next < end; next += CHAIN) {
+                V part = (V)(NEUTRAL);
+                for (long i = next; i < min(next + CHAIN, end); i++)
+                    part = JOIN(part, LOAD(x + i * inner + j));
+                result = JOIN(result, part);
+            }
+            T lanes[LANES];
+            STORE(result / divisor, lanes);
+            for (int lane = 0; lane < LANES && column + j + lane < inner; lane++)
+                out[j + lane] = lanes[lane];
         }
     }
 }
 """
 
 
-def reduction_source(template, how, dtype, lanes, group=1):
-    """The text of one of the kernels above for `how`: "sum", "max" or "min"."""
-    if lanes == 1:
-        vector = "#define V T\n#define LOAD(p) (*(p))\n#define STORE(v, p) (*(p) = (v))\n"
-    else:
-        vector = (f"#define V {C_NAMES[dtype]}{lanes}\n#define LOAD(p) vload{lanes}(0, p)\n"
-                  f"#define STORE(v, p) vstore{lanes}(v, 0, p)\n")
-    return (f"{settings(dtype, lanes)}{vector}#define GROUP {group}\n#define JOIN {JOIN[how]}\n"
+def reduction_source(template, how, dtype, lanes, group=1, width=1):
+    """The text of one of the kernels above for `how`: "sum", "max" or "min".
+
+    group   work-items in a group of `tree`
+    width   vectors of neighbouring columns in a work-item of `columns`
+    """
+    return (f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
+            f"#define WIDTH {width}\n#define CHAIN {CHAIN}\n#define JOIN {JOIN[how]}\n"
             f"#define NEUTRAL {NEUTRAL[how]}\n{template}")
