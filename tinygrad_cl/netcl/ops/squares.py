@@ -52,7 +52,7 @@ def make_plan(tensors):
     check("sum of squares", layout, tensors)
     lanes = device.choices.lanes[dtype]
     vectors = -(-sum(x.size for x in tensors) // lanes)
-    # Rounding grows with the length of a chain of additions: √n chains of √n are the shortest two.
+    # Rounding grows with additions one after the other: √n here, and √n where the sums are joined.
     workers = max(1, min(vectors, max(device.choices.workers, math.isqrt(vectors))))
     size, group = work_items(device.choices, workers, [])
     most = device.found.handle.max_parameter_size // 16 - 1  # 8 bytes for a length, 8 for a tensor
