@@ -66,6 +66,7 @@ def test_the_extremes(f, x, value, gradient):
 @pytest.mark.parametrize("f, x, value, gradient", [
     (lambda x: x.log(), [0.0], -inf, inf), (lambda x: x.sqrt(), [0.0], 0, inf), (lambda x: 1 / x, [0.0], inf, -inf),
     (lambda x: x ** 0.5, [0.0], 0, inf), (lambda x: x.exp(), [1000.0], inf, inf), (lambda x: x.log(), [-1.0], nan, -1),
+    (lambda x: 0.0 ** x, [-2.0], inf, -inf),
 ])
 def test_numpy_warns_where_numbers_end_and_the_limit_comes_out(f, x, value, gradient):
     with pytest.warns(RuntimeWarning):

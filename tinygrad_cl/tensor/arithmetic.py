@@ -120,7 +120,7 @@ class Pow(Function):
     ∂L/∂a = grad · n · aⁿ⁻¹      ∂L/∂n = grad · aⁿ · ln a
 
     For a = 0, both are taken as 0 where the formula says 0 · ∞: a⁰ is 1 all along a, 0ⁿ is 0 all
-    along n > 0.
+    along n > 0; ∂L/∂n at n = 0 as well. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
 
     >>> a, n = Tensor([3.0, 2.0], requires_grad=True), Tensor(2.0, requires_grad=True)
     >>> (a ** n).backward([1.0, 10.0]); a.grad, n.grad
@@ -143,5 +143,5 @@ class Pow(Function):
             else:
                 grad_a = grad * n * a ** Where.apply((a == 0) & (n == 0), 1.0, n - 1)
         if ctx.needs_input_grad[1]:
-            grad_n = grad * a**n * Where.apply(a == 0, 1.0, a).log()
+            grad_n = grad * a**n * Where.apply((a == 0) & (n >= 0), 1.0, a).log()
         return grad_a, grad_n
