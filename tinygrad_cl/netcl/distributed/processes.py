@@ -3,6 +3,7 @@
 import functools
 import os
 import sys
+import time
 
 
 class Alone:
@@ -62,7 +63,7 @@ def agree(mine):
 @functools.cache
 def communicator():
     """MPI's communicator of all processes, or Alone. It starts MPI, so importing does not."""
-    started = max(int(os.environ.get(name, 1)) for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE"))
+    started = max(int(os.environ.get(name, "1")) for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE"))
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:  # it is not there, or finds no MPI library
@@ -84,6 +85,7 @@ def communicator():
     def show_and_end(*exception):
         show(*exception)
         sys.stderr.flush()
+        time.sleep(1)  # mpiexec must have passed it on: what it has not read by then is lost
         world.Abort(1)
 
     sys.excepthook = show_and_end
