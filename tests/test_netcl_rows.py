@@ -1,6 +1,7 @@
 """Kernels made from RowFormulas: every record of the table against its own text, read by NumPy."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyopencl as cl
@@ -10,7 +11,7 @@ from netcl_devices import close, device, devices, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import rows, rows_source, rows_table
-from tinygrad_cl.netcl.ops.rows import RowFormula, along, compute_rows, make_plan
+from tinygrad_cl.netcl.ops.rows import RowFormula, along, compute_rows, lanes_and_group, make_plan
 
 RECORDS = {name: each for name, each in vars(rows_table).items() if isinstance(each, RowFormula)}
 EVERY = pytest.mark.parametrize("formula", RECORDS.values(), ids=RECORDS)
@@ -203,6 +204,16 @@ def test_steps_that_need_one_another_walk_down_the_row_once_each():
              for name, each in RECORDS.items()}
     assert walks["SOFTMAX"] == 2 and walks["LAYER_NORM"] == 2 and walks["CROSS_ENTROPY"] == 2
     assert walks["LAYER_NORM_BACKWARD"] == 1 and walks["CROSS_ENTROPY_BACKWARD"] == 0
+
+
+def test_vectors_on_a_cpu_and_groups_on_a_gpu():
+    float32 = np.dtype(np.float32)
+    choices = next(each for each in devices().values() if not isinstance(each, str)).choices
+    cpu = replace(choices, lanes={float32: 16}, local_memory=False)
+    gpu = replace(choices, lanes={float32: 4}, local_memory=True, group=256)
+    assert [lanes_and_group(cpu, float32, length) for length in (0, 1, 1000)] == [(16, 1)] * 3
+    assert [lanes_and_group(gpu, float32, length)[1] for length in (0, 1, 2, 10, 256, 1000)] == [1, 1, 2, 16, 256, 256]
+    assert lanes_and_group(gpu, float32, 10)[0] == 1  # single numbers, also where it likes vectors
 
 
 def wrong(device, formula, arrays):

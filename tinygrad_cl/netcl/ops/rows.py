@@ -99,16 +99,22 @@ def make_plan(formula, wanted, *layouts):
     walks = [layout and row_walk(formula.name, layout, shape) for layout in layouts]
     operands = [Operand(layout and layout.dtype.name, walk and walk[1])
                 for layout, walk in zip(layouts, walks)]
-    choices, length = device.choices, shape[-1]
-    # On a GPU a group for each row, as wide as the row has numbers for it; on a CPU one work-item.
-    group = min(choices.group, 1 << max(length - 1, 0).bit_length()) if choices.local_memory else 1
-    text = source.rows_source(formula, operands, wanted, dtype.name, choices.lanes[dtype], group)
+    length = shape[-1]
+    lanes, group = lanes_and_group(device.choices, dtype, length)
+    text = source.rows_source(formula, operands, wanted, dtype.name, lanes, group)
     constants = [*map(np.int64, (length, *[walk[0] for walk in walks if walk]))]
     arguments = [None for each in outputs if each is not None]
     arguments += [None if layout else dtype.type for layout in layouts]
     kernel = device.kernel(text, source.kernel_name(formula), constants, arguments,
                            options(dtype.name))
     return Plan(kernel, (row_layout.size * group,), (group,), outputs, device)
+
+
+def lanes_and_group(choices, dtype, length):
+    """(numbers per vector, work-items for each row): on a GPU as many as the row has numbers for."""
+    if not choices.local_memory:
+        return choices.lanes[dtype], 1
+    return 1, min(choices.group, 1 << max(length - 1, 0).bit_length())
 
 
 def row_walk(name, layout, shape):
