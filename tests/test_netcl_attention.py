@@ -89,10 +89,24 @@ def test_a_causal_block_does_not_see_what_comes_later(device):
     assert not np.any(np.isclose(before[:, :3], after[:, :3], atol=1e-6))
 
 
+def test_a_block_adds_what_its_branches_find(device):
+    x = put(device, np.random.default_rng(0).normal(size=(2, 5, 4)).astype(np.float32))
+    block = nn.TransformerBlock(4, 2, causal=False, queue=device.queue, seed=1)
+    for mask in (None, later(5).T.copy()):
+        y = x.to_host() + block.attn(block.ln1(x), mask=mask).to_host()
+        expected = y + block.mlp(block.ln2(put(device, y))).to_host()
+        assert close(block(x, mask).to_host(), expected, size=10)
+    block.drop.p = 0.9
+    assert not close(block(x).to_host(), expected, size=1e6)
+    assert close(block.eval()(x, mask).to_host(), expected, size=10)
+
+
 @pytest.mark.parametrize("make, words", [
     (lambda q: nn.MultiheadAttention(6, 4, queue=q), "6 features cannot be shared among 4 heads"),
     (lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 5), (4, 1))),
      r"not \(3, 2\), \(4, 5\) and \(4, 1\)"),
+    (lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 2), (5, 1))),
+     r"not \(3, 2\), \(4, 2\) and \(5, 1\)"),
     (lambda q: F.scaled_dot_product_attention(*ones(q, (2,), (4, 2), (4, 1))),
      r"not \(2,\), \(4, 2\)"),
     (lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 2), (4, 1)), causal=True),

@@ -115,6 +115,14 @@ def test_linear_is_a_product_and_a_sum(device):
     assert bare.bias is None and len(bare.parameters()) == 1
 
 
+def test_layer_norm_makes_rows_alike(device):
+    x = np.random.default_rng(0).normal(3, 2, size=(4, 5)).astype(np.float32)
+    layer = nn.LayerNorm(5, eps=0.5, queue=device.queue)
+    centred = x - x.mean(-1, keepdims=True)
+    assert close(layer(put(device, x)).to_host(),
+                 centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 0.5))
+
+
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations_are_those_of_the_table(name, device):
     record, x = get_primitive(ACTIVATIONS[name].primitive), np.linspace(-3, 3, 40, dtype=np.float32)
@@ -241,7 +249,7 @@ def test_what_parameters_are_at_first(device):
     w, bound = layer.weight.to_host(), math.sqrt(6 / 400)
     assert bound * 0.99 < w.max() <= bound and close(w.std(), bound / math.sqrt(3), size=1e6)
     assert not layer.bias.to_host().any()
-    for a in (0.0, 1.0):
+    for a in (0.0, 2.0):
         w = nn.init.kaiming_uniform(layer.weight, a=a).to_host()
         assert w.std() == pytest.approx(math.sqrt(2 / (1 + a * a) / 300), rel=0.02)
     w = nn.init.normal(layer.weight, 1.0, 0.5, seed=0).to_host()

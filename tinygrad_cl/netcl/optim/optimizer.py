@@ -134,8 +134,7 @@ def parameters(params):
             raise TypeError(f"an optimizer takes Parameters, not a {type(p).__name__}: "
                             "Parameter.from_host makes one, and a Node holds one as its value")
         if not p.requires_grad:
-            raise ValueError(f"{p!r} requires no gradient, so there is nothing to optimize: "
-                             "make a Parameter")
+            raise ValueError(f"{p!r} requires no gradient: leave it out, or set requires_grad")
     if len({id(p) for p in params}) < len(params):
         raise ValueError("an optimizer takes each parameter once")
     return params
