@@ -44,7 +44,8 @@ def build(check, modules):
 @click.argument("submissions", required=False, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for gradebook, grades.csv, feedback.")
 @click.option("--sample", is_flag=True, help="Make a sample class in a temporary folder and grade it.")
-def grade(submissions, out, sample):
+@click.option("--sandbox/--no-sandbox", default=True, help="Without one, submissions are programs with your rights.")
+def grade(submissions, out, sample, sandbox):
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
     from autograder.grading.console import grade_with_progress
     if sample:
@@ -55,7 +56,7 @@ def grade(submissions, out, sample):
     if submissions is None or out is None:
         raise CourseError("say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
                           "(or --sample for a sample class)")
-    grade_with_progress(submissions, out)
+    grade_with_progress(submissions, out, sandbox)
 
 
 @main.command()

@@ -5,6 +5,9 @@ import sys
 from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.judge.report import Report
+from autograder.student import add_to_class, predict
+
+__all__ = ["add_to_class", "check", "predict"]
 
 RUNNING: list[str] = []  # the check that is running; a function that checks itself would never end
 
@@ -51,37 +54,3 @@ def show(report) -> None:
     else:
         from IPython.display import display
         display(report)
-
-
-def predict(**guesses) -> "Prediction":
-    """Write guesses down before the run: guess = predict(a_grad=3, b_grad=None); later guess.compare(a_grad=…)."""
-    return Prediction(guesses)
-
-
-class Prediction:
-    """Guesses by name, to be held against what the run gives. Never graded."""
-
-    def __init__(self, guesses):
-        self.guesses = guesses
-
-    def compare(self, **results) -> None:
-        """Print each guess beside what came out."""
-        for name, result in results.items():
-            guess = self.guesses.get(name)
-            if guess is None or guess is ...:
-                print(f"{name}: you made no guess; it is {result:.6g}")
-                continue
-            try:
-                hit = abs(float(guess) - result) <= 0.01 * max(1.0, abs(result))
-            except (TypeError, ValueError):
-                print(f"{name}: your guess {guess!r} is no number; it is {result:.6g}")
-                continue
-            print(f"{name}: you said {float(guess):g}, it is {result:.6g}" + (" ✓" if hit else "  ← why?"))
-
-
-def add_to_class(cls):
-    """Decorator: the function below becomes a method of `cls`, so that a class can grow over several cells."""
-    def add(function):
-        setattr(cls, function.__name__, function)
-        return function
-    return add

@@ -6,7 +6,8 @@ from autograder.checks import find
 from autograder.judge.expected import edited_sources
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.text import read_lesson
-from autograder.notebook import Prediction, add_to_class, check, run_check
+from autograder.notebook import add_to_class, check, run_check
+from autograder.student import Prediction
 
 
 def report_on(name, edit=None, source=None):

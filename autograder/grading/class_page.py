@@ -16,8 +16,8 @@ BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
 CLASSES = {"ok": "right", "partial": "partial", "missing": "muted"}
 
 
-def class_page(graded: list[Graded]) -> str:
-    """The page for all that was graded in one run."""
+def class_page(graded: list[Graded], sandbox: bool = True) -> str:
+    """The page for all that was graded in one run, in a sandbox or without."""
     rows = [row for each in graded for row in each.rows]
     students = {each.submission.student for each in graded}
     modules = {each.submission.module: [] for each in graded}
@@ -25,10 +25,11 @@ def class_page(graded: list[Graded]) -> str:
         modules[each.submission.module].append(each)
     return render("class.html", title="The class", mistakes=frequent_mistakes(rows), odd=odd_exercises(rows),
                   summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
-                          "Points from checks; written answers are in formgrader.",
+                          "Points from checks; written answers are in formgrader."
+                          f"{'' if sandbox else ' Graded without a sandbox.'}",
                   modules=[module_section(name, members) for name, members in sorted(modules.items())],
                   legend="  ".join(f"{sign} {status}" for status, sign in SIGNS.items()),
-                  run=how_it_ran(graded), failures=[(place_of(each), each.failure) for each in graded if each.failure])
+                  run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)], failures=[(place_of(each), each.failure) for each in graded if each.failure])
 
 
 def count(number: int, word: str) -> str:

@@ -7,6 +7,7 @@ formgrader and export work in it.
 import csv
 import io
 import shutil
+import tempfile
 import time
 import traceback
 import warnings
@@ -25,11 +26,13 @@ from autograder.grading.class_page import class_page
 from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.seed import course_seed
 from autograder.grading.student_page import student_page
+from autograder.judge.kernel import Box
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
 from autograder.lesson.build import convert, write_atomically, write_source
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
+from autograder.sandbox.bubblewrap import why_not
 
 CONFIG = '''"""Made by `python -m autograder grade`: nbgrader in this folder works with the course's judge."""
 
@@ -59,25 +62,35 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
 
 
 def grade(submissions: list[Submission], out: Path, modules: list[str],
-          progress: Callable[[Graded], None]) -> list[Row]:
+          progress: Callable[[Graded], None], sandbox: bool = True) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
     progress(graded) is called after each, with its Graded.
+    sandbox   False runs notebooks with the rights of who grades; CourseError if True and there is no sandbox here
     """
     from nbgrader.apps import NbGraderAPI
 
     from autograder.nbgrader_config import configure
 
+    if sandbox and why_not():
+        raise CourseError(why_not())
     prepare(out, modules)
-    for module in modules:
-        prove(module)
-    api = NbGraderAPI(config=configure(Config(), out))
+    with tempfile.TemporaryDirectory(prefix="course-kernels-") as cache:
+        for module in modules:
+            prove(module, Box(cache, fill=True) if sandbox else None)
+        api = NbGraderAPI(config=configure(Config(), out))
+        api.config.JudgeNotebook.update(sandbox=sandbox, cache=cache)
+        return grade_all(api, submissions, out, progress, sandbox)
+
+
+def grade_all(api, submissions: list[Submission], out: Path, progress, sandbox: bool) -> list[Row]:
+    """Grade each, write what is known after each, and the pages at the end."""
     graded: list[Graded] = []
     for submission in submissions:
         graded.append(grade_one(api, submission, out))
         write_csv([row for each in graded for row in each.rows], out / "grades.csv")
         progress(graded[-1])
-    write_pages(graded, out)
+    write_pages(graded, out, sandbox)
     return [row for each in graded for row in each.rows]
 
 
@@ -96,9 +109,9 @@ def grade_one(api, submission: Submission, out: Path) -> Graded:
     return Graded(submission, rows_of(submission, verdicts), time.monotonic() - start, failure)
 
 
-def write_pages(graded: list[Graded], out: Path) -> None:
+def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded))
+    write_atomically(out / "report.html", class_page(graded, sandbox))
     for student in {each.submission.student: None for each in graded}:
         folder = out / "feedback" / student
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,10 +119,10 @@ def write_pages(graded: list[Graded], out: Path) -> None:
         write_atomically(folder / "index.html", student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}))
 
 
-def prove(module: str) -> None:
+def prove(module: str, box: Box | None) -> None:
     """Judge the solved notebook just as a student's. If it loses a point, this machine cannot grade: say why, mark nobody."""
     notebook = solved_notebook(read_lesson(module))
-    for verdict in judge_notebook(notebook, module, course_seed()).values():
+    for verdict in judge_notebook(notebook, module, course_seed(), box=box).values():
         if verdict.status != "ok":
             raise CourseError(f"nothing was graded, because on this machine the reference solution itself fails:\n{Report(verdict)}")
 

@@ -10,7 +10,7 @@ from autograder.grading.classroom import find_submissions, grade
 from autograder.grading.records import SIGNS, Graded, Row, by_submission
 
 
-def grade_with_progress(submissions: Path, out: Path) -> list[Row]:
+def grade_with_progress(submissions: Path, out: Path, sandbox: bool = True) -> list[Row]:
     console = Console()
     found, oddities = find_submissions(submissions)
     for sentence in oddities:
@@ -27,7 +27,7 @@ def grade_with_progress(submissions: Path, out: Path) -> list[Row]:
                 console.print(f"the grader failed on {submission.student}/{submission.module}; tell its makers:\n{graded.failure}",
                               style="red", highlight=False, markup=False)
 
-        rows = grade(found, out, modules, step)
+        rows = grade(found, out, modules, step, sandbox)
     console.print(class_table(rows))
     console.print("  ".join(f"{sign} {status}" for status, sign in SIGNS.items()), highlight=False)
     console.print(f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
-from traitlets import Float, Integer
+from traitlets import Bool, Float, Integer, Unicode
 
+from autograder.errors import CourseError
 from autograder.grading.repair import repaired
 from autograder.grading.seed import course_seed
+from autograder.judge.kernel import Box
 from autograder.judge.notebook import Limits, judge_notebook
+from autograder.sandbox.bubblewrap import why_not
 
 
 class SubmissionExporter(NotebookExporter):
@@ -31,8 +34,13 @@ class JudgeNotebook(NbGraderPreprocessor):
     seconds = Float(Limits.seconds, help="Seconds that a notebook may take in all.").tag(config=True)
     deaths = Integer(Limits.deaths, help="How often a notebook's kernel may die before the rest is given up.").tag(config=True)
     trials = Integer(Limits.trials, help="Trials per check, each with other inputs.").tag(config=True)
+    sandbox = Bool(True, help="Run notebooks in a sandbox. Without one they are programs with your rights.").tag(config=True)
+    cache = Unicode(help="A folder of kernels compiled before; each notebook gets a copy.").tag(config=True)
 
     def preprocess(self, notebook, resources):
         limits = Limits(self.cell_seconds, self.seconds, self.deaths, self.trials)
-        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), limits)
+        if self.sandbox and why_not():
+            raise CourseError(why_not())
+        box = Box(self.cache) if self.sandbox else None
+        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), limits, box)
         return notebook, resources

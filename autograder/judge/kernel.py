@@ -6,6 +6,7 @@ Nothing a kernel does makes these functions raise: each run ends as ok, error, t
 import json
 import os
 import queue
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,11 +14,15 @@ import time
 from dataclasses import dataclass, field
 from inspect import getsource
 
+from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 from nbformat.v4 import new_output, output_from_msg
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
+from autograder.sandbox.bubblewrap import new_user
+from autograder.sandbox.course import course_for
+from autograder.sandbox.provisioner import COMPILED, NAME
 
 OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
@@ -49,14 +54,46 @@ class Run:
     records: list | None = None
 
 
+@dataclass(frozen=True)
+class Box:
+    """The sandbox of a kernel.
+
+    cache   a folder of kernels that a driver has compiled: each submission begins with a copy of its own
+    fill    put there what is compiled now; for the reference's own run only
+    """
+
+    cache: str = ""
+    fill: bool = False
+
+
+class OneSpec(KernelSpecManager):
+    """Knows one kernel, whatever its name."""
+
+    def __init__(self, spec: KernelSpec):
+        super().__init__()
+        self.spec = spec
+
+    def get_kernel_spec(self, name):
+        return self.spec
+
+
 class StudentKernel:
     """One kernel for one notebook. `restart` gives a fresh one after a crash."""
 
-    def __init__(self):
+    def __init__(self, module: str = "", box: Box | None = None):
+        """module   what it asks the student to write is not in the box
+
+        Without a box it is an ordinary process of this user.
+        """
+        self.module, self.box = module, box
         self.manager = self.client = self.own_folder = None
 
     def __enter__(self):
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def __exit__(self, *exception):
@@ -64,7 +101,7 @@ class StudentKernel:
 
     def start(self) -> None:
         self.own_folder = tempfile.TemporaryDirectory(prefix="course-kernel-", ignore_cleanup_errors=True)
-        self.manager = KernelManager(kernel_name="python3")
+        self.manager = self.sandboxed() if self.box else KernelManager(kernel_name="python3")
         if sys.platform != "win32":
             self.manager.transport, self.manager.ip = "ipc", os.path.join(self.own_folder.name, "socket")
         # What a student writes past Python, straight to the file descriptors, belongs to nobody.
@@ -74,9 +111,22 @@ class StudentKernel:
         self.client.start_channels()
         self.client.wait_for_ready(timeout=START_SECONDS)
 
+    def sandboxed(self) -> KernelManager:
+        """A manager whose kernel starts in the sandbox."""
+        settings = {"folder": self.own_folder.name, "course": str(course_for(self.module)), "cache": self.box.cache,
+                    "user": new_user()}
+        spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], language="python",
+                          display_name="a submission", interrupt_mode="message",
+                          metadata={"kernel_provisioner": {"provisioner_name": NAME, "config": settings}})
+        return KernelManager(kernel_name="python3", kernel_spec_manager=OneSpec(spec),
+                             connection_file=os.path.join(self.own_folder.name, "connection.json"))
+
     def stop(self) -> None:
-        self.client.stop_channels()
+        if self.client:
+            self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
+        if self.box and self.box.fill:
+            shutil.copytree(os.path.join(self.own_folder.name, COMPILED), self.box.cache, dirs_exist_ok=True)
         self.own_folder.cleanup()
 
     def restart(self) -> None:

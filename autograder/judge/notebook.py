@@ -12,7 +12,7 @@ from nbformat.v4 import new_output
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.judge.device import add_second_opinion
-from autograder.judge.kernel import Run, StudentKernel
+from autograder.judge.kernel import Box, Run, StudentKernel
 from autograder.judge.report import Report, unwritten
 from autograder.judge.expected import trial_seed
 from autograder.judge.verdict import Verdict, judge
@@ -29,14 +29,17 @@ class Limits:
     trials: int = 5
 
 
-def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits()) -> dict[str, Verdict]:
-    """Verdicts by exercise; the notebook's cells get their outputs, its checks their reports and marks."""
+def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(), box: Box | None = None) -> dict[str, Verdict]:
+    """Verdicts by exercise; the notebook's cells get their outputs, its checks their reports and marks.
+
+    box   the sandbox that its kernel runs in; None: an ordinary process
+    """
     lesson = read_lesson(module)
     reason = notebook.metadata.get("course", {}).get("invalid")
     if reason:
         verdicts = {name: Verdict(find(name), "invalid", reason=reason) for name in lesson.exercises}
     else:
-        with StudentKernel() as kernel:
+        with StudentKernel(module, box) as kernel:
             verdicts = Bench(notebook, lesson, seed, limits, kernel).run()
     for cell in notebook.cells:
         kind, name = course_cell(cell)

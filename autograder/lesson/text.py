@@ -23,6 +23,7 @@ class Cell:
     id: str              # the same in every build; for exercises and checks also nbgrader's grade_id
     name: str = ""       # of the exercise, for exercise, check and written
     points: float = 0.0  # for written; the points of a check stand in the check
+    pulled: tuple[str, ...] = ()  # the symbols of the reference package that its source comes from
 
     @property
     def is_code(self) -> bool:
@@ -70,13 +71,14 @@ def make_cell(raw, file: str, taken: dict[str, int]) -> Cell:
     metadata, source = raw.metadata, raw.source.strip("\n")
     kind = kind_of(raw, file)
     name = metadata.get(kind, "") if kind in NAMED_KINDS else ""
-    if pulled := metadata.get("source"):
-        code = "\n\n\n".join(pull(symbol) for symbol in split_symbols(pulled))
+    pulled = tuple(split_symbols(metadata.get("source", "")))
+    if pulled:
+        code = "\n\n\n".join(map(pull, pulled))
         code = mark_solutions(code) if kind == "exercise" else code
         source = f"{code}\n\n\n{source}" if source else code
     if kind == "check":
         source = f'check("{name}")'
-    return Cell(kind, source, cell_id(kind, name, source, taken), name, float(metadata.get("points", 0)))
+    return Cell(kind, source, cell_id(kind, name, source, taken), name, float(metadata.get("points", 0)), pulled)
 
 
 def kind_of(raw, file: str) -> str:
