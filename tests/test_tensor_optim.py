@@ -73,6 +73,7 @@ def test_float32_stays_float32_in_the_same_memory_and_no_gradient_means_no_step(
     (lambda: SGD([Tensor(1.0)], 0.1), "leaves with requires_grad=True"),
     (lambda: Adam([Tensor(1.0, requires_grad=True) * 2]), "leaves with requires_grad=True"),
     (lambda: SGD([Tensor(1.0, requires_grad=True)], 0.1, nesterov=True), "nesterov needs a momentum"),
+    (lambda: Adam([Tensor(1.0, requires_grad=True)] * 2), "each parameter once"),
 ])
 def test_errors(make, words):
     with pytest.raises(ValueError, match=words):

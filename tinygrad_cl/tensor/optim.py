@@ -16,6 +16,8 @@ class Optimizer:
             raise ValueError("an optimizer needs parameters; a generator is empty the second time")
         if not all(p.is_leaf and p.requires_grad for p in self.parameters):
             raise ValueError("an optimizer takes leaves with requires_grad=True")
+        if len(set(self.parameters)) < len(self.parameters):
+            raise ValueError("an optimizer takes each parameter once: twice, it would step twice")
         self.lr = lr
         self.weight_decay = weight_decay
         self.state = [{} for _ in self.parameters]
