@@ -4,14 +4,16 @@ import gc
 import weakref
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 import tinygrad_cl.netcl.autograd as ag
 from netcl_devices import close, device, devices, exact, put  # noqa: F401 (fixtures)
+from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, elementwise_unary, permute
-from tinygrad_cl.netcl.ops.indexing import (index_select, index_select_backward,
-                                            index_tensor)
+from tinygrad_cl.netcl.ops.indexing import (Part, concatenate, index_select,
+                                            index_select_backward, index_tensor)
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.reduction import reduce_max, reduce_sum
 
@@ -168,6 +170,8 @@ def test_no_index_leads_out_of_a_buffer(device):
     assert close(got[good], table[[2, 0, 4]]) and np.all(np.isnan(np.delete(got, good, 0)))
     backward(out, np.ones((7, 3)))
     assert close(weight.grad.to_host(), np.repeat([[1.0], [0], [1], [0], [1]], 3, 1))
+    beside = index_select(put(device, np.ones((3, 5, 2), np.float32)), 1, wild).to_host()
+    assert np.array_equal(np.isnan(beside[:, :, 0]), [[n not in good for n in range(7)]] * 3)
     labels = put(device, np.array([7, 8, 9, 10, 11], np.int32))
     assert index_select(labels, 0, wild).to_host().tolist() == [9, -1, -1, 7, -1, -1, 11]
 
@@ -190,6 +194,24 @@ def test_indices_that_are_no_rows_are_refused_where_that_costs_nothing(device):
                  if not isinstance(each, str) and each is not device)
     with pytest.raises(ValueError, match="different devices"):
         ag.embedding(weight, Tensor.from_host(other.queue, [1], "int32"))
+
+
+def behind(tensor):
+    """The bytes behind a tensor, all 255 where nobody wrote."""
+    found = np.empty(tensor.nbytes + SLACK, np.uint8)
+    cl.enqueue_copy(tensor.queue, found, tensor.buffer)
+    return found[tensor.nbytes:]
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (5, 1), (1, 21), (17, 3)], ids=str)
+def test_nothing_behind_a_result_is_written(shape, device):
+    x = put(device, random(*shape).astype(np.float32))
+    count = shape[0]
+    indices = put(device, np.arange(count, dtype=np.int32) // 2)
+    part = Part(x, (slice(None, None, -1), slice(None)))
+    for tensor in [index_select(x, 0, indices), index_select_backward(x, shape, 0, indices),
+                   part.take(x), part.put(x), concatenate([x, x], 1), concatenate([x, x])]:
+        assert np.all(behind(tensor) == 255)
 
 
 def test_rows_of_a_table_in_float64(exact):
@@ -350,6 +372,11 @@ def test_tensors_are_stacked(shape, axis, device):
 def test_tensors_and_arrays_join_and_what_does_not(device):
     x = leaf(device, np.ones((2, 3)))
     assert ag.cat([np.zeros((1, 3)), x, put(device, np.ones((1, 3), np.float32))]).shape == (4, 3)
+    joined = ag.cat([x, np.zeros((1, 3))])
+    with device.watch() as launches:
+        backward(joined, np.ones((3, 3)))
+    assert len(launches) == 1 and close(x.grad.to_host(), np.ones((2, 3)))  # of x alone
+    x.grad = None
     twice = ag.cat([x, x], axis=1)
     backward(twice, np.arange(12).reshape(2, 6))
     assert close(x.grad.to_host(), [[3, 5, 7], [15, 17, 19]])
