@@ -6,11 +6,13 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from netcl_devices import close, device, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.ops.matmul import matmul
+from tinygrad_cl.netcl.ops.primitives import Formula
 
 FLAGS = list(itertools.product((False, True), repeat=2))
 
@@ -111,7 +113,6 @@ def test_dtypes_are_not_mixed(exact):
 
 
 def test_nothing_behind_the_result_is_written(device):
-    import pyopencl as cl
     for n in (1, 31, 33):
         result = matmul(*put(device, random(5, 8), random(8, n)))
         behind = np.empty(16, np.float32)
@@ -124,3 +125,79 @@ def test_a_batch_of_inputs_and_one_matrix_are_one_product(device):
     with device.watch() as launches:
         matmul(a, b)
     assert len(launches) == 1 and launches[0].size[2] == 1
+
+
+SCALED = Formula("scaled", ("(v0 * v1 + v2)",), 3)
+FORMULAS = {  # of the product and its operands, with NumPy
+    "a row": (Formula("biased", ("MAX(v0 + v1, (V)(0))",), 2), lambda c, x: np.maximum(c + x, 0), ["row"]),
+    "a matrix": (Formula("masked", ("(v1 > 0 ? v0 : (V)(0))",), 2), lambda c, x: np.where(x > 0, c, 0), ["matrix"]),
+    "both": (SCALED, lambda c, x, y: c * x + y, ["matrix", "row"]),
+    "rows": (SCALED, lambda c, x, y: c * x + y, ["row", "row"]),
+    "no operand": (Formula("halved", ("(v0 * 0.5)",), 1), lambda c: c / 2, []),
+}
+
+
+def agree_after(device, formula, reference, kinds, a, b, flags=(False, False), dtype=np.float32):
+    """Whether an epilogue gives what NumPy does with the product afterwards."""
+    product = np.matmul(turned(a, flags[0]), turned(b, flags[1]))
+    shapes = {"row": product.shape[-1:], "matrix": product.shape}
+    operands = [random(*shapes[kind], dtype=dtype) for kind in kinds]
+    first, second, *rest = put(device, a, b, *operands)
+    got = matmul(first, second, *flags, epilogue=formula, operands=rest)
+    return close(got.to_host(), reference(product, *operands), a.dtype, 10 * a.shape[-1])
+
+
+@pytest.mark.parametrize("formula, reference, kinds", FORMULAS.values(), ids=FORMULAS)
+@pytest.mark.parametrize("sizes", [(8, 5, 32), (13, 5, 35), (3, 40, 10), (70, 9, 1), (4, 0, 3)], ids=str)
+def test_epilogues(sizes, formula, reference, kinds, device):
+    m, k, n = sizes
+    assert agree_after(device, formula, reference, kinds, random(m, k), random(k, n))
+
+
+@pytest.mark.parametrize("flags", FLAGS, ids=str)
+def test_epilogues_of_large_matrices(flags, crowded):
+    for m, k, n in [(45, 37, 35), (3, 40, 70)]:
+        a, b = random(*((k, m) if flags[0] else (m, k))), random(*((n, k) if flags[1] else (k, n)))
+        assert agree_after(crowded, *FORMULAS["both"], a, b, flags)
+
+
+def test_epilogues_of_batches_and_vectors(device):
+    for a, b in [((3, 5, 4), (4, 6)), ((3, 5, 4), (3, 4, 6)), ((5, 4), (3, 4, 6)), ((4,), (4, 6))]:
+        assert agree_after(device, *FORMULAS["both"], random(*a), random(*b))
+    assert agree_after(device, *FORMULAS["a matrix"], random(3, 5, 4), random(4))
+
+
+def test_epilogues_in_float64(exact):
+    assert agree_after(exact, *FORMULAS["both"], random(13, 9, dtype=np.float64), random(9, 35, dtype=np.float64),
+                       dtype=np.float64)
+
+
+@pytest.mark.parametrize("sizes", [(9, 5, 33), (40, 40, 40), (2, 0, 3)], ids=str)
+def test_an_epilogue_with_two_results(sizes, crowded):
+    m, k, n = sizes
+    a, b, bias = random(m, k), random(k, n), random(n)
+    both = Formula("both", ("tanh(v0 + v1)", "(v0 + v1)"), 2)
+    first, second, operand = put(crowded, a, b, bias)
+    with crowded.watch() as launches:
+        y, z = matmul(first, second, epilogue=both, operands=(operand,))
+    assert len(launches) == 1
+    assert close(z.to_host(), a @ b + bias, size=100) and close(y.to_host(), np.tanh(a @ b + bias), size=100)
+
+
+def test_an_epilogue_writes_nothing_behind_its_results(device):
+    both = Formula("both", ("v0", "(v0 + 1)"), 1)
+    for result in matmul(*put(device, random(5, 8), random(8, 33)), epilogue=both):
+        behind = np.empty(16, np.float32)
+        cl.enqueue_copy(device.queue, behind, result.buffer, src_offset=result.nbytes)
+        assert np.all(np.isnan(behind))
+
+
+def test_operands_that_do_not_fit_are_refused(device):
+    a, b, row, column = put(device, random(5, 4), random(4, 3), random(3), random(5, 1))
+    formula, _, _ = FORMULAS["a row"]
+    with pytest.raises(ValueError, match=r"biased has the result's shape, \(5, 3\), or \(3,\), not \(5, 1\)"):
+        matmul(a, b, epilogue=formula, operands=(column,))
+    with pytest.raises(TypeError, match="biased takes 1 operands besides the product, not 2"):
+        matmul(a, b, epilogue=formula, operands=(row, row))
+    with pytest.raises(TypeError, match="not 1"):
+        matmul(a, b, operands=(row,))

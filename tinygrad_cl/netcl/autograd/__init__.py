@@ -9,6 +9,7 @@ from tinygrad_cl.netcl.autograd.indexing import (arange, cat, causal_mask, chunk
                                                  index_select, masked_fill, narrow, split,
                                                  squeeze, stack, unsqueeze)
 from tinygrad_cl.netcl.autograd.jit import CompiledFunction, JitFallback, jit_compile
+from tinygrad_cl.netcl.autograd.linear import linear
 from tinygrad_cl.netcl.autograd.losses import (bce_with_logits, binary_cross_entropy,
                                                binary_cross_entropy_with_logits, cross_entropy,
                                                l1_loss, mse_loss)
@@ -33,9 +34,10 @@ __all__ = [
     "causal_mask", "chunk", "clamp", "cos", "cross_entropy", "debug_tape", "describe",
     "detect_anomaly", "div", "elu", "embedding", "enable_grad", "eq", "exp", "ge", "gelu",
     "getitem", "gt", "index_select", "is_grad_enabled", "jit_compile", "l1_loss", "layer_norm",
-    "le", "leaky_relu", "log", "log_loss", "log_softmax", "logistic_loss", "logsumexp", "lt",
-    "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum", "mse_loss", "mul",
-    "narrow", "ne", "neg", "no_grad", "pow", "primitive", "reciprocal", "register_primitive",
-    "relu", "reshape", "rsqrt", "set_detect_anomaly", "set_grad_enabled", "sigmoid", "sin",
-    "softmax", "softplus", "split", "sqrt", "square", "squared_error", "squeeze", "stack",
-    "sub", "sum", "swish", "tanh", "tensor", "transpose", "unsqueeze", "where"]
+    "le", "leaky_relu", "linear", "log", "log_loss", "log_softmax", "logistic_loss",
+    "logsumexp", "lt", "masked_fill", "matmul", "max", "maximum", "mean", "min", "minimum",
+    "mse_loss", "mul", "narrow", "ne", "neg", "no_grad", "pow", "primitive", "reciprocal",
+    "register_primitive", "relu", "reshape", "rsqrt", "set_detect_anomaly", "set_grad_enabled",
+    "sigmoid", "sin", "softmax", "softplus", "split", "sqrt", "square", "squared_error",
+    "squeeze", "stack", "sub", "sum", "swish", "tanh", "tensor", "transpose", "unsqueeze",
+    "where"]

@@ -1,0 +1,114 @@
+"""A layer as one operation: product, bias and activation in one launch."""
+
+import functools
+import math
+
+from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.autograd.node import Node, apply_op, as_nodes
+from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
+from tinygrad_cl.netcl.ops.matmul import matmul
+from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
+from tinygrad_cl.netcl.ops.reduction import reduce_sum
+
+
+def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
+    """f(x · W + b), of shape (…, in) → (…, out), for W (in, out), b (out,), and an activation f.
+
+    activation, attrs   the name of a primitive of one input, as "relu" or "gelu", and its
+                        constants; None: f(z) = z
+
+    With z = x · W + b, and g = ∂L/∂f(z) · f′(z):
+
+    ∂L/∂x = g · Wᵀ      ∂L/∂W = xᵀ · g      ∂L/∂b = Σ g over the rows
+
+    z itself is computed and kept only where f′ is written with it, as gelu's is, and not with f(z),
+    as relu's is.
+
+    ValueError if the shapes do not fit, TypeError if f does not take one input.
+    """
+    inputs = as_nodes((x, weight) if bias is None else (x, weight, bias))
+    if not all(isinstance(each, Node) for each in inputs):
+        raise TypeError("linear takes tensors, not numbers")
+    check_shapes(*[each.shape for each in inputs])
+    if activation is None and attrs:
+        raise TypeError(f"linear without an activation takes no {', '.join(attrs)}")
+    primitive = None if activation is None else get_primitive(activation)
+    form = form_of(primitive, tuple(attrs.items()), bias is not None)
+    layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
+    return apply_op(layer.forward, layer.differentiate if form.slopes else None, *inputs, tape=tape,
+                    op_name="linear", attrs={"activation": activation, **attrs})
+
+
+def check_shapes(x, weight, bias=None):
+    """ValueError if they are not (…, in), (in, out) and (out,)."""
+    fit = len(weight) == 2 and x[-1:] == weight[:1] and bias in (None, weight[1:])
+    if not fit:
+        also = "" if bias is None else f" and {bias}"
+        raise ValueError("linear takes x of shape (…, in), a weight (in, out) and a bias (out,), "
+                         f"not {x}, {weight}{also}")
+
+
+class Form:
+    """What one kind of layer computes.
+
+    value   the Formula of f(z), of the product and of the bias, if there is one
+    both    the Formula of f(z) and z, where f′ is written with z; else None
+    rule    the PrimitiveRule of f, None for f(z) = z
+    slopes  whether f has a gradient
+    """
+
+    def __init__(self, primitive, attrs, biased):
+        z, arity = ("(v0 + v1)", 2) if biased else ("v0", 1)
+        if primitive is None:
+            self.value, self.both = Formula("linear", (z,), arity), None
+            self.rule, self.slopes = None, True
+            return
+        if primitive.arity != 1:
+            raise TypeError(f"linear takes an activation of one input; {primitive.name} has "
+                            f"{primitive.arity}")
+        y = primitive.forward([z], primitive.constants(attrs))
+        self.value = Formula(f"linear_{primitive.name}", (y,), arity)
+        self.slopes = primitive.gradients(attrs) != [None]
+        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.slopes else None
+        reads_z = self.slopes and 0 in self.rule.saved
+        self.both = Formula(self.value.name, (y, z), arity) if reads_z else None
+
+
+@functools.lru_cache(maxsize=256)
+def form_of(primitive, attrs, biased):
+    """The Form of a record of the table, or None, and its constants, the same for the same."""
+    return Form(primitive, dict(attrs), biased)
+
+
+class Layer:
+    """One use of a layer, and the tensors that its gradients need.
+
+    needs   for x, the weight and the bias, if there is one, whether a gradient is wanted
+    """
+
+    def __init__(self, form, needs):
+        self.form, self.needs = form, needs
+
+    def forward(self, x, weight, *bias):
+        """f(x · W + b)"""
+        form, (_, for_weight, *_) = self.form, self.needs
+        self.shape = x.shape
+        rows = x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
+        if form.both and any(self.needs):
+            out, z = matmul(rows, weight, epilogue=form.both, operands=bias)
+        else:
+            out, z = matmul(rows, weight, epilogue=form.value, operands=bias), None
+        self.rows = rows if for_weight else None
+        self.weight = weight
+        self.saved = [(z, out)[number] for number in form.rule.saved] if form.rule else []
+        return out.reshape((*x.shape[:-1], out.shape[-1]))
+
+    def differentiate(self, grad):
+        """[∂L/∂x, ∂L/∂W, ∂L/∂b], None for one that is not wanted."""
+        grad = grad.reshape((math.prod(self.shape[:-1]), self.weight.shape[1]))
+        if self.form.rule:
+            grad, = self.form.rule.run(self.saved, grad)
+        parts = [lambda: matmul(grad, self.weight, transpose_b=True).reshape(self.shape),
+                 lambda: matmul(self.rows, grad, transpose_a=True),
+                 lambda: reduce_sum(grad, 0)]
+        return [part() if need else None for part, need in zip(parts, self.needs)]
