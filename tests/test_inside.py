@@ -1,6 +1,7 @@
 """What runs in the student's process: quantities, errors and time, all as plain records."""
 
 import json
+import signal
 import time
 
 import numpy as np
@@ -107,3 +108,16 @@ def test_a_loop_that_catches_everything_once_is_stopped_all_the_same():
             while True:
                 pass
     assert run(lambda student, rng, tools: {"loop": loop}, seconds=0.4)["loop"].error["type"] == "ProbeTimeout"
+
+
+def test_what_sleeps_is_stopped_by_the_clock_and_what_waits_for_a_busy_machine_is_not():
+    outcomes = run(lambda student, rng, tools: {"sleep": lambda: time.sleep(60), "short": lambda: time.sleep(0.15) or 1}, seconds=0.2)
+    assert outcomes["sleep"].error["type"] == "ProbeTimeout"
+    assert outcomes["short"].array == 1, "0.15 s on the clock, and next to none of the processor's"
+
+
+def test_timers_and_handlers_are_as_before_afterwards():
+    before = [signal.getsignal(number) for number in (signal.SIGPROF, signal.SIGALRM)]
+    run(lambda student, rng, tools: {"q": 1})
+    assert [signal.getsignal(number) for number in (signal.SIGPROF, signal.SIGALRM)] == before
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == signal.getitimer(signal.ITIMER_REAL)[0] == 0

@@ -174,7 +174,7 @@ class StudentKernel:
         request = {"inside": getsource(inside), "tools": getsource(tools), "probe": check.probe_source,
                    "seeds": seeds, "seconds": check.seconds}
         code = f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})"
-        return self.run(code, check.seconds * 2 + 5)
+        return self.run(code, check.seconds * inside.PATIENCE * 2 + 5)
 
 
 def parse_records(text) -> list | None:

@@ -153,7 +153,7 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
     request = {"inside": getsource(inside), "tools": getsource(tools), "measuring": getsource(measuring),
                "probe": check.probe_source, "seed": trial_seed(NOTEBOOK_SEED, check.name, 0), "limit": check.seconds,
                "seconds": SECONDS}
-    run = kernel.run(f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})", check.seconds * 6)
+    run = kernel.run(f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})", check.seconds * inside.PATIENCE)
     found = [output.data[COST] for output in run.outputs if COST in output.get("data", {})]
     return json.loads(found[0]) if found else None
 
