@@ -5,8 +5,8 @@ import math
 
 from tinygrad_cl.netcl import autograd as ag
 from tinygrad_cl.netcl.autograd import (cross_entropy, elu, embedding, gelu, layer_norm, leaky_relu,
-                                        log_softmax, mse_loss, relu, sigmoid, softmax, softplus,
-                                        swish, tanh)
+                                        linear, log_softmax, mse_loss, relu, sigmoid, softmax,
+                                        softplus, swish, tanh)
 from tinygrad_cl.netcl.autograd.node import as_nodes
 
 __all__ = ["cross_entropy", "dropout", "elu", "embedding", "gelu", "layer_norm", "leaky_relu",
@@ -14,13 +14,6 @@ __all__ = ["cross_entropy", "dropout", "elu", "embedding", "gelu", "layer_norm",
            "silu", "softmax", "softplus", "swish", "tanh"]
 
 silu = swish
-
-
-def linear(x, weight, bias=None, activation=None):
-    """x · W + b."""
-    out = ag.matmul(x, weight)
-    out = out if bias is None else out + bias
-    return out if activation is None else ag.apply_primitive(activation, out)
 
 
 def dropout(x, p, generator, training=True):

@@ -40,11 +40,12 @@ class Linear(Module):
         self.bias = Parameter.full(queue, (out_features,), 0, dtype) if bias else None
 
     def forward(self, x, activation=None):
+        """The layer; with an Activation, that of the layer, as one operation."""
         x, weight = as_nodes((x, self.weight))
         check_last_axis(self, x, weight.shape[0])
-        out = ag.matmul(x, weight)
-        out = out if self.bias is None else out + self.bias
-        return out if activation is None else activation(out)
+        if activation is None:
+            return ag.linear(x, weight, self.bias)
+        return ag.linear(x, weight, self.bias, activation.primitive, **activation.attrs)
 
     def __repr__(self):
         bias = "" if self.bias is not None else ", bias=False"
@@ -144,9 +145,14 @@ class Sequential(Module):
         self.layers = list(layers)
 
     def forward(self, x):
-        layers = iter(self.layers)
-        for layer in layers:
-            x = layer(x)
+        done = None  # the activation that the Linear before it has computed with its own product
+        for layer, follower in zip(self.layers, [*self.layers[1:], None]):
+            if layer is done:
+                done = None
+            elif are_one(layer, follower):
+                x, done = layer(x, follower), follower
+            else:
+                x = layer(x)
         return x
 
     def __len__(self):
@@ -157,6 +163,12 @@ class Sequential(Module):
 
     def __repr__(self):
         return f"Sequential({', '.join(map(repr, self.layers))})"
+
+
+def are_one(layer, follower):
+    """Whether two layers are a Linear and an Activation, as they stand here."""
+    return (type(layer) is Linear and isinstance(follower, Activation)
+            and type(follower).forward is Activation.forward)
 
 
 def check_lengths(call, queue, **lengths):
