@@ -14,7 +14,7 @@ FORMULA = Formula("both", ("v0 + v2 * v1 - v4", "v0 * v3"), 5)
 
 
 @pytest.mark.parametrize("sizes", [[(1,)], [(40,), (3, 5), (16,), (0, 2), (), (33,)], [(), (1, 1)],
-                                   [(17,)] * 60], ids=lambda sizes: str(len(sizes)))
+                                   [(17,)] * 60, [(0,)]], ids=lambda sizes: str(len(sizes)))
 def test_rows_are_computed_from_the_old_numbers_and_nothing_behind_is_written(sizes, device):
     rng = np.random.default_rng(0)
     rows = [[rng.normal(size=shape).astype(np.float32) for shape in (size, size, (), size)]

@@ -14,8 +14,9 @@ from tinygrad_cl.netcl.nn.activations import (ELU, GELU, Activation, LeakyReLU, 
 from tinygrad_cl.netcl.nn.module import Module
 from tinygrad_cl.netcl.ops.random import Generator, probability
 
-__all__ = ["Dropout", "ELU", "Embedding", "Flatten", "GELU", "LayerNorm", "LeakyReLU", "Linear",
-           "Module", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh"]
+__all__ = [
+    "Dropout", "ELU", "Embedding", "Flatten", "GELU", "LayerNorm", "LeakyReLU", "Linear", "Module",
+    "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh"]
 
 
 class Linear(Module):
