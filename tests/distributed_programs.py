@@ -98,13 +98,13 @@ def differentiate(parameters, images, targets, count):
 
 
 def learn():
-    """Ten steps of gradient descent in all processes are those of one process on the whole batch."""
+    """Six steps of gradient descent in all processes are those of one process on the whole batch."""
     size, me = distributed.world_size(), distributed.rank()
     ours, alone = weights(seed=me), weights(seed=0)
     assert not equal(ours[0])
     distributed.broadcast_parameters(ours)
     frozen = Parameter.full(ours[0].queue, (2,), 1)  # no process has a gradient of it
-    for step in range(10):
+    for step in range(6):
         rows = 12 if step % 2 else 11  # shares that are equal, and shares that are not
         shares = [distributed.shard_batch(array[:rows], size)[me] for array in (IMAGES, TARGETS)]
         even = rows % size == 0
