@@ -269,6 +269,13 @@ def test_a_part_of_indices_and_a_part_by_a_tensor(device):
     assert len(list(x)) == 10 and np.array_equal([row.to_host() for row in x], x.to_host())
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint64, np.int64, np.float32])
+def test_index_arrays_of_any_dtype(dtype, device):
+    x = ag.tensor(put(device, random(300, 2).astype(np.float32)))
+    places = np.array([100, 3, 3], dtype)
+    assert np.array_equal(x[places].to_host(), x.to_host()[places.astype(int)])
+
+
 def test_a_part_in_whole_is_no_copy(device):
     x = ag.tensor(put(device, random(4, 5).astype(np.float32)))
     with device.watch() as launches:

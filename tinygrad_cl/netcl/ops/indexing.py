@@ -146,8 +146,9 @@ class Part:
     IndexError for any other key, ValueError for an index in an array that is out of range,
     TypeError for a mask of truth values.
 
-    shape, begin, strides   of the part without the index array, in memory; `length` was x's own
-    axis, indices           of that part; None where there is no index array
+    whole                   the shape of x
+    shape, begin, strides   of the part without the index array, in x's memory
+    axis, indices           where the index array stands in that part; None where there is none
     """
 
     def __init__(self, x, key):
@@ -220,7 +221,8 @@ def from_the_end(indices, x, length):
     if not isinstance(indices, Tensor):
         indices = np.asarray(indices)
         if indices.dtype != bool:
-            indices = np.where((-length <= indices) & (indices < 0), indices + length, indices)
+            wide = indices + np.int64(length)  # of int8, too, a length may be 300
+            indices = np.where((-length <= indices) & (indices < 0), wide, indices)
     return index_tensor(indices, x, below=length)
 
 
