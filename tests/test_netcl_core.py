@@ -48,7 +48,8 @@ def test_a_queue_that_somebody_made_gets_a_device_unless_it_is_out_of_order():
 def made_device(kind, preferred, native, fp64=False):
     handle = SimpleNamespace(max_work_group_size=1000, native_vector_width_float=native,
                              preferred_vector_width_double=preferred // 2,
-                             native_vector_width_double=native // 2)
+                             native_vector_width_double=native // 2, local_mem_size=2**15,
+                             global_mem_cache_size=2**20)
     return SimpleNamespace(kind=kind, vector_width=preferred, fp64=fp64, compute_units=4, handle=handle)
 
 
@@ -58,6 +59,7 @@ def test_choices_follow_what_the_device_reports():
     assert gpu.local_memory and gpu.group == 256 and gpu.lanes == {float32: 1, int32: 1}
     assert choose(made_device("GPU", 1, 4)).lanes[float32] == 1
     cpu = choose(made_device("CPU", 8, 8, fp64=True))
+    assert (gpu.cache, cpu.cache) == (np.inf, 2**19)
     assert not cpu.local_memory and cpu.group == 0 and cpu.lanes == {float32: 8, int32: 8, float64: 4}
     intel = choose(made_device("CPU", 1, 16, fp64=True))  # prefers 1, has 16
     assert intel.lanes == {float32: 16, int32: 16, float64: 8} and intel.rows > cpu.rows

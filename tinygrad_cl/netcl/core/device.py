@@ -3,6 +3,7 @@
 """
 
 import contextlib
+import math
 import threading
 import warnings
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ class Choices:
                    numbers
     near           bytes that lie near one core: on a CPU, drivers give the size of its cache, or
                    less, for that of local memory
+    cache          bytes of results that are still in the cache when somebody reads them: half of it,
+                   since a kernel reads as well; measured, what is larger had better go past it
     """
 
     lanes: dict
@@ -43,6 +46,7 @@ class Choices:
     rows: int
     vectors: int
     near: int
+    cache: float
 
 
 def choose(found):
@@ -64,6 +68,7 @@ def choose(found):
         rows=8 if lanes[FLOAT32] == 16 else 6,  # 16 of AVX-512's 32 registers, 12 of AVX's 16
         vectors=2,
         near=handle.local_mem_size,
+        cache=cpu and handle.global_mem_cache_size / 2 or math.inf,  # GPUs see to that themselves
     )
 
 

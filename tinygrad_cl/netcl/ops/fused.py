@@ -62,58 +62,67 @@ def fused_plan(chain, whole, layouts, shapes, axes, results):
                 for layout, walk in zip(layouts, walks)]
     steps = [step for walk in walks for step in (walk or ())[:-1] if step]
     mean = [dtype.type(math.prod(whole.shape[axis] for axis in axes))] * (chain.how == "mean")
-    for lanes in sorted({1, device.choices.lanes[dtype]}, reverse=True):
-        cut, chunk, size, group = divide(lengths, joined, lanes, device.choices)
-        walk = Walk(dtype.name, joined, cut, lanes, group[0] if group and joined[-1] else 1)
+    lanes, written = device.choices.lanes[dtype], sum(each.nbytes for each in results)
+    streams = len(lengths) == 1 and written > device.choices.cache  # each vector is aligned then
+    for lanes, stream in [(lanes, True)] * streams + [(lanes, False), (1, False)]:
+        walk, chunk, size, group = divide(lengths, joined, dtype, lanes, stream, device.choices)
         source = fused_source(chain, operands, walk)
-        numbers = [*lengths, *([] if cut is None else [chunk]), *steps]
-        scratch = [] if cut is None else meeting_place(device, dtype, size, lengths, joined, chain)
-        arguments = [None] * (len(results) + len(scratch))
-        arguments += [None if layout else dtype.type for layout in layouts]
+        numbers = [*lengths, *[chunk] * (walk.cut is not None), *steps]
+        buffers = [None] * (len(results) + 2 * (walk.cut is not None))
+        kinds = [None if layout else dtype.type for layout in layouts]
         try:
-            kernel = device.kernel(source, chain.name, (*map(np.int64, numbers), *mean), arguments,
-                                   options(dtype.name))
-            return FusedPlan(source, kernel, size, group, results, scratch)
-        except cl.RuntimeError:
-            if lanes == 1:  # an expression that is only for single numbers has had its chance
+            kernel = device.kernel(source, chain.name, (*map(np.int64, numbers), *mean),
+                                   (*buffers, *kinds), options(dtype.name))
+            break
+        except cl.RuntimeError:  # no such stores, or an expression that is only for single numbers
+            if lanes == 1:
                 raise
+    scratch = []
+    if walk.cut is not None:
+        scratch = meeting_place(device, dtype, size, len(chain.totals), walk, lengths)
+    return FusedPlan(source, kernel, size, group, results, scratch)
 
 
-def divide(lengths, joined, lanes, choices):
-    """How work-items share the shape: (the axis that is cut into chunks or None, the length of a
-    chunk, numbers of work-items in all and in each group).
+def divide(lengths, joined, dtype, lanes, stream, choices):
+    """How work-items share the shape: (Walk, the length of a chunk, numbers of work-items in all and
+    in each group).
     """
-    along = 1 if joined[-1] else -(-lengths[-1] // lanes)
     places = math.prod(length for length, join in zip(lengths[:-1], joined) if not join)
-    group = None
+    vectors = 1 if joined[-1] else -(-lengths[-1] // lanes)
+    pieces, group = 1, None
+    if any(joined) and not joined[-1] and not choices.local_memory:
+        spare = places * vectors // choices.workers  # as many as leave work for everybody
+        pieces = next(number for number in (8, 4, 2, 1) if number <= max(1, spare))
+    along = -(-vectors // pieces)
     if choices.group:  # whole groups: the kernel guards the last one
         width = choices.group if joined[-1] else min(choices.group, 1 << (along - 1).bit_length())
         along, group = -(-along // width) * width, (width, 1, 1)
-    elif joined[-1]:
-        group = (1, 1, 1)
+    together = group[0] if group and joined[-1] else 1
     cut, chunk, count = None, 0, 1
     if any(joined):
-        cut = max((axis for axis, join in enumerate(joined) if join), key=lambda axis: lengths[axis])
-        step = lanes * group[0] if cut == len(lengths) - 1 else 1  # numbers on the way at a time
-        steps = -(-lengths[cut] // step)
-        additions = math.prod(length for length, join in zip(lengths, joined) if join) // step
-        busy = along * places // (group[0] if group else 1)
+        axes = [axis for axis, join in enumerate(joined) if join]
+        axis = max(axes, key=lambda axis: lengths[axis])
+        step = lanes * together if axis == len(lengths) - 1 else 1  # numbers on the way at a time
+        steps, additions = -(-lengths[axis] // step), math.prod(lengths[axis] for axis in axes) // step
+        busy = along * places // together
         count = max(min(choices.workers // busy, math.prod(lengths) // CHUNK), additions // CHAIN)
-        count = max(1, min(count, steps, MOST_CHUNKS))
-        chunk = -(-steps // count) * step
-        count = -(-lengths[cut] // chunk)
-    return (cut if count > 1 else None), chunk, (along, count, places), group
+        chunk = -(-steps // max(1, min(count, steps, MOST_CHUNKS))) * step
+        count = -(-lengths[axis] // chunk)
+        cut = axis if count > 1 else None
+    if joined[-1] and cut is not None and group is None:
+        group = (1, 1, 1)  # chunks are few and long
+    walk = Walk(dtype.name, joined, cut, lanes, together, pieces, stream)
+    return walk, chunk, (along, count, places), group
 
 
-def meeting_place(device, dtype, size, lengths, joined, chain):
+def meeting_place(device, dtype, size, totals, walk, lengths):
     """The buffers that chunks meet in: their parts, and how many of them have arrived, 0 at first.
 
-    The kernel sets the numbers back to 0 when it is done with them.
+    The kernel sets that back to 0 when it is done.
     """
     along, chunks, places = size
-    totals = places if joined[-1] else places * lengths[-1]
-    counters = places if joined[-1] else places * along
-    parts = device.pool.allocate(len(chain.totals) * chunks * totals * dtype.itemsize)
+    numbers, counters = (places, places) if walk.joined[-1] else (places * lengths[-1], places * along)
+    parts = device.pool.allocate(totals * chunks * numbers * dtype.itemsize)
     arrived = device.pool.allocate(4 * counters)
     device.fill(arrived, np.int32(0), 4 * counters)
     return [parts, arrived]

@@ -8,7 +8,9 @@ then it
 
 Axes that are joined are loops of a work-item, the others are spread over work-items. A work-item
 takes vectors along the last axis. Where that one is joined on a GPU, a group goes along it
-together, and its work-items meet in local memory. `fused_totals` has what comes after the loops.
+together, and its work-items meet in local memory. Where it is not joined, but others are, a
+work-item takes several neighbouring vectors, for memory likes to be read in long lines.
+`fused_totals` has what comes after the loops.
 """
 
 from dataclasses import dataclass
@@ -84,6 +86,7 @@ class Walk:
     cut      the number of the joined axis that is cut into chunks; None for none
     lanes    numbers in a vector
     group    work-items that go along the last axis together if it is joined, a power of two
+    pieces   vectors of the last axis that a work-item takes if it is not joined
     stream   whether stores go past the cache, to addresses that are aligned
     """
 
@@ -92,12 +95,22 @@ class Walk:
     cut: int | None
     lanes: int
     group: int
-    stream: bool = False
+    pieces: int
+    stream: bool
 
     @property
     def last(self):
         """The number of the last axis."""
         return len(self.joined) - 1
+
+    def each_piece(self, lines):
+        """The lines for each vector of the last axis, which begins at i and of which some are
+        there.
+        """
+        end = f"n{self.last}"
+        return block(f"for (int piece = 0; piece < {self.pieces} && first + piece * LANES < {end}; "
+                     "piece++)", ["const long i = first + piece * LANES;",
+                                  f"const int there = min((long)LANES, {end} - i);", *lines])
 
 
 def fused_source(chain, operands, walk):
@@ -107,12 +120,12 @@ def fused_source(chain, operands, walk):
     along the axes where it moves, but the last; the number of places that a mean is taken of; the
     stores; the totals; if there are chunks their parts, and how many have arrived; the operands.
     """
-    body = position(chain, walk)
-    body += [f"V {name} = (V)({start});" for name, start in zip(chain.names(chain.how), chain.starts())]
-    body += loops(chain, operands, walk)
+    body = [*position(chain, walk), *begin_totals(chain, walk), *loops(chain, operands, walk)]
     if chain.totals:
         body += rows_end(chain, walk) if walk.joined[-1] else columns_end(chain, walk)
-    group = f"__attribute__((reqd_work_group_size({walk.group}, 1, 1)))\n" if walk.joined[-1] else ""
+    group = ""
+    if walk.joined[-1] and (walk.group > 1 or walk.cut is not None):
+        group = f"__attribute__((reqd_work_group_size({walk.group}, 1, 1)))\n"
     kernel = block(f"__kernel {group}void {chain.name}(\n    "
                    + ",\n    ".join(arguments(chain, operands, walk)) + ")", body)
     text = helpers(chain, walk) + "\n" + "\n".join(kernel) + "\n"
@@ -127,8 +140,8 @@ def arguments(chain, operands, walk):
     found += [f"const long in_{name}_step{axis}" for name, operand in inputs
               for axis, moves in enumerate(operand.moves[:-1]) if moves]
     found += ["const T count"] if chain.how == "mean" else []
-    found += [f"__global {C_NAMES[to]} *restrict out_{name}"
-              for name, to in (*chain.stores, *chain.totals)]
+    for word, results in (("out", chain.stores), ("total", chain.totals)):
+        found += [f"__global {C_NAMES[to]} *restrict {word}_{name}" for name, to in results]
     found += [] if walk.cut is None else ["volatile __global T *parts", "volatile __global int *arrived"]
     return found + [f"__global const {C_NAMES[operand.dtype]} *in_{name}" if operand.dtype else
                     f"const T in_{name}" for name, operand in inputs]
@@ -174,12 +187,24 @@ def position(chain, walk):
     if walk.cut is not None:
         lines += ["const long begin = get_global_id(1) * chunk;",
                   f"const long end = min(begin + chunk, n{walk.cut});"]
-    if not walk.joined[-1]:
-        lines += ["const long i = (long)get_global_id(0) * LANES;", f"if (i >= n{walk.last}) return;",
-                  f"const int there = min((long)LANES, n{walk.last} - i);"]
-    elif walk.group > 1:
-        lines += ["const int me = get_local_id(0);"]
+    if walk.joined[-1]:
+        lines += ["const int me = get_local_id(0);"] if walk.group > 1 else []
+    elif chain.totals:
+        lines += [f"const long first = (long)get_global_id(0) * {walk.pieces} * LANES;"]
+    else:
+        lines += ["const long i = (long)get_global_id(0) * LANES;", f"if (i >= n{walk.last}) return;"]
+        lines += [f"const int there = min((long)LANES, n{walk.last} - i);"] * (walk.lanes > 1)
     return lines
+
+
+def begin_totals(chain, walk):
+    """The lines that declare the vectors in which a work-item joins what it meets."""
+    states = list(zip(chain.names(chain.how), chain.starts()))
+    if walk.joined[-1]:
+        return [f"V {name} = (V)({start});" for name, start in states]
+    return [*[f"V {name}[{walk.pieces}];" for name, _ in states],
+            *[f"for (int piece = 0; piece < {walk.pieces}; piece++) {name}[piece] = (V)({start});"
+              for name, start in states]]
 
 
 def loops(chain, operands, walk):
@@ -192,13 +217,16 @@ def loops(chain, operands, walk):
         place = " * ".join([f"i{axis}", *[f"n{k}" for k in range(axis + 1, last + 1)]]) + f" + {place}"
     inside += [put(name, f"out_{name}", place, to, walk) for name, to in chain.stores]
     if chain.totals:
-        values = [name for name, _ in chain.totals]
-        if lanes > 1 and walk.joined[-1]:  # what lies behind the end of a row must not count
+        values, states = [name for name, _ in chain.totals], chain.names(chain.how)
+        if not walk.joined[-1]:
+            inside = walk.each_piece([*inside, *chain.join([f"{each}[piece]" for each in states], values, "V")])
+        elif lanes == 1:
+            inside += chain.join(states, values, "V")
+        else:
             inside += [f"const V here_{name} = there == LANES ? {name} : "
-                       f"(LANE < there ? {name} : (V)({start}));"
+                       f"(LANE < there ? {name} : (V)({start}));  // what lies behind does not count"
                        for name, start in zip(values, chain.starts())]
-            values = chain.names("here")
-        inside += chain.join(chain.names(chain.how), values, "V")
+            inside += chain.join(states, chain.names("here"), "V")
     for axis in reversed(range(last + 1)):
         begin, end = ("begin", "end") if axis == walk.cut else ("0", f"n{axis}")
         if walk.joined[axis] and axis < last:

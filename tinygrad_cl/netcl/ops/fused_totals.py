@@ -27,12 +27,13 @@ def put(value, target, place, to, walk):
     return f"put_{C_NAMES[to]}({value}, there, {target} + {place});"
 
 
-def lanes_of(chain, walk):
+def lanes_of(chain, walk, piece=""):
     """The lines that make an array of the lanes of each total."""
     if walk.lanes == 1:
-        return [f"T lanes_{name}[1] = {{{chain.how}_{name}}};" for name, _ in chain.totals]
+        return [f"T lanes_{name}[1] = {{{chain.how}_{name}{piece}}};" for name, _ in chain.totals]
     return [line for name, _ in chain.totals for line in
-            (f"T lanes_{name}[LANES];", f"vstore{walk.lanes}({chain.how}_{name}, 0, lanes_{name});")]
+            (f"T lanes_{name}[LANES];",
+             f"vstore{walk.lanes}({chain.how}_{name}{piece}, 0, lanes_{name});")]
 
 
 def slots(chain, chunk, place):
@@ -59,7 +60,7 @@ def rows_end(chain, walk):
     if together:
         lines += [f"__local T {name}[{walk.group}];" for name in chain.names("shared")]
         lines += meet(chain, walk.group)
-    write = assign([f"{out}[place]" for out in chain.names("out")], map(chain.finished, parts))
+    write = assign([f"{out}[place]" for out in chain.names("total")], map(chain.finished, parts))
     if walk.cut is not None:
         leave = [*assign(slots(chain, "get_global_id(1)", "place"), parts), FENCE]
         lines += ["// The last one to come here finds the parts of all chunks.",
@@ -92,24 +93,24 @@ def meet(chain, group):
 
 
 def columns_end(chain, walk):
-    """Where the last axis is not joined: a vector of columns for each total."""
+    """Where the last axis is not joined: a vector of columns for each total, and each piece."""
     at = f"place * n{walk.last} + i"
     if walk.cut is None:
-        return [put(chain.finished(f"{chain.how}_{name}"), f"out_{name}", at, to, walk)
-                for name, to in chain.totals]
+        return walk.each_piece([put(chain.finished(f"{chain.how}_{name}[piece]"), f"total_{name}", at,
+                                    to, walk) for name, to in chain.totals])
     parts = chain.names("part")
-    leave = assign(slots(chain, "get_global_id(1)", "at + lane"),
+    leave = assign(slots(chain, "get_global_id(1)", f"{at} + lane"),
                    [f"{each}[lane]" for each in chain.names("lanes")])
     column = [*assign(parts, chain.starts(), "T"),
               *block("for (long c = 0; c < chunks; c++)",
-                     chain.join(parts, slots(chain, "c", "at + lane"))),
-              *assign([f"{out}[at + lane]" for out in chain.names("out")], map(chain.finished, parts))]
-    return [*lanes_of(chain, walk),
-            "// The last one to come to these columns finds the parts of all chunks.",
+                     chain.join(parts, slots(chain, "c", f"{at} + lane"))),
+              *assign([f"{out}[{at} + lane]" for out in chain.names("total")],
+                      map(chain.finished, parts))]
+    lanes = "for (int lane = 0; lane < there; lane++)"
+    return ["// The last one to come to these columns finds the parts of all chunks.",
             f"const long chunks = get_global_size(1), places = get_global_size(2) * n{walk.last};",
-            f"const long at = {at};",
-            *block("for (int lane = 0; lane < there; lane++)", leave), FENCE,
+            *walk.each_piece([*lanes_of(chain, walk, "[piece]"), *block(lanes, leave)]), FENCE,
             "arrived += place * get_global_size(0) + get_global_id(0);",
             "if (atomic_inc(arrived) < chunks - 1) return;", FENCE,
-            *block("for (int lane = 0; lane < there; lane++)", column),
+            *walk.each_piece(block(lanes, column)),
             "*arrived = 0;  // for the next launch"]
