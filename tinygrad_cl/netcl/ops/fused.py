@@ -63,9 +63,11 @@ def fused_plan(chain, whole, layouts, shapes, axes, results):
     steps = [step for walk in walks for step in (walk or ())[:-1] if step]
     mean = [dtype.type(math.prod(whole.shape[axis] for axis in axes))] * (chain.how == "mean")
     lanes, written = device.choices.lanes[dtype], sum(each.nbytes for each in results)
-    streams = len(lengths) == 1 and written > device.choices.cache  # each vector is aligned then
+    aligned = len(lengths) == 1 or lengths[-1] % lanes == 0  # then every vector of a store is
+    streams = aligned and written > device.choices.cache
     for lanes, stream in [(lanes, True)] * streams + [(lanes, False), (1, False)]:
-        walk, chunk, size, group = divide(lengths, joined, dtype, lanes, stream, device.choices)
+        walk, chunk, size, group = divide(lengths, joined, bool(chain.stores), dtype, lanes, stream,
+                                          device.choices)
         source = fused_source(chain, operands, walk)
         numbers = [*lengths, *[chunk] * (walk.cut is not None), *steps]
         buffers = [None] * (len(results) + 2 * (walk.cut is not None))
@@ -83,14 +85,14 @@ def fused_plan(chain, whole, layouts, shapes, axes, results):
     return FusedPlan(source, kernel, size, group, results, scratch)
 
 
-def divide(lengths, joined, dtype, lanes, stream, choices):
+def divide(lengths, joined, stores, dtype, lanes, stream, choices):
     """How work-items share the shape: (Walk, the length of a chunk, numbers of work-items in all and
     in each group).
     """
     places = math.prod(length for length, join in zip(lengths[:-1], joined) if not join)
     vectors = 1 if joined[-1] else -(-lengths[-1] // lanes)
     pieces, group = 1, None
-    if any(joined) and not joined[-1] and not choices.local_memory:
+    if stores and any(joined) and not joined[-1] and not choices.local_memory:
         spare = places * vectors // choices.workers  # as many as leave work for everybody
         pieces = next(number for number in (8, 4, 2, 1) if number <= max(1, spare))
     along = -(-vectors // pieces)
@@ -109,8 +111,8 @@ def divide(lengths, joined, dtype, lanes, stream, choices):
         chunk = -(-steps // max(1, min(count, steps, MOST_CHUNKS))) * step
         count = -(-lengths[axis] // chunk)
         cut = axis if count > 1 else None
-    if joined[-1] and cut is not None and group is None:
-        group = (1, 1, 1)  # chunks are few and long
+    if group is None and (cut is not None or pieces > 1):
+        group = (1, 1, 1)  # work-items are few and long: the driver would put them on one core
     walk = Walk(dtype.name, joined, cut, lanes, together, pieces, stream)
     return walk, chunk, (along, count, places), group
 

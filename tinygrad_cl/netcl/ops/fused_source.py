@@ -9,7 +9,7 @@ then it
 Axes that are joined are loops of a work-item, the others are spread over work-items. A work-item
 takes vectors along the last axis. Where that one is joined on a GPU, a group goes along it
 together, and its work-items meet in local memory. Where it is not joined, but others are, a
-work-item takes several neighbouring vectors, for memory likes to be read in long lines.
+work-item may take several neighbouring vectors, for memory likes to be written in long lines.
 `fused_totals` has what comes after the loops.
 """
 
@@ -103,10 +103,15 @@ class Walk:
         """The number of the last axis."""
         return len(self.joined) - 1
 
+    @property
+    def piece(self):
+        """What follows the name of something that there is for each piece."""
+        return "[piece]" if self.pieces > 1 else ""
+
     def each_piece(self, lines):
-        """The lines for each vector of the last axis, which begins at i and of which some are
-        there.
-        """
+        """The lines for each vector that a work-item takes of the last axis: from i on."""
+        if self.pieces == 1:
+            return lines
         end = f"n{self.last}"
         return block(f"for (int piece = 0; piece < {self.pieces} && first + piece * LANES < {end}; "
                      "piece++)", ["const long i = first + piece * LANES;",
@@ -189,7 +194,7 @@ def position(chain, walk):
                   f"const long end = min(begin + chunk, n{walk.cut});"]
     if walk.joined[-1]:
         lines += ["const int me = get_local_id(0);"] if walk.group > 1 else []
-    elif chain.totals:
+    elif walk.pieces > 1:
         lines += [f"const long first = (long)get_global_id(0) * {walk.pieces} * LANES;"]
     else:
         lines += ["const long i = (long)get_global_id(0) * LANES;", f"if (i >= n{walk.last}) return;"]
@@ -200,7 +205,7 @@ def position(chain, walk):
 def begin_totals(chain, walk):
     """The lines that declare the vectors in which a work-item joins what it meets."""
     states = list(zip(chain.names(chain.how), chain.starts()))
-    if walk.joined[-1]:
+    if walk.pieces == 1:
         return [f"V {name} = (V)({start});" for name, start in states]
     return [*[f"V {name}[{walk.pieces}];" for name, _ in states],
             *[f"for (int piece = 0; piece < {walk.pieces}; piece++) {name}[piece] = (V)({start});"
@@ -219,7 +224,8 @@ def loops(chain, operands, walk):
     if chain.totals:
         values, states = [name for name, _ in chain.totals], chain.names(chain.how)
         if not walk.joined[-1]:
-            inside = walk.each_piece([*inside, *chain.join([f"{each}[piece]" for each in states], values, "V")])
+            states = [f"{each}{walk.piece}" for each in states]
+            inside = walk.each_piece([*inside, *chain.join(states, values, "V")])
         elif lanes == 1:
             inside += chain.join(states, values, "V")
         else:

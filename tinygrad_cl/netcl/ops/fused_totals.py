@@ -27,13 +27,10 @@ def put(value, target, place, to, walk):
     return f"put_{C_NAMES[to]}({value}, there, {target} + {place});"
 
 
-def lanes_of(chain, walk, piece=""):
+def lanes_of(chain, walk):
     """The lines that make an array of the lanes of each total."""
-    if walk.lanes == 1:
-        return [f"T lanes_{name}[1] = {{{chain.how}_{name}{piece}}};" for name, _ in chain.totals]
-    return [line for name, _ in chain.totals for line in
-            (f"T lanes_{name}[LANES];",
-             f"vstore{walk.lanes}({chain.how}_{name}{piece}, 0, lanes_{name});")]
+    return [line for lanes, total in zip(chain.names("lanes"), chain.names(chain.how)) for line in
+            (f"T {lanes}[LANES];", f"vstore{walk.lanes}({total}{walk.piece}, 0, {lanes});")]
 
 
 def slots(chain, chunk, place):
@@ -93,24 +90,29 @@ def meet(chain, group):
 
 
 def columns_end(chain, walk):
-    """Where the last axis is not joined: a vector of columns for each total, and each piece."""
-    at = f"place * n{walk.last} + i"
+    """Where the last axis is not joined: a vector of columns for each total."""
+    at, totals = f"place * n{walk.last} + i", [f"{each}{walk.piece}" for each in chain.names(chain.how)]
     if walk.cut is None:
-        return walk.each_piece([put(chain.finished(f"{chain.how}_{name}[piece]"), f"total_{name}", at,
-                                    to, walk) for name, to in chain.totals])
-    parts = chain.names("part")
-    leave = assign(slots(chain, "get_global_id(1)", f"{at} + lane"),
-                   [f"{each}[lane]" for each in chain.names("lanes")])
-    column = [*assign(parts, chain.starts(), "T"),
-              *block("for (long c = 0; c < chunks; c++)",
-                     chain.join(parts, slots(chain, "c", f"{at} + lane"))),
-              *assign([f"{out}[{at} + lane]" for out in chain.names("total")],
-                      map(chain.finished, parts))]
-    lanes = "for (int lane = 0; lane < there; lane++)"
+        return walk.each_piece([put(chain.finished(total), f"total_{name}", at, to, walk)
+                                for total, (name, to) in zip(totals, chain.totals)])
+    parts, names = chain.names("part"), chain.names("total")
+    if walk.lanes == 1:
+        leave = assign(slots(chain, "get_global_id(1)", at), totals)
+        column = at
+    else:
+        each_lane, column = "for (int lane = 0; lane < there; lane++)", f"{at} + lane"
+        leave = assign(slots(chain, "get_global_id(1)", column),
+                       [f"{lanes}[lane]" for lanes in chain.names("lanes")])
+        leave = [*lanes_of(chain, walk), *block(each_lane, leave)]
+    columns = [*assign(parts, chain.starts(), "T"),
+               *block("for (long c = 0; c < chunks; c++)",
+                      chain.join(parts, slots(chain, "c", column))),
+               *assign([f"{name}[{column}]" for name in names], map(chain.finished, parts))]
+    if walk.lanes > 1:
+        columns = block(each_lane, columns)
     return ["// The last one to come to these columns finds the parts of all chunks.",
             f"const long chunks = get_global_size(1), places = get_global_size(2) * n{walk.last};",
-            *walk.each_piece([*lanes_of(chain, walk, "[piece]"), *block(lanes, leave)]), FENCE,
+            *walk.each_piece(leave), FENCE,
             "arrived += place * get_global_size(0) + get_global_id(0);",
             "if (atomic_inc(arrived) < chunks - 1) return;", FENCE,
-            *walk.each_piece(block(lanes, column)),
-            "*arrived = 0;  // for the next launch"]
+            *walk.each_piece(columns), "*arrived = 0;  // for the next launch"]
