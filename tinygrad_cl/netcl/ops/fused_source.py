@@ -51,7 +51,7 @@ class Chain:
 
     def join(self, mine, other, kind="T"):
         """The lines that join the totals named `other` into those named `mine`, of a C type."""
-        if NEUTRAL[self.how] == "0":
+        if self.how in ("sum", "mean"):
             return [f"{a} = ADD({a}, {b});" for a, b in zip(mine, other)]
         best = f"{self.how.upper()}({mine[0]}, {other[0]})"
         if len(mine) == 1:
