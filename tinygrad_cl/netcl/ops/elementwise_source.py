@@ -50,11 +50,25 @@ static {kind} __attribute__((overloadable)) rational_tanh(const {kind} x) {{
 
 
 def vector_settings(dtype, lanes):
-    """The lines that say what V is in a whole kernel, and how it is fetched and stored."""
+    """The lines that say what V is in a whole kernel, and how it is fetched and stored; `put`
+    stores no more numbers than are left.
+    """
     if lanes == 1:
-        return "#define V T\n#define LOAD(p) (*(p))\n#define STORE(v, p) (*(p) = (v))\n"
-    return (f"#define V {C_NAMES[dtype]}{lanes}\n#define LOAD(p) vload{lanes}(0, p)\n"
-            f"#define STORE(v, p) vstore{lanes}(v, 0, p)\n")
+        return ("#define V T\n#define LOAD(p) (*(p))\n#define STORE(v, p) (*(p) = (v))\n"
+                "void put(const T v, __global T *p, const long left) { if (left > 0) *p = v; }\n")
+    return f"""#define V {C_NAMES[dtype]}{lanes}
+#define LOAD(p) vload{lanes}(0, p)
+#define STORE(v, p) vstore{lanes}(v, 0, p)
+void put(const V v, __global T *p, const long left) {{
+    if (left >= LANES) {{
+        STORE(v, p);
+    }} else {{
+        T numbers[LANES];
+        STORE(v, numbers);
+        for (int i = 0; i < left; i++) p[i] = numbers[i];
+    }}
+}}
+"""
 
 
 def options(dtype):

@@ -21,16 +21,6 @@ from string import Template
 from tinygrad_cl.netcl.ops.elementwise_source import settings, vector_settings
 
 REGISTERS = Template("""
-void put(const V v, __global T *place, const long left) {  // no more numbers than there is room for
-    if (left >= LANES) {
-        STORE(v, place);
-    } else {
-        T lanes[LANES];
-        STORE(v, lanes);
-        for (int i = 0; i < left; i++) place[i] = lanes[i];
-    }
-}
-
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void matmul_registers(const long M, const long N, const long K, const long height,
                       const long a_row, const long a_k, const long a_batch,

@@ -9,7 +9,9 @@ from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import reduction_source as source
 
-CHUNK = 2048  # fewer numbers than this are not worth a work-item of their own
+CHUNK = 2**16  # numbers: adding them up takes about as long as the launch that joins two chunks
+PIECE = 2**11  # numbers of a row whose sums stay near the core
+LONG = 2**12  # numbers that take a work-item much longer than starting a group
 
 
 def reduce_sum(x, axis=None, keepdims=False):
@@ -122,29 +124,27 @@ def passes(layout, how, outer, length, inner, divisor):
     choices = device.choices
     lanes, workers = choices.lanes[dtype], choices.workers
     tree = inner == 1 and choices.local_memory
-    group, width = choices.group if tree else 1, 1
+    group = choices.group if tree else 1
+    width = 1 if choices.local_memory else PIECE // lanes
     if inner == 1:
         template, name = (source.TREE, "reduce_tree") if tree else (source.ROWS, "reduce_rows")
-        busy, joined = outer, group if tree else 2 * lanes  # joined at once, in chains of CHAIN
-        least = -(-length // (source.CHAIN * joined))
+        busy, chain = outer, source.CHAIN * group if tree else length
     else:
         template, name = source.COLUMNS, "reduce_columns"
-        # As wide a piece of a row as leaves a piece for every worker: memory is read in long lines.
-        pieces = outer * -(-inner // lanes) // workers
-        if not choices.local_memory:
-            width = next(each for each in (8, 4, 2, 1) if each <= max(1, pieces))
-        busy = outer * -(-inner // (width * lanes))
-        least = -(-length // source.CHAIN) if choices.local_memory else 1
-    chunks = max(1, min(workers // busy, length * inner // CHUNK, length), least)
+        busy, chain = outer * -(-inner // (width * lanes)), source.CHAIN
+    chunks = max(1, min(workers // busy, length * inner // CHUNK, length), -(-length // chain))
     chunk = -(-length // chunks)
     chunks = -(-length // chunk)
     number = dtype.type
     constants = [np.int64(length), np.int64(chunk), number(divisor if chunks == 1 else 1)]
     if inner == 1:
-        size, local = (chunks * group, outer), (group, 1) if tree else None
+        size = (chunks * group, outer)
     else:
         constants.append(np.int64(inner))
-        size, local = (-(-inner // (width * lanes)), chunks, outer), None
+        size = (-(-inner // (width * lanes)), chunks, outer)
+    # A long work-item is a group of its own: PoCL would make few large ones, and leave cores idle.
+    alone = not choices.local_memory and chunk * min(inner, PIECE) >= LONG
+    local = (group, 1) if tree else (1,) * len(size) if alone else None
     text = source.reduction_source(template, how, dtype.name, lanes, group, width)
     kernel = device.kernel(text, name, constants, (None, None))
     steps = [(kernel, size, local, outer * chunks * inner * dtype.itemsize)]

@@ -6,7 +6,8 @@ work-item, or each group of them, joins one chunk. Where there are several chunk
 
     rows      inner = 1, a row lies in one piece: one work-item per chunk, vectors down the row
     tree      the same on a GPU: one group per chunk, whose work-items meet in local memory
-    columns   inner > 1: one work-item for some vectors of neighbouring columns, down a chunk
+    columns   inner > 1: one work-item for a piece of a row, vector after vector, down a chunk;
+              memory is read in long lines
 """
 
 from tinygrad_cl.netcl.ops.elementwise_source import settings, vector_settings
@@ -20,15 +21,20 @@ __kernel void reduce_rows(const long length, const long chunk, const T divisor,
                           __global T *out, __global const T *x) {
     const long begin = (long)get_global_id(0) * chunk, end = min(begin + chunk, length);
     x += (long)get_global_id(1) * length;
-    V a = (V)(NEUTRAL), b = (V)(NEUTRAL);  // two chains: an addition need not wait for the last one
+    V sum = (V)(NEUTRAL);
     long i = begin;
-    for (; i + 2 * LANES <= end; i += 2 * LANES) {
-        a = JOIN(a, LOAD(x + i));
-        b = JOIN(b, LOAD(x + i + LANES));
+    while (i + 2 * LANES <= end) {
+        const long stop = min(end, i + CHAIN * 2 * LANES);
+        V a = (V)(NEUTRAL), b = (V)(NEUTRAL);  // two: an addition need not wait for the last one
+        for (; i + 2 * LANES <= stop; i += 2 * LANES) {
+            a = JOIN(a, LOAD(x + i));
+            b = JOIN(b, LOAD(x + i + LANES));
+        }
+        a = JOIN(a, b);
+        sum = JOIN(sum, a);
     }
-    a = JOIN(a, b);
     T lanes[LANES], result = NEUTRAL;
-    STORE(a, lanes);
+    STORE(sum, lanes);
     for (int lane = 0; lane < LANES; lane++) result = JOIN(result, lanes[lane]);
     for (; i < end; i++) result = JOIN(result, x[i]);
     out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = result / divisor;
@@ -59,35 +65,17 @@ __kernel void reduce_columns(const long length, const long chunk, const T diviso
                              __global T *out, __global const T *x) {
     const long column = (long)get_global_id(0) * WIDTH * LANES;
     const long begin = (long)get_global_id(1) * chunk, end = min(begin + chunk, length);
+    const int width = min((long)WIDTH, (inner - column + LANES - 1) / LANES);
     x += (long)get_global_id(2) * length * inner + column;
     out += ((long)get_global_id(2) * get_global_size(1) + get_global_id(1)) * inner + column;
-    if (column + WIDTH * LANES <= inner) {
-        V result[WIDTH];
-        for (int j = 0; j < WIDTH; j++) result[j] = (V)(NEUTRAL);
-        for (long next = begin; next < end; next += CHAIN) {  // sums of sums: they round less
-            V part[WIDTH];
-            for (int j = 0; j < WIDTH; j++) part[j] = (V)(NEUTRAL);
-            for (long i = next; i < min(next + CHAIN, end); i++)
-                for (int j = 0; j < WIDTH; j++)
-                    part[j] = JOIN(part[j], LOAD(x + i * inner + j * LANES));
-            for (int j = 0; j < WIDTH; j++) result[j] = JOIN(result[j], part[j]);
-        }
-        for (int j = 0; j < WIDTH; j++) STORE(result[j] / divisor, out + j * LANES);
-    } else {
-        for (long j = 0; column + j < inner; j += LANES) {  // read behind the end, but not written
-            V result = (V)(NEUTRAL);
-            for (long next = begin; next < end; next += CHAIN) {
-                V part = (V)(NEUTRAL);
-                for (long i = next; i < min(next + CHAIN, end); i++)
-                    part = JOIN(part, LOAD(x + i * inner + j));
-                result = JOIN(result, part);
-            }
-            T lanes[LANES];
-            STORE(result / divisor, lanes);
-            for (int lane = 0; lane < LANES && column + j + lane < inner; lane++)
-                out[j + lane] = lanes[lane];
-        }
+    V sums[WIDTH];
+    for (int j = 0; j < width; j++) sums[j] = (V)(NEUTRAL);
+    for (long i = begin; i < end; i++) {
+        __global const T *row = x + i * inner;
+        for (int j = 0; j < width; j++) sums[j] = JOIN(sums[j], LOAD(row + j * LANES));
     }
+    for (int j = 0; j < width; j++)
+        put(sums[j] / divisor, out + j * LANES, inner - column - j * LANES);
 }
 """
 
@@ -96,7 +84,7 @@ def reduction_source(template, how, dtype, lanes, group=1, width=1):
     """The text of one of the kernels above for `how`: "sum", "max" or "min".
 
     group   work-items in a group of `tree`
-    width   vectors of neighbouring columns in a work-item of `columns`
+    width   vectors in a piece of a row of `columns`
     """
     return (f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
             f"#define WIDTH {width}\n#define CHAIN {CHAIN}\n#define JOIN {JOIN[how]}\n"
