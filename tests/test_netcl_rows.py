@@ -25,6 +25,8 @@ NUMBER = {"eps", "scale"}
 SUMS = RowFormula("sums", ("x",), (("s", "sum", "x"), ("t", "mean", "x * x")), ("x - s",), ("s", "t"))
 PLACES = RowFormula("places", ("x",), (("low", "max", "-x"), ("c", None, "low / N")),
                     ("place + 0 * x", "c + 0 * x"), ("N", "c"))
+KEEP = RowFormula("keep_two", ("x",), (("e", "keep", "x * x"), ("s", "sum", "e"), ("f", "keep", "x / s")),
+                  ("f + 1",), ("s",))
 SUM_OF_TWO = RowFormula("sum_of_two", ("x", "y"), (("s", "sum", "x * y"),), ("s + x * y",), ("s",))
 
 
@@ -43,7 +45,7 @@ def read(formula, arrays):
              **dict(zip(formula.inputs, arrays))}
     for name, how, expression in formula.steps:
         value = np.asarray(eval(in_numpy(expression), words))
-        if how:
+        if how in JOINS:
             value = JOINS[how](np.broadcast_to(value, shape), axis=-1, keepdims=True)
         words[name] = value
     return [np.broadcast_to(eval(in_numpy(expression), words), target)
@@ -147,6 +149,13 @@ def test_one_launch_and_only_what_is_wanted(device):
             assert each is None or close(each.to_host(), expected, size=100)
 
 
+def test_what_is_kept_waits_in_the_first_output_until_something_else_is(device):
+    for length in lengths(device, np.float32):
+        x = np.random.default_rng(0).uniform(1, 2, (5, length)).astype(np.float32)
+        out, total = run(device, KEEP, [x])
+        assert close(total, (x * x).sum(-1, keepdims=True), size=length) and close(out, x / total + 1)
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 4)], ids=str)
 def test_nothing_is_computed_of_nothing(shape, device):
     x = np.zeros(shape, np.float32)
@@ -195,6 +204,11 @@ def test_what_cannot_be_computed_is_said(device):
         along(SUMS, 3, y)
     with pytest.raises(TypeError, match="integer"):
         along(SUMS, (0, 1), y)
+    with pytest.raises(ValueError, match="the step s is computed is .*, not 'min'"):
+        RowFormula("least", ("x",), (("s", "min", "x"),))
+    for keeper, wanted in [(KEEP, (False, True)), (RowFormula("lost", ("x",), KEEP.steps, (), ("s",)), None)]:
+        with pytest.raises(ValueError, match="in the memory of its first output, which is not wanted"):
+            compute_rows(keeper, [y], wanted)
     with pytest.raises(cl.RuntimeError):
         compute_rows(RowFormula("odd", ("x",), (), ("nothing_of_that_name",)), [x])
 

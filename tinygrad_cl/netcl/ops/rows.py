@@ -24,9 +24,10 @@ class RowFormula:
 
     name          the kernel's
     inputs        the names of its inputs
-    steps         (name, how, expression), in order: numbers of the row as a whole. How "sum",
-                  "mean" or "max" joins the numbers of the expression over the row; None: the
-                  expression is one number
+    steps         (name, how, expression), in order. How "sum", "mean" or "max" joins the numbers
+                  of the expression over the row to one; None: it is one; "keep": it has one for
+                  each place, which wait in the memory of the first output until another step, or
+                  the output itself, is stored there
     outputs       expressions, each computed at every place of the row
     row_outputs   expressions, each one number of the row
     indices       the inputs that may be int32
@@ -41,6 +42,12 @@ class RowFormula:
     outputs: tuple = ()
     row_outputs: tuple = ()
     indices: tuple = ()
+
+    def __post_init__(self):
+        for name, how, _ in self.steps:
+            if how not in (None, "sum", "mean", "max", "keep"):
+                raise ValueError(f'{self.name}: how the step {name} is computed is "sum", "mean", '
+                                 f'"max", "keep" or None, not {how!r}')
 
 
 def compute_rows(formula, operands, wanted=None):
@@ -93,6 +100,9 @@ def make_plan(formula, wanted, *layouts):
     if not shape:
         raise ValueError(f"{formula.name}: a single number has no rows")
     wanted = wanted or (True,) * (len(formula.outputs) + len(formula.row_outputs))
+    if not (formula.outputs and wanted[0]) and "keep" in [how for _, how, _ in formula.steps]:
+        raise ValueError(f"{formula.name} keeps numbers in the memory of its first output, which is "
+                         "not wanted")
     row_layout = layout_of(device, (*shape[:-1], 1), dtype)
     kinds = [joint] * len(formula.outputs) + [row_layout] * len(formula.row_outputs)
     outputs = [layout if want else None for layout, want in zip(kinds, wanted)]

@@ -12,8 +12,9 @@ from tinygrad_cl.netcl.ops.rows import RowFormula
 SOFTMAX = RowFormula(
     "softmax", ("x",),
     steps=(("m", "max", "x"),
-           ("s", "sum", "exp(x - m)")),
-    outputs=("exp(x - m) / s",))
+           ("e", "keep", "exp(x - m)"),
+           ("s", "sum", "e")),
+    outputs=("e / s",))
 
 # ∂yⱼ/∂xᵢ = yⱼ (δᵢⱼ − yᵢ), so ∂L/∂xᵢ = yᵢ (gᵢ − Σ g y)
 SOFTMAX_BACKWARD = RowFormula(
@@ -46,7 +47,7 @@ LOGSUMEXP = RowFormula(
 LOGSUMEXP_BACKWARD = RowFormula(
     "logsumexp_backward", ("g", "x"),
     steps=SOFTMAX.steps,
-    outputs=("g * exp(x - m) / s",))
+    outputs=("g * e / s",))
 
 # -- layer norm -----------------------------------------------------------------------------------
 
