@@ -44,7 +44,7 @@ LAYERS = [
     *[case(name, lambda q, kind=kind, **m: nn.Sequential(nn.Linear(q, 3, 4, **m), kind()), (2, 3))
       for name, kind in ACTIVATIONS.items()],
     case("MultiheadAttention", lambda q, **m: nn.MultiheadAttention(4, 2, queue=q, **m),
-         (2, 3, 4), (2, 2, 4), (2, 2, 4)),
+         (2, 3, 4), (2, 2, 4), (2, 2, 4), whole=False),
     case("TransformerBlock", lambda q, **m: nn.TransformerBlock(4, 2, queue=q, **m), (2, 3, 4),
          whole=False),
     case("attention", lambda q, **m: lambda *args: F.scaled_dot_product_attention(*args),
