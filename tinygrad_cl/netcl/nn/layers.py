@@ -134,6 +134,10 @@ class Sequential(Module):
     """Layers one after the other. A Linear with an Activation right behind it is one operation.
 
     layers   Modules, or functions
+
+    >>> model = Sequential(Linear(None, 2, 3), ReLU(), Linear(None, 3, 1))
+    >>> model(np.zeros((4, 2)))
+    Node(shape=(4, 1), dtype=float32, op_name='linear', requires_grad=True)
     """
 
     def __init__(self, *layers):

@@ -9,6 +9,13 @@ class SGD(Optimizer):
 
     With momentum μ (Polyak 1964), v ← μ v + g and p ← p − lr · v; with nesterov=True (Sutskever et
     al. 2013) p ← p − lr · (g + μ v). With weight decay λ, g ← g + λ p comes first.
+
+    >>> from tinygrad_cl.netcl.core.device import manager
+    >>> from tinygrad_cl.netcl.core.parameter import Parameter
+    >>> p = Parameter.from_host(manager.default("auto").queue, [1.0, 2.0])
+    >>> p.grad = p.copy()
+    >>> SGD([p], lr=0.25).step(); p.to_host().tolist()
+    [0.75, 1.5]
     """
 
     __slots__ = ()
