@@ -5,7 +5,8 @@ import time
 import pytest
 
 from autograder.checks import all_checks, find
-from autograder.judge.kernel import OUTPUT_LIMIT, StudentKernel, parse_records
+from autograder.judge.kernel import StudentKernel
+from autograder.judge.messages import OUTPUT_LIMIT, parse_records
 from autograder.judge.reference import module_of
 from autograder.judge.expected import trial_seed
 from autograder.judge.verdict import judge

@@ -3,7 +3,6 @@
 Nothing a kernel does makes these functions raise: each run ends as ok, error, timeout or dead.
 """
 
-import json
 import os
 import queue
 import shutil
@@ -14,19 +13,26 @@ import time
 from dataclasses import dataclass, field
 from inspect import getsource
 
+import zmq
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
-from nbformat.v4 import new_output, output_from_msg
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
+from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, keep_output, kind_and_content, parse_records, records_in
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
 from autograder.sandbox.provisioner import COMPILED, NAME
+from autograder.sandbox.watch import overuse
 
-OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
-RECORDS = "application/x-course-records+json"
+LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses
+LOST_SECONDS = 1    # after the reply to a cell, its outputs are waited for that long
+
+# What a student's process did that right work has no reason for. It is shown to the instructor, and moves no mark.
+NO_MESSAGE = "sent bytes that are no message, or too large a one"
+RECORDS_OF_A_CELL = "a cell sent records, as only a check does"
+TWO_ANSWERS = "a check was answered more than once"
 
 # Runs in the kernel. It uses no name of the notebook, so a student may call a variable `exec` or `json`.
 BOOTSTRAP = f"""
@@ -87,6 +93,7 @@ class StudentKernel:
         """
         self.module, self.box = module, box
         self.manager = self.client = self.own_folder = None
+        self.signs: list[str] = []  # of what right work has no reason to do, each once
 
     def __enter__(self):
         try:
@@ -107,6 +114,9 @@ class StudentKernel:
         # What a student writes past Python, straight to the file descriptors, belongs to nobody.
         self.manager.start_kernel(cwd=self.own_folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   extra_arguments=["--HistoryManager.hist_file=:memory:"])
+        # Beyond these a process that floods is not read: its messages would fill the memory of who grades.
+        self.manager.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+        self.manager.context.setsockopt(zmq.RCVHWM, 20)
         self.client = self.manager.blocking_client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=START_SECONDS)
@@ -137,71 +147,85 @@ class StudentKernel:
     def alive(self) -> bool:
         return self.manager.is_alive()
 
-    def run(self, code: str, seconds: float) -> Run:
+    def run(self, code: str, seconds: float, is_probe: bool = False) -> Run:
         """Run code as a cell. After `seconds` it is interrupted; if that does not help, the kernel is killed."""
+        self.has_replied("")  # reads what earlier cells left
         request = self.client.execute(code, allow_stdin=False, store_history=True)
-        run, kept = Run("ok"), 0
-        deadline, interrupted = time.monotonic() + seconds, False
+        run, kept, records = Run("ok"), 0, 0
+        deadline, interrupted, looked, replied = time.monotonic() + seconds, False, time.monotonic(), None
         while True:
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            if now > deadline:
                 run.status = "timeout"
                 if interrupted:
-                    self.manager.shutdown_kernel(now=True)
+                    self.kill()
                     return run
                 self.manager.interrupt_kernel()
-                interrupted, deadline = True, time.monotonic() + INTERRUPT_SECONDS
+                interrupted, deadline = True, now + INTERRUPT_SECONDS
+            if self.box and now > looked + LOOK_SECONDS:
+                looked = now
+                if self.stopped_for_overuse():
+                    run.status = "dead"
+                    return run
             try:
                 message = self.client.get_iopub_msg(timeout=0.1)
             except queue.Empty:
                 if not self.alive:
                     run.status = "timeout" if interrupted else "dead"
                     return run
+                # Where a connection was closed at too large a message, the word that the cell has ended is lost.
+                replied = replied or (now if self.has_replied(request) else None)
+                if replied and now > replied + LOST_SECONDS:
+                    return run
                 continue
-            if message["parent_header"].get("msg_id") != request:
+            except Exception:  # jupyter_client raises whatever forged bytes make it stumble over
+                self.sign(NO_MESSAGE)
                 continue
-            kind, content = message["msg_type"], message["content"]
-            if kind == "status" and content["execution_state"] == "idle":
+            kind, content = kind_and_content(message, request)
+            if kind == "status" and content.get("execution_state") == "idle":
                 return run
-            if kind == "display_data" and RECORDS in content["data"]:
-                run.records = parse_records(content["data"][RECORDS])
+            if kind == "display_data" and records_in(content) is not None:
+                run.records, records = parse_records(records_in(content)), records + 1
+                if not is_probe or records > 1:
+                    self.sign(TWO_ANSWERS if is_probe else RECORDS_OF_A_CELL)
                 continue
             if kind == "error" and run.status == "ok":
                 run.status = "error"
-            kept = keep_output(run.outputs, message, kept)
+            if kind:
+                kept = keep_output(run.outputs, message, kept)
+
+    def has_replied(self, request: str) -> bool:
+        """Has the kernel said that it is done with that request?"""
+        for _ in range(100):  # there may be more at once only where somebody floods
+            try:
+                reply = self.client.get_shell_msg(timeout=0)
+            except queue.Empty:
+                return False
+            except Exception:
+                self.sign(NO_MESSAGE)
+                continue
+            if kind_and_content(reply, request)[0] == "execute_reply":
+                return True
+        return False
+
+    def kill(self) -> None:
+        self.manager.shutdown_kernel(now=True)
+
+    def stopped_for_overuse(self) -> bool:
+        """Kill the kernel if its processes use too much together."""
+        reason = overuse(self.manager.provisioner.pid, self.own_folder.name) if self.alive else ""
+        if reason:
+            self.sign(f"was stopped: {reason}")
+            self.kill()
+        return bool(reason)
+
+    def sign(self, what: str) -> None:
+        if what not in self.signs:
+            self.signs.append(what)
 
     def probe(self, check: Check, seeds: list[int]) -> Run:
         """Run a check's probe in the kernel, one trial per seed."""
         request = {"inside": getsource(inside), "tools": getsource(tools), "probe": check.probe_source,
                    "seeds": seeds, "seconds": check.seconds}
         code = f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})"
-        return self.run(code, check.seconds * inside.PATIENCE * 2 + 5)
-
-
-def parse_records(text) -> list | None:
-    """The trials that the kernel sent, or None if it is anything but a list of dicts."""
-    try:
-        trials = json.loads(text)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return trials if isinstance(trials, list) and trials and all(isinstance(t, dict) for t in trials) else None
-
-
-def keep_output(outputs: list, message: dict, kept: int) -> int:
-    """Add a message's output to the cell's outputs while there is room; returns how much is kept by now."""
-    try:
-        output = output_from_msg(message)
-    except ValueError:
-        return kept
-    size = len(json.dumps(output, default=str))
-    if kept > OUTPUT_LIMIT:
-        return kept
-    if kept + size > OUTPUT_LIMIT:
-        if output.output_type == "stream":
-            outputs.append(new_output("stream", name=output.name, text=output.text[:max(OUTPUT_LIMIT - kept, 0)]))
-        outputs.append(new_output("stream", name="stdout", text="\n[the rest of the output was cut]\n"))
-        return OUTPUT_LIMIT + 1
-    if outputs and output.output_type == "stream" == outputs[-1].output_type and outputs[-1].name == output.name:
-        outputs[-1].text += output.text
-    else:
-        outputs.append(output)
-    return kept + size
+        return self.run(code, check.seconds * inside.PATIENCE * 2 + 5, is_probe=True)

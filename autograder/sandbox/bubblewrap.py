@@ -33,6 +33,10 @@ class Limits:
     scratch: int = 512 * 2**20       # of /tmp, which is memory
     processes: int = 256             # threads count, and a driver starts some for each core
     open_files: int = 512
+    # These are watched from outside (`watch`): no process of its own can be held to them.
+    memory: int = 4 * 2**30
+    together: int = 32               # processes, without their threads
+    files: int = 20_000              # in the folder that the submission may write to
 
 
 @lru_cache
@@ -46,12 +50,15 @@ def why_not() -> str:
     return ""
 
 
-STARTED = itertools.count(os.getpid())
+STARTED = itertools.count()
 
 
 def new_user() -> int:
-    """A number of a user that nobody has, another one for each sandbox: limits on processes are counted by user."""
-    return 61_000 + next(STARTED) % 4_000
+    """A number of a user that nobody has, another one for each sandbox: limits on processes are counted by user.
+
+    Workers, whose process numbers lie side by side, have 62 each, so that no two sandboxes share one.
+    """
+    return 61_000 + os.getpid() % 64 * 62 + next(STARTED) % 62
 
 
 def box(command: list[str], limits: Limits, binds: list[str], environment: dict[str, str], user: int) -> list[str]:

@@ -1,5 +1,6 @@
 """The course as a submission finds it: without the parts that its module asks the student to write."""
 
+import ast
 import atexit
 import shutil
 import tempfile
@@ -19,6 +20,9 @@ def check(name: str) -> None:
 '''
 HIDDEN = '''raise ImportError("{name} is what module {module} asks you to write, so it is not there while your notebook is graded")
 '''
+UNUSED = '''raise ImportError("{name} is not used by module {module}, so it is not there while your notebook is graded")
+'''
+ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
 
 
 def hidden_parts(module: str) -> set[str]:
@@ -26,23 +30,63 @@ def hidden_parts(module: str) -> set[str]:
     return {symbol.split(":")[0] for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in cell.pulled}
 
 
+def used_parts(module: str) -> set[str]:
+    """The parts of tinygrad_cl (a file or folder each) that the module's given cells import, and what those import.
+
+    No others are shown: they hold derivatives that an exercise could borrow, as the other engines and gradient checks do.
+    """
+    found, sources = set(ALWAYS), [cell.solved for cell in read_lesson(module).cells if cell.kind == "given"]
+    while sources:
+        parts = parts_imported(sources.pop()) - found
+        found |= parts
+        sources += [path.read_text(encoding="utf-8") for part in parts for path in files_of(paths.ROOT / "tinygrad_cl" / part)]
+    return found
+
+
+def parts_imported(source: str) -> set[str]:
+    """The files and folders in tinygrad_cl that a source imports from, anywhere in it."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    parts = {name.split(".")[1] for name in names if name.startswith("tinygrad_cl.")}
+    folder = paths.ROOT / "tinygrad_cl"
+    return {part if (folder / part).is_dir() else f"{part}.py" for part in parts if files_of(folder / part) or (folder / f"{part}.py").exists()}
+
+
+def files_of(path: Path) -> list[Path]:
+    return [path] if path.is_file() else list(path.rglob("*.py"))
+
+
 @lru_cache
 def course_for(module: str) -> Path:
-    """A folder with tinygrad_cl, less what is hidden, and the `autograder.notebook` that notebooks import.
+    """A folder with what the module uses of tinygrad_cl, less what is hidden, and the `autograder.notebook` that notebooks import.
 
     It is made once for each process, readable by everybody, and goes with the process.
     """
     folder = kept_folder() / module
     package = folder / "tinygrad_cl"
     shutil.copytree(paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in [path for path in package.iterdir() if path.name not in used_parts(module)]:
+        put_in_place(path, UNUSED.format(name=f"tinygrad_cl.{path.stem}", module=module))
     for name in hidden_parts(module):
-        path = folder / Path(*name.split(".")).with_suffix(".py")
-        path.write_text(HIDDEN.format(name=name, module=module), encoding="utf-8")
+        put_in_place(folder / Path(*name.split(".")).with_suffix(".py"), HIDDEN.format(name=name, module=module))
     (folder / "autograder").mkdir()
     (folder / "autograder" / "__init__.py").write_text("")
     shutil.copyfile(paths.ROOT / "autograder" / "student.py", folder / "autograder" / "student.py")
     (folder / "autograder" / "notebook.py").write_text(NOTEBOOK, encoding="utf-8")
     return folder
+
+
+def put_in_place(path: Path, source: str) -> None:
+    """Let `source` stand where a module, or a package with all in it, was."""
+    if path.is_dir():
+        shutil.rmtree(path)
+        path = path.with_suffix(".py")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(source, encoding="utf-8")
 
 
 @lru_cache

@@ -43,6 +43,8 @@ class SandboxProvisioner(LocalProvisioner):
             "IPYTHONDIR": str(folder / ".ipython"), "MPLCONFIGDIR": str(folder / ".matplotlib"),
         }
         kwargs["cmd"] = box(kwargs["cmd"], Limits(), binds, environment, self.user)
+        # bubblewrap itself is process 1 inside, and its environment can be read there where no root started it.
+        kwargs["env"] = {"PATH": os.environ.get("PATH", os.defpath)}
         return kwargs
 
 

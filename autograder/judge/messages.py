@@ -1,0 +1,68 @@
+"""What a student's kernel sends, read by code that survives anything: its process writes these messages as it likes."""
+
+import json
+
+from nbformat.v4 import new_output, output_from_msg
+
+OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
+LARGEST_MESSAGE = 32 * 2**20  # bytes; at a larger one the connection is closed instead of holding it
+RECORDS = "application/x-course-records+json"
+
+
+def kind_and_content(message, request: str) -> tuple[str, dict]:
+    """Kind and content of a message that answers that request; ("", {}) for any other, and for what is none."""
+    parent, kind, content = (message.get(part) for part in ("parent_header", "msg_type", "content"))
+    if not isinstance(parent, dict) or parent.get("msg_id") != request:
+        return "", {}
+    return (kind, content) if isinstance(kind, str) and isinstance(content, dict) else ("", {})
+
+
+def records_in(content: dict):
+    """The records that a message shows, as they were sent; None if it shows none."""
+    data = content.get("data")
+    return data.get(RECORDS) if isinstance(data, dict) else None
+
+
+def parse_records(text) -> list | None:
+    """The trials that the kernel sent, or None if it is anything but a list of dicts."""
+    try:
+        trials = json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return trials if isinstance(trials, list) and trials and all(isinstance(t, dict) for t in trials) else None
+
+
+def keep_output(outputs: list, message: dict, kept: int) -> int:
+    """Add a message's output to the cell's outputs while there is room; returns how much is kept by now."""
+    if kept > OUTPUT_LIMIT:
+        return kept
+    output = plain_output(message)
+    if output is None:
+        return kept
+    size = len(json.dumps(output))
+    if kept + size > OUTPUT_LIMIT:
+        if output.output_type == "stream":
+            outputs.append(new_output("stream", name=output.name, text=output.text[:max(OUTPUT_LIMIT - kept, 0)]))
+        outputs.append(new_output("stream", name="stdout", text="\n[the rest of the output was cut]\n"))
+        return OUTPUT_LIMIT + 1
+    if outputs and output.output_type == "stream" == outputs[-1].output_type and outputs[-1].name == output.name:
+        outputs[-1].text += output.text
+    else:
+        outputs.append(output)
+    return kept + size
+
+
+def plain_output(message: dict):
+    """A message's output as nbformat, nbconvert and the pages expect it; None if it is none, or not made as Jupyter's."""
+    try:
+        output = output_from_msg(message)
+        if output.output_type == "stream":
+            return new_output("stream", name=output.name if output.name in ("stdout", "stderr") else "stdout", text=str(output.text))
+        if output.output_type == "error":
+            return new_output("error", ename=str(output.ename), evalue=str(output.evalue), traceback=[str(line) for line in output.traceback])
+        data = {str(mime): value for mime, value in output.data.items() if isinstance(value, str) or str(mime).endswith("json")}
+        json.dumps(data)
+        count = {"execution_count": None} if output.output_type == "execute_result" else {}
+        return new_output(output.output_type, data, **count)
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        return None
