@@ -4,7 +4,8 @@ import nbformat
 import pytest
 
 from autograder.checks import find
-from autograder.judge.notebook import Limits, complete, judge_notebook
+from autograder.judge.bench import Limits, complete
+from autograder.judge.notebook import judge_notebook
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 

@@ -12,8 +12,9 @@ from traitlets import Bool, Float, Integer, Unicode
 from autograder.errors import CourseError
 from autograder.grading.repair import repaired
 from autograder.grading.seed import course_seed
+from autograder.judge.bench import Limits
 from autograder.judge.kernel import Box
-from autograder.judge.notebook import Limits, judge_notebook
+from autograder.judge.notebook import judge_notebook
 from autograder.sandbox.bubblewrap import why_not
 
 

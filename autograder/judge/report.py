@@ -40,8 +40,8 @@ class Report:
                 f"{HEADLINES[verdict.status]}")
 
     def advice(self) -> str:
-        if self.verdict.reason:
-            return self.verdict.reason
+        if self.verdict.reason or self.verdict.again:
+            return self.verdict.reason or self.verdict.again
         if self.verdict.needs and self.explains:
             return f"This builds on {', '.join(self.verdict.needs)}: get that right first, then run this check again."
         if self.verdict.status == "missing":
@@ -60,7 +60,7 @@ class Report:
             for difference in shown(verdict):
                 lines += [f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference, verdict.check)) if text]
             if others(verdict):
-                lines.append(f"wrong, too {others(verdict)}")
+                lines.append(f"{others_label(verdict):<10} {others(verdict)}")
             if verdict.right:
                 lines.append(f"right      {'; '.join(verdict.right)}")
         if verdict.device:
@@ -83,9 +83,10 @@ class Report:
         if self.explains:
             parts += [mistake_html(mistake) for mistake in verdict.mistakes]
             parts += [f"<div style='margin-top:.4em'>input: <code>{escape(text)}</code></div>" for text in inputs(verdict)]
-            parts.append(table(verdict))
+            if shown(verdict):
+                parts.append(table(verdict))
             if others(verdict):
-                parts.append(f"<div>wrong, too: {escape(others(verdict))}</div>")
+                parts.append(f"<div>{others_label(verdict)}: {escape(others(verdict))}</div>")
             if verdict.right:
                 parts.append(f"<div style='{FAINT}'>right: {escape('; '.join(verdict.right))}</div>")
         if verdict.device:
@@ -149,19 +150,26 @@ def where(difference: Difference, check: Check, digits: int) -> str:
 
 
 def shown(verdict: Verdict) -> list[Difference]:
-    """The first few differences; one that repeats the very error of an earlier one is left out."""
+    """The first few differences; one that repeats the very error of an earlier one is left out.
+
+    None of a second chance: what came out there stays unseen.
+    """
     found, errors = [], []
     for difference in verdict.wrong:
         if difference.got.error is None or difference.got.error not in errors:
             found.append(difference)
         errors.append(difference.got.error)
-    return found[:SHOWN]
+    return [] if verdict.again else found[:SHOWN]
 
 
 def others(verdict: Verdict) -> str:
     """The names of the quantities that are wrong, too, but not shown."""
     kept = [difference.quantity for difference in shown(verdict)]
     return "; ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
+
+
+def others_label(verdict: Verdict) -> str:
+    return "wrong, too" if shown(verdict) else "wrong"
 
 
 def table(verdict: Verdict) -> str:

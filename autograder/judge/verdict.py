@@ -31,6 +31,7 @@ class Verdict:
     mistakes: list[Mistake] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)  # earlier exercises that this one builds on, and that are not right
     reason: str = ""                  # one sentence, where no comparison was possible
+    again: str = ""                   # one sentence, where it comes from a second chance (`second_chance`)
     device: str = ""                  # the answer of the second opinion, one sentence
 
     @property

@@ -17,9 +17,10 @@ from autograder.checks import find, inside, tools
 from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.grading.repair import repaired
+from autograder.judge.bench import Limits, course_cell
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, trial_seed
 from autograder.judge.kernel import StudentKernel
-from autograder.judge.notebook import Limits, course_cell, judge_notebook
+from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
 from autograder.learner import inside as measuring
 from autograder.lesson.notebooks import solved_notebook
@@ -82,7 +83,7 @@ def compare(module: str, everything: bool = False) -> str:
     if not shown:
         raise CourseError(f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same")
     verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS))
-    costs = measure(lesson, notebook, [name for name in begun if verdicts[name].status == "ok"])
+    costs = measure(lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].again])
     exercises = [{
         "name": name, "task": find(name).title, "verdict": Report(verdicts[name])._repr_html_(),
         "rows": side_by_side(own[name], lesson.exercise(name).solved), "costs": costs.get(name, []),

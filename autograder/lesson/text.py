@@ -1,5 +1,6 @@
 """Read a lesson: `solutions/NN_name.py`, jupytext's percent format, with the kinds of cells of docs/lessons.md."""
 
+import ast
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,7 +9,7 @@ import jupytext
 
 from autograder import paths
 from autograder.errors import CourseError
-from autograder.lesson.symbols import mark_solutions, pull, split_symbols, strip_markers, stubbed
+from autograder.lesson.symbols import mark_solutions, names_of, pull, split_symbols, strip_markers, stubbed
 
 TITLED_KINDS = ("given", "demo", "predict")
 NAMED_KINDS = ("exercise", "check", "written")
@@ -37,6 +38,11 @@ class Cell:
     def stub(self) -> str:
         """The cell as a student finds it."""
         return stubbed(self.source)
+
+    @property
+    def names(self) -> list[str]:
+        """The functions, classes and variables that the cell defines."""
+        return [name for node in ast.parse(self.solved).body for name in names_of(node)]
 
 
 @dataclass(frozen=True)

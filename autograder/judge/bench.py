@@ -1,0 +1,161 @@
+"""One run over a student's notebook: its cells in order in their kernel, and each check's probe where it stands.
+
+A kernel that dies is started again, and the cells before it are run again without the one that killed it; so a crash in one
+exercise costs that exercise.
+"""
+
+import re
+import time
+from dataclasses import dataclass
+
+from autograder.checks import find
+from autograder.checks.check import Check
+from autograder.judge.device import add_second_opinion
+from autograder.judge.expected import trial_seed
+from autograder.judge.kernel import Run, StudentKernel
+from autograder.judge.report import unwritten
+from autograder.judge.verdict import Verdict, judge
+from autograder.lesson.text import Lesson
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one notebook may take: seconds per cell and in all, kernels that may die, trials per check."""
+
+    cell_seconds: float = 20
+    seconds: float = 300
+    deaths: int = 12
+    trials: int = 5
+
+
+def course_cell(cell) -> tuple[str, str]:
+    """(kind, exercise) of a cell as the lesson made it; ("", "") for one that the student added."""
+    made = cell.metadata.get("course", {})
+    return made.get("kind", ""), made.get("exercise", "")
+
+
+class Bench:
+    """One run over one notebook."""
+
+    def __init__(self, notebook, lesson: Lesson, seed: str, limits: Limits, kernel: StudentKernel):
+        self.cells, self.lesson, self.seed, self.limits, self.kernel = notebook.cells, lesson, seed, limits, kernel
+        self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
+        self.endings: dict[int, str] = {}  # position of a cell that was run → ok, error, timeout or dead
+        self.deaths = 0
+        self.end = time.monotonic() + limits.seconds
+
+    def run(self) -> dict[str, Verdict]:
+        verdicts = {}
+        for position, cell in enumerate(self.cells):
+            kind, name = course_cell(cell)
+            if kind == "check":
+                verdict = verdicts[name] = self.judge(find(name))
+                not_right = {earlier for earlier, its in verdicts.items() if its.status != "ok"}
+                verdict.needs = [need for need in verdict.check.needs if need in not_right]
+            elif self.is_to_run(cell):
+                self.run_cell(position)
+        return verdicts
+
+    def is_to_run(self, cell) -> bool:
+        """Code, and not a demo as the lesson has it."""
+        return cell.cell_type == "code" and bool(cell.source.strip()) and self.demos.get(cell.get("id")) != cell.source
+
+    def run_cell(self, position: int) -> None:
+        cell = self.cells[position]
+        if not self.ready():
+            return
+        run = self.kernel.run(cell.source, self.limits.cell_seconds)
+        cell.outputs, self.endings[position] = run.outputs, run.status
+
+    @property
+    def in_time(self) -> bool:
+        return time.monotonic() < self.end
+
+    def ready(self) -> bool:
+        """A kernel in which the cells before have run; False when too many have died, or the time is up."""
+        if not self.in_time:
+            return False
+        if self.kernel.alive:
+            return True
+        if self.deaths >= self.limits.deaths:
+            return False
+        self.deaths += 1
+        self.kernel.restart()
+        for position, ending in list(self.endings.items()):
+            if ending in ("ok", "error"):
+                run = self.kernel.run(self.cells[position].source, self.limits.cell_seconds)
+                self.endings[position] = run.status
+                if not self.kernel.alive:
+                    return self.ready()
+        return True
+
+    def judge(self, check: Check) -> Verdict:
+        if not self.ready():
+            if not self.in_time:
+                return Verdict(check, "timeout", reason=f"The notebook took more than {self.limits.seconds:g} s before this check.")
+            return Verdict(check, "crashed", reason="The notebook's process ended too often before this check.")
+        return self.explained(self.probe(check, self.kernel))
+
+    def probe(self, check: Check, kernel: StudentKernel) -> Verdict:
+        """The verdict on what a kernel answers to the check's probe."""
+        run = kernel.probe(check, [trial_seed(self.seed, check.name, i) for i in range(self.limits.trials)])
+        if run.records is None:
+            return without_records(check, run)
+        trials = complete(run.records, self.limits.trials)
+        return add_second_opinion(judge(check, trials, self.seed), trials, self.seed)
+
+    def explained(self, verdict: Verdict) -> Verdict:
+        """Without a point, say what became of the exercise's own cell: not there, not written, stopped, or dead."""
+        if verdict.points or verdict.status == "ok" or verdict.reason:
+            return verdict
+        name = verdict.check.name
+        written = self.is_written(name) or verdict.status != "missing" and self.is_elsewhere(name)
+        endings = {self.endings.get(position) for position in self.own_cells(name)}
+        if "dead" in endings:
+            verdict.status, verdict.reason = "crashed", "The exercise's cell ended the notebook's process."
+        elif "timeout" in endings:
+            verdict.status = "timeout"
+            verdict.reason = f"The exercise's cell was stopped after {self.limits.cell_seconds:g} s."
+        elif not written:
+            verdict.status, verdict.mistakes = "missing", []
+        elif verdict.status == "missing":  # this one is written; an earlier one that it needs is not
+            verdict.status, verdict.reason = "error", f"It needs {unwritten(verdict)}, which is not written yet."
+        return verdict
+
+    def own_cells(self, exercise: str) -> list[int]:
+        """The positions of the cells that the lesson has for an exercise."""
+        return [i for i, cell in enumerate(self.cells) if course_cell(cell) == ("exercise", exercise)]
+
+    def is_written(self, exercise: str) -> bool:
+        """Whether the exercise's own cell holds anything of the student's."""
+        stub = self.lesson.exercise(exercise).stub.strip()
+        return any(self.cells[position].source.strip() not in ("", stub) for position in self.own_cells(exercise))
+
+    def is_elsewhere(self, exercise: str) -> bool:
+        """Whether another cell defines what the exercise asks for."""
+        names = "|".join(self.lesson.exercise(exercise).names)
+        definition = re.compile(rf"\bdef\s+({names})\b|\b({names})\s*=(?!=)")
+        return any(definition.search(cell.source) for cell in self.cells if cell.cell_type == "code"
+                   and course_cell(cell)[0] != "given" and course_cell(cell) != ("exercise", exercise))
+
+
+def without_records(check: Check, run: Run) -> Verdict:
+    """The verdict where no answer came."""
+    if run.status == "timeout":
+        return Verdict(check, "timeout", reason=f"Your code did not come back within {check.seconds:g} s; "
+                                                "is there a loop that never ends?")
+    if run.status == "dead":
+        return Verdict(check, "crashed", reason="Your code ended the notebook's process (os._exit, a crash in a "
+                                                "library, or out of memory).")
+    return Verdict(check, "error", reason="The check could not run in your notebook's process.")
+
+
+def complete(trials: list[dict], count: int) -> list[dict]:
+    """Just `count` trials: what a kernel sent beyond them is dropped, and what it kept back counts as nothing.
+
+    Only after a trial that ran out of time fewer are right, since no more were made.
+    """
+    errors = [record.get("error") for record in trials[-1].values() if isinstance(record, dict)]
+    if any(isinstance(error, dict) and error.get("type") == "ProbeTimeout" for error in errors):
+        return trials[:count]
+    return (trials + [{}] * count)[:count]
