@@ -17,11 +17,10 @@ s = Σ exp(x − m), where STEP = GROUP · LANES:
 
 Two sums, since then an addition need not wait for the last one: a softmax of (512, 4096) takes
 470 µs on two cores instead of 550; and 370 where exp(x - m) is kept for the next walk. A vector at
-the end of a row reads on into what lies behind, which every tensor allows, and HERE keeps that out:
-rows of 10 numbers need no more time than of 16.
+the end of a row reads on into what lies behind, which every tensor allows, and HERE keeps that out.
 
-Each lane adds up its numbers one after the other, without the chunks of ops.reduction: in float32,
-a row of 50,000 equal numbers is off by 3e-5, one of 4,000 by 1e-6.
+Each lane adds up its numbers one after the other, without the chunks of ops.reduction: with 16
+lanes of float32, the mean of 50,000 equal numbers is off by 2e-6, that of a million by 2e-4.
 """
 
 import re
