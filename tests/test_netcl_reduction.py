@@ -43,6 +43,12 @@ def test_long_ones_that_go_in_chunks(ours, numpys, shape, axis, device):
     assert np.allclose(ours(put(device, x), axis=axis).to_host(), expected, rtol=2e-5, atol=1e-3)
 
 
+@pytest.mark.parametrize("inner", [3, 48, 600])
+def test_many_short_columns_fit_onto_the_stack(inner, device):
+    x = np.random.default_rng(0).normal(size=(3456, 2, inner)).astype(np.float32)
+    assert close(reduce_sum(put(device, x), axis=1).to_host(), x.sum(1))
+
+
 def test_chunks_are_made_where_there_are_too_few_rows(device):
     tensor = put(device, np.ones((2, 300_000), np.float32))
     with device.watch() as launches:

@@ -12,6 +12,7 @@ from tinygrad_cl.netcl.ops import reduction_source as source
 CHUNK = 2**16  # numbers: adding them up takes about as long as the launch that joins two chunks
 PIECE = 2**11  # numbers of a row whose sums stay near the core
 LONG = 2**12  # numbers that take a work-item much longer than starting a group
+WIDE = 4  # vectors: 4,096 work-items of a group have 1 MB of them
 
 
 def reduce_sum(x, axis=None, keepdims=False):
@@ -125,7 +126,8 @@ def passes(layout, how, outer, length, inner, divisor):
     lanes, workers = choices.lanes[dtype], choices.workers
     tree = inner == 1 and choices.local_memory
     group = choices.group if tree else 1
-    width = 1 if choices.local_memory else PIECE // lanes
+    # A power of two, so that there are few programs; as short as the row is.
+    width = 1 if choices.local_memory else min(PIECE, 1 << (inner - 1).bit_length()) // lanes or 1
     if inner == 1:
         template, name = (source.TREE, "reduce_tree") if tree else (source.ROWS, "reduce_rows")
         busy, chain = outer, source.CHAIN * group if tree else length
@@ -143,7 +145,8 @@ def passes(layout, how, outer, length, inner, divisor):
         constants.append(np.int64(inner))
         size = (-(-inner // (width * lanes)), chunks, outer)
     # A long work-item is a group of its own: PoCL would make few large ones, and leave cores idle.
-    alone = not choices.local_memory and chunk * min(inner, PIECE) >= LONG
+    # So is a wide one: PoCL keeps the sums of a whole group, of thousands, on the stack.
+    alone = not choices.local_memory and (chunk * min(inner, PIECE) >= LONG or width > WIDE)
     local = (group, 1) if tree else (1,) * len(size) if alone else None
     text = source.reduction_source(template, how, dtype.name, lanes, group, width)
     kernel = device.kernel(text, name, constants, (None, None))
