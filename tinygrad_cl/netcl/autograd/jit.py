@@ -135,7 +135,7 @@ class CompiledFunction:
 
         def refuse(command):
             if command.name == "read" and get_ident() == thread:
-                raise NoNumbers
+                raise NoNumbers("to_host")
 
         try:
             with trace.recording(), ExitStack() as stack:
@@ -197,14 +197,12 @@ def as_nodes(args):
 
 def reason(error):
     """Why a function could not be traced, as a part of a sentence."""
-    if isinstance(error, NoNumbers):
-        return f"{culprit(error)} looks at numbers, and there are none while it is traced"
-    return str(error) if isinstance(error, Untraceable) else f"{type(error).__name__}: {error}"
-
-
-def culprit(error):
-    """The name of our function that was called, by somebody else, when the error came."""
     codes = [frame.f_code for frame, _ in walk_tb(error.__traceback__)]
-    theirs = next(number for number, code in enumerate(codes) if not code.co_filename.startswith(OURS))
-    ours = [code.co_name for code in codes[theirs:] if code.co_filename.startswith(OURS)]
-    return ours[0]
+    ours = [code.co_filename.startswith(OURS) for code in codes]
+    if isinstance(error, Untraceable) and not isinstance(error, NoNumbers):
+        return str(error)
+    if not ours[-1]:
+        return f"{type(error).__name__}: {error}"
+    name = codes[ours.index(True, ours.index(False))].co_name  # what somebody called of ours
+    name = {"__bool__": "`if`", "__getattr__": f"`{error}`"}.get(name, name)
+    return f"{name} looks at numbers, and there are none while it is traced"

@@ -98,7 +98,7 @@ class Trace:
             return self.reduction(name, *args, **attrs)
         primitive = PRIMITIVES.get(name)
         if primitive is None:
-            raise Untraceable(f"{name} is no operation on each number for itself")
+            raise Untraceable(f"{name} is no elementwise operation of the table")
         if not primitive.fusible:
             raise Untraceable(f"{name} was registered with fusible=False")
         operands, needs = self.operands(args)
