@@ -14,7 +14,7 @@ COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 -
 	--custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help lab progress compare test grade notebooks bench site lock
+.PHONY: help lab progress compare test grade notebooks bench peers site lock
 .SILENT:
 
 help: ## show this list
@@ -40,6 +40,9 @@ notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 
 bench: $(READY) ## run every benchmark and write docs/performance.md
 	$(VENV) benchmarks/report.py $(ARGS)
+
+peers: $(DEV) ## run the peers' own tests on our engines and write docs/peers.md
+	$(VENV) tests/peers/run.py $(ARGS)
 
 site: $(DEV) ## run the solved lessons and make a site of them and of docs/, in site/
 	$(VENV) -m sphinx --quiet --fail-on-warning --conf-dir docs/site . site/html

@@ -1,0 +1,1 @@
+"""micrograd's names on top of engine 1."""
