@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from inspect import getsource
 
 import zmq
+from jupyter_client.blocking import BlockingKernelClient
 from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
@@ -83,6 +84,63 @@ class OneSpec(KernelSpecManager):
         return self.spec
 
 
+@dataclass(frozen=True)
+class Launched:
+    """A kernel that is starting, or has started."""
+
+    folder: tempfile.TemporaryDirectory
+    manager: KernelManager
+    client: BlockingKernelClient
+
+    def end(self) -> None:
+        self.client.stop_channels()
+        self.manager.shutdown_kernel(now=True)
+        self.folder.cleanup()
+
+
+def launch(module: str, box: Box | None) -> Launched:
+    """Start a kernel, and do not wait for it."""
+    folder = tempfile.TemporaryDirectory(prefix="course-kernel-", ignore_cleanup_errors=True)
+    manager = sandboxed(module, box, folder.name) if box else KernelManager(kernel_name="python3")
+    if sys.platform != "win32":
+        manager.transport, manager.ip = "ipc", os.path.join(folder.name, "socket")
+    # What a student writes past Python, straight to the file descriptors, belongs to nobody.
+    manager.start_kernel(cwd=folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         extra_arguments=["--HistoryManager.hist_file=:memory:"])
+    # Beyond these a process that floods is not read: its messages would fill the memory of who grades.
+    manager.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+    manager.context.setsockopt(zmq.RCVHWM, 20)
+    client = manager.blocking_client()
+    client.start_channels()
+    return Launched(folder, manager, client)
+
+
+def sandboxed(module: str, box: Box, folder: str) -> KernelManager:
+    """A manager whose kernel starts in the sandbox."""
+    settings = {"folder": folder, "course": str(course_for(module)), "cache": box.cache, "user": new_user()}
+    spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], language="python",
+                      display_name="a submission", interrupt_mode="message",
+                      metadata={"kernel_provisioner": {"provisioner_name": NAME, "config": settings}})
+    return KernelManager(kernel_name="python3", kernel_spec_manager=OneSpec(spec),
+                         connection_file=os.path.join(folder, "connection.json"))
+
+
+SPARES: dict[tuple[str, Box | None], Launched] = {}  # the next kernel, started while another one runs
+
+
+def warm(module: str, box: Box | None, imports: str) -> None:
+    """Have the next kernel of that module ready, with `imports` paid; nothing of them is in the notebook's namespace."""
+    if (module, box) not in SPARES:
+        drop_spares()
+        kernel = SPARES[module, box] = launch(module, box)
+        kernel.client.execute(f"__import__('builtins').exec({imports!r}, {{}})", silent=True)
+
+
+def drop_spares() -> None:
+    while SPARES:
+        SPARES.popitem()[1].end()
+
+
 class StudentKernel:
     """One kernel for one notebook. `restart` gives a fresh one after a crash."""
 
@@ -107,33 +165,18 @@ class StudentKernel:
         self.stop()
 
     def start(self) -> None:
-        self.own_folder = tempfile.TemporaryDirectory(prefix="course-kernel-", ignore_cleanup_errors=True)
-        self.manager = self.sandboxed() if self.box else KernelManager(kernel_name="python3")
-        if sys.platform != "win32":
-            self.manager.transport, self.manager.ip = "ipc", os.path.join(self.own_folder.name, "socket")
-        # What a student writes past Python, straight to the file descriptors, belongs to nobody.
-        self.manager.start_kernel(cwd=self.own_folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  extra_arguments=["--HistoryManager.hist_file=:memory:"])
-        # Beyond these a process that floods is not read: its messages would fill the memory of who grades.
-        self.manager.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
-        self.manager.context.setsockopt(zmq.RCVHWM, 20)
-        self.client = self.manager.blocking_client()
-        self.client.start_channels()
+        kernel = SPARES.pop((self.module, self.box), None)
+        if kernel and not kernel.manager.is_alive():
+            kernel.end()
+            kernel = None
+        kernel = kernel or launch(self.module, self.box)
+        self.own_folder, self.manager, self.client = kernel.folder, kernel.manager, kernel.client
         self.client.wait_for_ready(timeout=START_SECONDS)
 
-    def sandboxed(self) -> KernelManager:
-        """A manager whose kernel starts in the sandbox."""
-        settings = {"folder": self.own_folder.name, "course": str(course_for(self.module)), "cache": self.box.cache,
-                    "user": new_user()}
-        spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], language="python",
-                          display_name="a submission", interrupt_mode="message",
-                          metadata={"kernel_provisioner": {"provisioner_name": NAME, "config": settings}})
-        return KernelManager(kernel_name="python3", kernel_spec_manager=OneSpec(spec),
-                             connection_file=os.path.join(self.own_folder.name, "connection.json"))
-
     def stop(self) -> None:
-        if self.client:
-            self.client.stop_channels()
+        if self.manager is None:  # it could not even be launched
+            return
+        self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
         if self.box and self.box.fill:
             shutil.copytree(os.path.join(self.own_folder.name, COMPILED), self.box.cache, dirs_exist_ok=True)
