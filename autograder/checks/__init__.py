@@ -1,7 +1,8 @@
-"""The checks of the course: one module per lesson, `mNN_name.py`; `find` loads them on demand."""
+"""The checks of the course: one module per lesson, `mNN_name.py`, or its data; `find` loads them on demand."""
 
 import importlib
 import pkgutil
+from pathlib import Path
 
 from autograder.errors import CourseError
 
@@ -9,9 +10,12 @@ from autograder.errors import CourseError
 def all_checks() -> dict:
     """Every check by its name, in the order of the lessons."""
     from autograder.checks.check import REGISTRY
+    from autograder.checks.data import SUFFIX, read_checks
     for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
         if module[0] == "m" and module[1:3].isdigit():
             importlib.import_module(f"autograder.checks.{module}")
+    for path in sorted(Path(__file__).parent.glob(f"m*{SUFFIX}")):  # in a students' copy
+        read_checks(path)
     return REGISTRY
 
 

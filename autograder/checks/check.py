@@ -55,7 +55,8 @@ class Check:
 
     name: str
     points: float
-    probe: Callable
+    lesson: str        # whose check it is: "m01_value", also the file of what is recorded of it
+    probe_source: str  # the probe's own text without its decorator: all that travels to a student's kernel
     rtol: float
     atol: float
     device: tuple[str, ...]
@@ -66,7 +67,7 @@ class Check:
 
     @property
     def title(self) -> str:
-        return (self.probe.__doc__ or self.name).strip().splitlines()[0]
+        return (self.standalone_probe.__doc__ or self.name).strip().splitlines()[0]
 
     def mistake(self, name: str, *, swap=None, source=None, hint=()) -> None:
         """One edit of the reference that loses points, and that a message names. `hint`: a string, or gentle to plain."""
@@ -88,14 +89,6 @@ class Check:
         pairs = [swap] if isinstance(swap[0], str) else list(swap)
         return Edit(swaps=tuple((old, new) for old, new in pairs))
 
-    @property
-    def probe_source(self) -> str:
-        """The probe's own text without its decorator: all that travels to a student's kernel."""
-        tree = ast.parse(textwrap.dedent(inspect.getsource(self.probe)))
-        function = tree.body[0]
-        function.decorator_list, function.name = [], "probe"
-        return ast.unparse(tree)
-
     @cached_property
     def standalone_probe(self) -> Callable:
         """The probe made from its own text, with no names of its module: the same here as in a student's kernel."""
@@ -112,8 +105,21 @@ def check(name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, d
     seconds      after this time the probe is stopped
     """
     def decorate(probe) -> Check:
-        if name in REGISTRY:
-            raise CourseError(f"two checks are called {name!r}")
-        REGISTRY[name] = Check(name, float(points), probe, rtol, atol, tuple(device), tuple(needs), seconds)
-        return REGISTRY[name]
+        lesson = probe.__module__.removeprefix("autograder.checks.").partition(".")[0]
+        return register(Check(name, float(points), lesson, text_of(probe), rtol, atol, tuple(device), tuple(needs), seconds))
     return decorate
+
+
+def register(check: Check) -> Check:
+    if check.name in REGISTRY:
+        raise CourseError(f"two checks are called {check.name!r}")
+    REGISTRY[check.name] = check
+    return check
+
+
+def text_of(probe: Callable) -> str:
+    """A probe's text, without its decorator and with the name `probe`."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(probe)))
+    function = tree.body[0]
+    function.decorator_list, function.name = [], "probe"
+    return ast.unparse(tree)

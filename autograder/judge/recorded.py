@@ -25,7 +25,7 @@ def recorded_outcomes(check: Check, mistake: str = REFERENCE) -> list[dict[str, 
 
 def file_of(check: Check) -> Path:
     """The file beside the lesson's checks: checks/m01_value.json for a check in checks/m01_value/add.py."""
-    return Path(checks.__file__).with_name(check.probe.__module__.split(".")[2] + ".json")
+    return Path(checks.__file__).with_name(f"{check.lesson}.json")
 
 
 @lru_cache

@@ -1,0 +1,37 @@
+"""Checks as plain data: all of them that a student may have. A students' copy of the course has these in place of their modules.
+
+A file `m01_value.checks.json` holds the checks of a lesson: their probes, and the names and hints of their mistakes, but of no
+mistake and no variant the code. What the mistakes come to is recorded beside it (`judge.recorded`).
+"""
+
+import json
+from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
+
+from autograder.checks.check import Check, Edit, Mistake, register
+
+SUFFIX = ".checks.json"
+LEFT_OUT = ("mistakes", "variants")  # they hold code
+
+
+def data_of(check: Check) -> dict:
+    data = {part.name: getattr(check, part.name) for part in fields(Check) if part.name not in LEFT_OUT}
+    return data | {"mistakes": [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]}
+
+
+def check_of(data: dict) -> Check:
+    """A check as good as the one that the data come from, where the outcomes of its mistakes are recorded."""
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT}
+    mistakes = [Mistake(mistake["name"], Edit(), tuple(mistake["hints"])) for mistake in data["mistakes"]]
+    return Check(**given, mistakes=mistakes)
+
+
+def text_of(checks: list[Check]) -> str:
+    return json.dumps([data_of(check) for check in checks], ensure_ascii=False, indent=1) + "\n"
+
+
+@lru_cache
+def read_checks(path: Path) -> list[Check]:
+    """Register the checks of a file, once."""
+    return [register(check_of(data)) for data in json.loads(path.read_text(encoding="utf-8"))]
