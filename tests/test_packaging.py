@@ -41,7 +41,7 @@ def conda():
 DIRECT = requirements(PROJECT["dependencies"])
 EXTRAS = PROJECT["optional-dependencies"]
 PEERS = requirements(EXTRAS["peers"])  # too large for the lock
-OPTIONAL = requirements(line for extra in EXTRAS.keys() - {"peers"} for line in EXTRAS[extra])
+OPTIONAL = requirements(line for extra in EXTRAS if extra != "peers" for line in EXTRAS[extra])
 OPTIONAL.pop(canonicalize_name(PROJECT["name"]))
 PARALLEL = requirements(EXTRAS["parallel"])  # netcl.distributed does without, too
 
