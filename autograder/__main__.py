@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | grade | lab | progress | compare | checks | mutants."""
+"""The command line: python -m autograder build | bundle | grade | lab | progress | compare | checks | mutants."""
 
 import os
 import shutil
@@ -12,9 +12,16 @@ from autograder import paths
 from autograder.errors import CourseError
 
 
+FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
+
+
 @click.group()
-def main():
+@click.pass_context
+def main(context):
     """Build the course's notebooks, open them, grade a class, and test the checks."""
+    if paths.is_students_copy() and context.invoked_subcommand not in FOR_STUDENTS:
+        raise CourseError(f"this is the students' copy of the course, without the solutions that {context.invoked_subcommand} needs; "
+                          f"here there are: {', '.join(FOR_STUDENTS)}")
 
 
 @main.command()
@@ -38,6 +45,21 @@ def build(check, modules):
         for path in changed:
             click.echo(f"wrote {path.relative_to(paths.ROOT)}")
         click.echo(f"{len(changed)} files changed")
+
+
+@main.command()
+@click.argument("modules", nargs=-1)
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The zip file to write.")
+def bundle(modules, out):
+    """Write what a class is given, as a zip file: MODULES (default: all), their checks, and no solution."""
+    from autograder.bundle.archive import zipped
+    from autograder.bundle.contents import contents
+    data = zipped(contents(sorted(modules) or paths.module_names()))
+    try:
+        out.write_bytes(data)
+    except OSError as error:
+        raise CourseError(f"{out} cannot be written: {error.strerror}") from None
+    click.echo(f"wrote {out}, {len(data) / 1e6:.1f} MB: students unpack it and run `make lab` in its folder")
 
 
 @main.command()

@@ -1,4 +1,4 @@
-"""Where the course lies: the folders of the checkout, in one place."""
+"""Where the course lies: the folders of the checkout, or of a students' copy, in one place."""
 
 from pathlib import Path
 
@@ -9,8 +9,15 @@ WORK = ROOT / "work"              # the learner's own copies, ignored by git
 SEED_FILE = ROOT / ".course_seed"  # the secret seed, ignored by git
 
 
+def is_students_copy() -> bool:
+    """Whether this is what a class is given (`autograder.bundle`): notebooks without the lessons that they are made from."""
+    return not LESSONS.exists()
+
+
 def module_names() -> list[str]:
     """The modules of the course in order: "00_start", "01_value", …"""
+    if is_students_copy():
+        return sorted(path.stem for path in MODULES.glob("*/*.ipynb"))
     return sorted(path.stem for path in LESSONS.glob("[0-9][0-9]_*.py"))
 
 

@@ -44,9 +44,11 @@ CONTRACT = {
     "autograder.notebook": {"autograder", "autograder.errors", "autograder.student", "autograder.checks", "autograder.judge"},
     "autograder.grading": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
                            "autograder.judge", "autograder.pages", "autograder.sandbox", "autograder.nbgrader_config"},
+    "autograder.bundle": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
+                          "autograder.judge", "autograder.sandbox"},
     "autograder.nbgrader_config": {"autograder.grading", "autograder.lesson"},
     "autograder.__main__": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks", "autograder.lesson",
-                            "autograder.judge", "autograder.grading", "autograder.learner"},
+                            "autograder.judge", "autograder.grading", "autograder.learner", "autograder.bundle"},
 }
 
 

@@ -30,12 +30,12 @@ def hidden_parts(module: str) -> set[str]:
     return {symbol.split(":")[0] for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in cell.pulled}
 
 
-def used_parts(module: str) -> set[str]:
-    """The parts of tinygrad_cl (a file or folder each) that the module's given cells import, and what those import.
+def used_parts(module: str, kinds=("given",)) -> set[str]:
+    """The parts of tinygrad_cl (a file or folder each) that the module's cells of these kinds import, and what those import.
 
     No others are shown: they hold derivatives that an exercise could borrow, as the other engines and gradient checks do.
     """
-    found, sources = set(ALWAYS), [cell.solved for cell in read_lesson(module).cells if cell.kind == "given"]
+    found, sources = set(ALWAYS), [cell.solved for cell in read_lesson(module).cells if cell.kind in kinds]
     while sources:
         parts = parts_imported(sources.pop()) - found
         found |= parts
@@ -43,14 +43,20 @@ def used_parts(module: str) -> set[str]:
     return found
 
 
-def parts_imported(source: str) -> set[str]:
-    """The files and folders in tinygrad_cl that a source imports from, anywhere in it."""
+def names_imported(source: str) -> set[str]:
+    """The dotted names that a source imports, anywhere in it."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def parts_imported(source: str) -> set[str]:
+    """The files and folders in tinygrad_cl that a source imports from, anywhere in it."""
+    names = names_imported(source)
     parts = {name.split(".")[1] for name in names if name.startswith("tinygrad_cl.")}
     folder = paths.ROOT / "tinygrad_cl"
     return {part if (folder / part).is_dir() else f"{part}.py" for part in parts if files_of(folder / part) or (folder / f"{part}.py").exists()}

@@ -1,0 +1,96 @@
+"""What a class is given: {path: bytes}. Everything in it is named here; what nobody named stays at home."""
+
+import re
+from pathlib import Path
+
+from autograder import paths
+from autograder.checks import find
+from autograder.checks.data import SUFFIX, text_of
+from autograder.errors import CourseError
+from autograder.judge.recorded import REFERENCE, file_of, read
+from autograder.lesson.build import build
+from autograder.lesson.text import Lesson, read_lesson
+from autograder.sandbox.course import hidden_parts, names_imported, used_parts
+
+# What `check(…)`, `lab` and `progress` run. The tests import all of it where nothing else of the course is.
+AUTOGRADER = ("__init__", "__main__", "errors", "notebook", "paths", "student",
+              "checks/__init__", "checks/check", "checks/data", "checks/inside", "checks/tools",
+              "judge/__init__", "judge/device", "judge/expected", "judge/outcome", "judge/recorded", "judge/report", "judge/verdict",
+              "learner/__init__", "learner/progress")
+ALWAYS = {"__main__.py", "traced.py"}  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
+SHIPPED = {".py", ".cl", ".css", ".html", ".js", ".json", ".svg"}
+AS_THEY_ARE = {"LICENSE": "LICENSE", "docs/students.md": "README.md", "course.mk": "Makefile", "requirements.lock": "requirements.lock"}
+KINDS = ("given", "demo", "predict")  # of cells whose imports a student needs
+TABLES = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")  # of pyproject.toml
+
+WRITTEN_BY_STUDENTS = 'raise ImportError("{name} is what module {module} asks you to write, so it is not in your copy of the course")\n'
+
+
+def contents(modules: list[str]) -> dict[str, bytes]:
+    """The files of the students' copy with these modules, by their paths in it, sorted."""
+    lessons = [read_lesson(module) for module in modules]
+    texts = notebooks(modules) | engines(lessons) | checks(lessons) | frame()
+    return {path: texts[path].encode() for path in sorted(texts)}
+
+
+def notebooks(modules: list[str]) -> dict[str, str]:
+    """The student notebooks as their lessons give them, whatever lies in modules/."""
+    return {relative(path): text for module in modules for path, text in build(module).items()
+            if path == paths.student_notebook(module)}
+
+
+def engines(lessons: list[Lesson]) -> dict[str, str]:
+    """What the lessons import of tinygrad_cl. In place of what they ask for there is one line that says so."""
+    hidden = {name: lesson.module for lesson in reversed(lessons) for name in hidden_parts(lesson.module)}
+    for lesson in lessons:
+        for name in hidden.keys() & imported_modules(lesson):
+            raise CourseError(f"{lesson.module} imports {name}, which {hidden[name]} asks students to write: bundle the two apart")
+    parts = ALWAYS.union(*(used_parts(lesson.module, KINDS) for lesson in lessons))
+    package = paths.ROOT / "tinygrad_cl"
+    found = {relative(file): file.read_text(encoding="utf-8") for part in parts for file in files(package / part)}
+    for name, module in hidden.items():
+        whole = name.replace(".", "/")
+        found = {path: text for path, text in found.items() if not path.startswith(f"{whole}/")}
+        found[f"{whole}.py"] = WRITTEN_BY_STUDENTS.format(name=name, module=module)
+    return found
+
+
+def imported_modules(lesson: Lesson) -> set[str]:
+    """What the lesson's cells import, as names of modules: of `a.b.c` also `a.b` and `a`."""
+    names = {name for cell in lesson.cells if cell.kind in KINDS for name in names_imported(cell.solved)}
+    return {".".join(name.split(".")[:length]) for name in names for length in range(1, name.count(".") + 2)}
+
+
+def checks(lessons: list[Lesson]) -> dict[str, str]:
+    """The lessons' checks as data, and what was recorded of the reference and of each mistake."""
+    found = {}
+    for lesson in lessons:
+        members = [find(name) for name in lesson.exercises]
+        recorded = file_of(members[0])
+        for check in members:
+            if set(read(recorded).get(check.name, {})) != {REFERENCE, *(mistake.name for mistake in check.mistakes)}:
+                raise CourseError(f"{relative(recorded)} lacks outcomes of {check.name}: run `make notebooks` first")
+        found[relative(recorded)] = recorded.read_text(encoding="utf-8")
+        found[relative(recorded.with_suffix(SUFFIX))] = text_of(members)
+    return found
+
+
+def frame() -> dict[str, str]:
+    """The rest: what runs checks and opens the course, and what installs it."""
+    code = {f"autograder/{name}.py": f"autograder/{name}.py" for name in AUTOGRADER}
+    return {there: (paths.ROOT / here).read_text(encoding="utf-8") for here, there in (code | AS_THEY_ARE).items()} | {
+        "pyproject.toml": students_project((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))}
+
+
+def students_project(text: str) -> str:
+    """pyproject.toml without what only developers and graders have: other extras, the sandbox, the tests' settings."""
+    tables = re.split(r"^(?=\[)", text, flags=re.MULTILINE)
+    return "".join(table for table in tables if table[1:].partition("]")[0] in TABLES)
+
+
+def files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.suffix in SHIPPED]
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(paths.ROOT).as_posix()
