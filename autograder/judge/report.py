@@ -42,6 +42,8 @@ class Report:
     def advice(self) -> str:
         if self.verdict.reason or self.verdict.again:
             return self.verdict.reason or self.verdict.again
+        if self.verdict.same_for_all and self.verdict.right:
+            return "What is right so far is the same for all inputs; it counts once something else is right, too."
         if self.verdict.needs and self.explains:
             return f"This builds on {', '.join(self.verdict.needs)}: get that right first, then run this check again."
         if self.verdict.status == "missing":

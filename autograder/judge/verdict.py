@@ -33,10 +33,12 @@ class Verdict:
     reason: str = ""                  # one sentence, where no comparison was possible
     again: str = ""                   # one sentence, where it comes from a second chance (`second_chance`)
     device: str = ""                  # the answer of the second opinion, one sentence
+    signs: list[str] = field(default_factory=list)  # for the instructor: what is worth a look; it moves no mark
+    same_for_all: bool = False        # is all that is right the same for every seed, and other things are not?
 
     @property
     def points(self) -> float:
-        total = len(self.right) + len(self.wrong)
+        total = 0 if self.same_for_all else len(self.right) + len(self.wrong)
         return round(self.check.points * len(self.right) / total, 2) if total else 0.0
 
 
@@ -51,10 +53,22 @@ def judge(check: Check, trials: list[dict], seed: str) -> Verdict:
             verdict.wrong.append(difference)
         else:
             verdict.right.append(name)
+    verdict.same_for_all = bool(verdict.wrong) and only_constants(verdict.right, expected)
     verdict.status = status_of(verdict)
     if verdict.status not in ("ok", "missing"):
         verdict.mistakes = known_mistakes(check, got, list(expected[0]), seed)
     return verdict
+
+
+def only_constants(right: list[str], expected: list[dict]) -> bool:
+    """Is everything right the same in all trials, while something else is not?
+
+    What is the same for every seed stands in a student's own notebook, and can be sent without an exercise being
+    written. So it counts only beside something that cannot be known.
+    """
+    first, *others = expected
+    varying = {name for name in first if any(not same(first[name], other[name], 0, 0) for other in others)}
+    return bool(varying) and not varying & set(right)
 
 
 def first_difference(check: Check, name: str, expected, got, trials) -> Difference | None:
@@ -68,7 +82,7 @@ def first_difference(check: Check, name: str, expected, got, trials) -> Differen
 def input_of(records) -> str:
     """The probe's own words for its inputs; "" where it sent none, or anything but a text."""
     entry = records.get("input") if isinstance(records, dict) else None
-    return str(entry.get("text", "")) if isinstance(entry, dict) else ""
+    return str(entry.get("text", ""))[:2000] if isinstance(entry, dict) else ""
 
 
 def status_of(verdict: Verdict) -> str:

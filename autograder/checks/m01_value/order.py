@@ -9,15 +9,17 @@ from autograder.checks.m01_value.closures import CLOSURES
 @check("value.order", points=4)
 def value_order(student, rng, tools):
     """Every box once, after all of its parents; also for many paths and for long chains."""
+    first = int(rng.integers(2, 90))  # so that the list of boxes cannot be known
+
     def graph(parents, number=None):
-        """Boxes 0, 1, 2, …; parents[i] lists the parents of box i, which come before it; the last is the root."""
+        """Boxes `first`, `first` + 1, …; parents[i] lists the parents of box i, which come before it; the last is the root."""
         boxes = []
         for i, mine in enumerate(parents):
             boxes.append(student.Value(math.sin(i + 1) if number is None else number, [boxes[j] for j in mine], [1.0] * len(mine)))
         return boxes
 
     def listed(boxes):
-        index = {id(box): i for i, box in enumerate(boxes)}
+        index = {id(box): i for i, box in enumerate(boxes, first)}
         return [index.get(id(box), -1) for box in student.topological_order(boxes[-1])]
 
     def counted(boxes):
@@ -25,8 +27,8 @@ def value_order(student, rng, tools):
         order, place = listed(boxes), {}
         for position, i in enumerate(order):
             place.setdefault(i, position)
-        index = {id(box): i for i, box in enumerate(boxes)}
-        edges = [(index[id(parent)], i) for i, box in enumerate(boxes) for parent in box.parents]
+        index = {id(box): i for i, box in enumerate(boxes, first)}
+        edges = [(index[id(parent)], i) for i, box in enumerate(boxes, first) for parent in box.parents]
         return [len(order), sum(place[parent] > place[child] for parent, child in edges if parent in place and child in place)]
 
     def backwards(boxes):
@@ -48,7 +50,8 @@ def value_order(student, rng, tools):
     shortcuts = [[], [], [0, 1], [2, 0], [3, 2], [0, 4, 1], [4, 5]]
     tangle = [[] if i < 3 else [int(j) for j in rng.integers(0, i, size=rng.integers(1, 4))] for i in range(12)] + [[11, 10, 7]]
     return {
-        "input": f"diamond, the parents of each box: {diamond}; shortcuts: {shortcuts}; tangle: {tangle}",
+        "input": f"box 0 is called {first}, box 1 {first + 1}, …; the parents of each box in the diamond: {diamond}; "
+                 f"shortcuts: {shortcuts}; tangle: {tangle}",
         "a leaf alone: the boxes": lambda: sorted(listed(graph([[]]))),
         "diamond: the boxes": lambda: sorted(listed(graph(diamond))),
         "diamond: edges the wrong way": lambda: backwards(graph(diamond)),
