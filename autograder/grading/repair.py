@@ -98,6 +98,14 @@ def match(cell: dict, originals: dict) -> str | None:
     return next((cell_id for cell_id in cell["ids"] if cell_id in originals), None)
 
 
+def restored(original):
+    """A cell that was deleted. An exercise comes back empty: its stub would undo what the student wrote elsewhere."""
+    cell = copy.deepcopy(original)
+    if cell.metadata.course.kind == "exercise":
+        cell.source = ""
+    return cell
+
+
 def is_locked(cell) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("locked"))
 
@@ -114,7 +122,7 @@ def with_missing(cells: list, frame: list) -> list:
     for original in frame:
         if "nbgrader" in original.metadata and original.id not in present:
             position = 1 + next((i for i, cell in enumerate(cells) if cell.id == previous), -1)
-            cells.insert(position, copy.deepcopy(original))
+            cells.insert(position, restored(original))
             present.add(original.id)
         if original.id in present:
             previous = original.id

@@ -132,11 +132,16 @@ class Bench:
         return any(self.cells[position].source.strip() not in ("", stub) for position in self.own_cells(exercise))
 
     def is_elsewhere(self, exercise: str) -> bool:
-        """Whether another cell defines what the exercise asks for."""
-        names = "|".join(self.lesson.exercise(exercise).names)
+        """Whether another cell above its check defines what the exercise asks for."""
+        names = "|".join(self.lesson.exercise(exercise).names) or "(?!)"  # (?!) is found nowhere
         definition = re.compile(rf"\bdef\s+({names})\b|\b({names})\s*=(?!=)")
-        return any(definition.search(cell.source) for cell in self.cells if cell.cell_type == "code"
-                   and course_cell(cell)[0] != "given" and course_cell(cell) != ("exercise", exercise))
+        for cell in self.cells:
+            kind, name = course_cell(cell)
+            if (kind, name) == ("check", exercise):
+                break
+            if cell.cell_type == "code" and kind != "given" and name != exercise and definition.search(cell.source):
+                return True
+        return False
 
 
 def without_records(check: Check, run: Run) -> Verdict:

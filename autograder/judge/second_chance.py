@@ -17,6 +17,7 @@ from autograder.judge.outcome import MISSING
 from autograder.judge.verdict import Verdict
 from autograder.lesson.text import Lesson
 
+ENDLESS = ("timeout", "dead")  # how a cell may end that is not run again
 ATTRIBUTE = re.compile(r"\.([A-Za-z_]\w*)")
 
 
@@ -55,7 +56,7 @@ def can_run(name: str, bench: Bench) -> bool:
     """Whether the exercise is written, before its check, in a cell that ends."""
     check = next(i for i, cell in enumerate(bench.cells) if course_cell(cell) == ("check", name))
     own = bench.own_cells(name)
-    if any(position > check or bench.endings.get(position) in ("timeout", "dead") for position in own):
+    if any(position > check or bench.endings.get(position) in ENDLESS for position in own):
         return False
     return bench.is_written(name) or bench.is_elsewhere(name)
 
@@ -74,8 +75,10 @@ def judge_again(names: list[str], bench: Bench, kernel: StudentKernel, style: di
             found[name] = unseen(bench.probe(find(name), kernel))
             if len(found) == len(names):
                 break
-        elif bench.is_to_run(cell) and kind != "check" and bench.endings.get(position) not in ("timeout", "dead"):
-            kernel.run(cell.source, bench.limits.cell_seconds)
+        elif bench.is_to_run(cell) and kind != "check" and bench.endings.get(position) not in ENDLESS:
+            run = kernel.run(cell.source, bench.limits.cell_seconds)
+            if run.status in ENDLESS:
+                bench.endings[position] = run.status  # not once more
         if kind == "exercise" and name not in names:
             passed.append(name)
         first = next(exercises.index(each) for each in names if each not in found)
@@ -88,9 +91,8 @@ def judge_again(names: list[str], bench: Bench, kernel: StudentKernel, style: di
 
 
 def unseen(verdict: Verdict) -> Verdict:
-    """The verdict without anything that the student's process said."""
-    verdict.wrong = [replace(difference, got=MISSING, input="") for difference in verdict.wrong]
-    return verdict
+    """The verdict without anything that the student's process said: which quantities are right, and which mistake it is."""
+    return replace(verdict, wrong=[replace(difference, got=MISSING, input="") for difference in verdict.wrong], device="")
 
 
 def is_better(second: Verdict, first: Verdict) -> bool:
