@@ -14,6 +14,8 @@ from autograder.lesson.text import read_lesson
 def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(), box: Box | None = None) -> dict[str, Verdict]:
     """Verdicts by exercise; the notebook's cells get their outputs, its checks their reports and marks.
 
+    What its process did that right work has no reason for is noted in the notebook's metadata, under course.signs.
+
     box   the sandbox that its kernel runs in; None: an ordinary process
     """
     lesson = read_lesson(module)
@@ -24,6 +26,8 @@ def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(), 
         with StudentKernel(module, box) as kernel:
             bench = Bench(notebook, lesson, seed, limits, kernel)
             verdicts = bench.run()
+        if kernel.signs:
+            notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"signs": kernel.signs}
         verdicts = with_second_chances(verdicts, bench, lambda: StudentKernel(module, box))
     for cell in notebook.cells:
         kind, name = course_cell(cell)

@@ -25,6 +25,15 @@ def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
     return ""
 
 
+def left_behind(pid: int) -> list[str]:
+    """The names of programs that a notebook started and that still run, when the sandbox is about to end."""
+    try:
+        processes = psutil.Process(pid).children(recursive=True)
+        return [name for name in (process.name() for process in processes[2:]) if name]  # bubblewrap and the kernel come first
+    except psutil.Error:
+        return []
+
+
 def memory_of(processes: list, enough: int) -> int:
     """Bytes. What several share is counted once, where the quick count, which takes it for each, is too high."""
     quick = sum(each_memory(process, "memory_info", "rss") for process in processes)
