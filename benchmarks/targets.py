@@ -17,6 +17,7 @@ class Target:
     contender        whose time is taken
     least, aim       as a multiple of the first contender's time; with `most`, it is to be no larger
     unit             seconds for one: then it is the time itself
+    limit            what keeps it from more, said where it is missed
     """
 
     text: str
@@ -28,6 +29,7 @@ class Target:
     part: str = "step"
     most: bool = False
     unit: float = 0
+    limit: str = ""
 
     def values(self, comparisons):
         """One number for each mode that was measured; `comparisons` as tables.main writes them."""
@@ -48,7 +50,8 @@ class Target:
 
         if holds(self.least):
             return "aim reached" if holds(self.aim) else "reached"
-        return f"missed by {abs(1 - worst / self.least):.0%}"
+        missed = f"missed by {abs(1 - worst / self.least):.0%}"
+        return f"{missed}: {self.limit}" if self.limit else missed
 
 
 def eager(text, contender, least, aim, part, **more):

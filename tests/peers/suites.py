@@ -81,7 +81,8 @@ def tinygrad(engine, failures=None, slow=False):
 SUITES = [
     Suite("micrograd", "0.1.0", 1, ("test/test_engine.py",), needs=("torch",)),
     Suite("autograd", "1.9.1", 2, autograd_files(), plugins=("without_complex",), others={
-        "test_complex": "engine 2 has no complex numbers",
+        "test_complex, and the checks with complex numbers in the others":
+            "engine 2 has no complex numbers (without_complex.py switches them off)",
         "test_fft, test_linalg, test_scipy": "engine 2 has no such functions",
         "test_misc": "retraces and flattens autograd's own graph",
         "test_ufunc_dispatch, test_vspaces": "about the insides of autograd, not about gradients",
