@@ -9,6 +9,7 @@ from pathlib import Path
 from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, OverwriteCells, OverwriteKernelspec, SaveAutoGrades
 from traitlets.config import Config
 
+from autograder.grading.harmless import harmless
 from autograder.grading.preprocessors import JudgeNotebook, SubmissionExporter
 from autograder.lesson.build import course_folder
 
@@ -19,4 +20,4 @@ def configure(config: Config, root: Path | None = None) -> Config:
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.sanitize_preprocessors = [OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
     config.Autograde.autograde_preprocessors = [JudgeNotebook, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
-    return config
+    return harmless(config)

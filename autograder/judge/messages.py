@@ -1,6 +1,7 @@
 """What a student's kernel sends, read by code that survives anything: its process writes these messages as it likes."""
 
 import json
+import re
 
 from nbformat.v4 import new_output, output_from_msg
 
@@ -52,6 +53,13 @@ def keep_output(outputs: list, message: dict, kept: int) -> int:
     return kept + size
 
 
+def is_plain(mime: str, value) -> bool:
+    """A text; where it is to be a picture in base64, really that, since pages put it between quotes."""
+    if mime in ("image/png", "image/jpeg", "image/gif"):
+        return isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9+/=\s]*", value) is not None
+    return isinstance(value, str) or mime.endswith("json")
+
+
 def plain_output(message: dict):
     """A message's output as nbformat, nbconvert and the pages expect it; None if it is none, or not made as Jupyter's."""
     try:
@@ -60,8 +68,9 @@ def plain_output(message: dict):
             return new_output("stream", name=output.name if output.name in ("stdout", "stderr") else "stdout", text=str(output.text))
         if output.output_type == "error":
             return new_output("error", ename=str(output.ename), evalue=str(output.evalue), traceback=[str(line) for line in output.traceback])
-        data = {str(mime): value for mime, value in output.data.items() if isinstance(value, str) or str(mime).endswith("json")}
+        data = {str(mime): value for mime, value in output.data.items() if is_plain(str(mime), value)}
         json.dumps(data)
+        data.setdefault("text/plain", "")  # what a page shows where it shows nothing else
         count = {"execution_count": None} if output.output_type == "execute_result" else {}
         return new_output(output.output_type, data, **count)
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
