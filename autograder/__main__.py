@@ -52,13 +52,10 @@ def build(check, modules):
 @click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The zip file to write.")
 def bundle(modules, out):
     """Write what a class is given, as a zip file: MODULES (default: all), their checks, and no solution."""
-    from autograder.bundle.archive import zipped
+    from autograder.bundle.archive import write, zipped
     from autograder.bundle.contents import contents
     data = zipped(contents(sorted(modules) or paths.module_names()))
-    try:
-        out.write_bytes(data)
-    except OSError as error:
-        raise CourseError(f"{out} cannot be written: {error.strerror}") from None
+    write(out, data)
     click.echo(f"wrote {out}, {len(data) / 1e6:.1f} MB: students unpack it and run `make lab` in its folder")
 
 

@@ -157,7 +157,7 @@ class TracedValue:
         return record("relu", self)
 
     def __neg__(self):
-        return self * -1.0
+        return record("*", self, as_traced(-1.0))
 
     def __sub__(self, other):
         return self + -as_traced(other)

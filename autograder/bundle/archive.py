@@ -2,6 +2,9 @@
 
 import io
 import zipfile
+from pathlib import Path
+
+from autograder.errors import CourseError
 
 FOLDER = "course"  # what unpacking makes
 BEGINNING_OF_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip file can say
@@ -16,3 +19,10 @@ def zipped(contents: dict[str, bytes]) -> bytes:
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
     return made.getvalue()
+
+
+def write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise CourseError(f"{path} cannot be written: {error.strerror}") from None

@@ -1,5 +1,6 @@
 """What a class is given: {path: bytes}. Everything in it is named here; what nobody named stays at home."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from autograder.checks import find
 from autograder.checks.data import SUFFIX, text_of
 from autograder.errors import CourseError
 from autograder.judge.recorded import REFERENCE, file_of, read
-from autograder.lesson.build import build
+from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
 from autograder.sandbox.course import hidden_parts, names_imported, used_parts
 
@@ -29,14 +30,24 @@ WRITTEN_BY_STUDENTS = 'raise ImportError("{name} is what module {module} asks yo
 def contents(modules: list[str]) -> dict[str, bytes]:
     """The files of the students' copy with these modules, by their paths in it, sorted."""
     lessons = [read_lesson(module) for module in modules]
-    texts = notebooks(modules) | engines(lessons) | checks(lessons) | frame()
+    texts = notebooks(lessons) | engines(lessons) | checks(lessons) | frame()
     return {path: texts[path].encode() for path in sorted(texts)}
 
 
-def notebooks(modules: list[str]) -> dict[str, str]:
-    """The student notebooks as their lessons give them, whatever lies in modules/."""
-    return {relative(path): text for module in modules for path, text in build(module).items()
-            if path == paths.student_notebook(module)}
+def notebooks(lessons: list[Lesson]) -> dict[str, str]:
+    """The student notebooks, if they are what the lessons give: nothing that somebody wrote into one goes to a class."""
+    found = {}
+    for lesson in lessons:
+        path = paths.student_notebook(lesson.module)
+        text = path.read_text(encoding="utf-8") if path.exists() else '{"cells": []}'
+        if [shown(cell) for cell in json.loads(text)["cells"]] != [shown(cell) for cell in blank_notebook(lesson).cells]:
+            raise CourseError(f"{relative(path)} is not what its lesson gives: run `make notebooks` first")
+        found[relative(path)] = text
+    return found
+
+
+def shown(cell: dict) -> tuple:
+    return cell["id"], "".join(cell["source"]), cell.get("outputs", [])
 
 
 def engines(lessons: list[Lesson]) -> dict[str, str]:

@@ -78,7 +78,7 @@ def two_gradients(f, inputs):
 ''', hint=["What is in the list `inputs` after the call?", "Work on a copy: `moved = list(inputs)`."])
 value_gradcheck.mistake(
     "backward is never called", swap=("f(*leaves).backward()", "f(*leaves)"),
-    hint=["All of the first list is 0. Who fills grad?", "`f(*leaves).backward()`."])
+    hint=["All of the first list is 0. Who fills grad?", "Call `backward` on what `f` returns."])
 value_gradcheck.mistake(
     "backward is called once per input on the same leaves, and they add up", source='''
 def two_gradients(f, inputs):

@@ -1,0 +1,278 @@
+"""What a class is given: it answers as the whole course does, and holds no line of a solution."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from autograder import paths
+from autograder.__main__ import main
+from autograder.bundle import contents as bundle
+from autograder.bundle.archive import FOLDER, zipped
+from autograder.checks import all_checks
+from autograder.checks.data import check_of, data_of
+from autograder.errors import CourseError
+from autograder.grading.repair import repaired
+from autograder.judge.bench import Limits, course_cell
+from autograder.judge.expected import edited_sources
+from autograder.judge.notebook import judge_notebook
+from autograder.lesson.symbols import BEGIN, END
+from autograder.lesson.text import read_lesson
+
+CHECKS = list(all_checks().values())
+MODULES = paths.module_names()
+# Lines that say nothing of a solution: any walk over a graph has them, or any work with NumPy.
+COMMON = {"if self.data <= 0:", "while stack:", "for node in order:", "for node in reversed(order):", "node.grad = 0.0",
+          "node, parents_done = stack.pop()", 'with np.errstate(over="ignore"):'}
+
+
+@pytest.fixture(scope="module")
+def files():
+    """{path: bytes} of the students' copy."""
+    return bundle.contents(MODULES)
+
+
+@pytest.fixture(scope="module")
+def copy(files, tmp_path_factory):
+    """The students' copy, unpacked."""
+    folder = tmp_path_factory.mktemp("student")
+    (folder / "course.zip").write_bytes(zipped(files))
+    zipfile.ZipFile(folder / "course.zip").extractall(folder)
+    return folder / FOLDER
+
+
+def python_in(course, *arguments, **options):
+    """Start Python where of ours only that course is found: -S leaves out the finder of an editable install."""
+    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(course), *installed]), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.Popen([sys.executable, "-S", *map(str, arguments)], cwd=course, env=environment, text=True,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+
+
+def run_in(course, *arguments):
+    """(exit code, stdout, stderr)"""
+    process = python_in(course, *arguments)
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+# -- what is in it ----------------------------------------------------------------------------------------------------
+
+def plain(text):
+    """With one space where there is any white space."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def strings(value):
+    """All texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from (text for item in value.items() for part in item for text in strings(part))
+    elif isinstance(value, list):
+        yield from (text for part in value for text in strings(part))
+
+
+@pytest.fixture(scope="module")
+def texts(files):
+    """{path: text} with plain white space; of JSON, what it says."""
+    return {path: plain("\n".join(strings(json.loads(data))) if path.endswith((".json", ".ipynb")) else data.decode())
+            for path, data in files.items()}
+
+
+def found_in(texts, lines, notebook):
+    """{line: files that hold it}, without lines that the student finds in the notebook anyway."""
+    lines = {plain(line) for line in lines} - COMMON - {""}
+    hits = {line: [path for path, text in texts.items() if line in text] for line in lines if line not in texts[notebook]}
+    return {line: paths for line, paths in hits.items() if paths}
+
+
+def solution_lines(cell):
+    inside = False
+    for line in cell.source.splitlines():
+        if line.strip() in (BEGIN, END):
+            inside = line.strip() == BEGIN
+        elif inside and not line.strip().startswith("#"):
+            yield line
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_no_file_holds_a_line_of_a_solution(module, texts):
+    lines = [line for cell in read_lesson(module).cells if cell.kind in ("exercise", "written") for line in solution_lines(cell)]
+    assert lines and found_in(texts, lines, f"modules/{module}/{module}.ipynb") == {}
+
+
+def test_a_line_of_a_solution_would_be_found(texts):
+    """The test, tested: on the reference itself, and in the text of a JSON file."""
+    notebook = "modules/01_value/01_value.ipynb"
+    lines = list(solution_lines(read_lesson("01_value").exercise("value.mul")))
+    source = (paths.ROOT / "tinygrad_cl" / "scalar.py").read_text()
+    assert len(found_in(texts | {"scalar.py": plain(source)}, lines, notebook)) == 1
+    told = plain("\n".join(strings(json.loads(json.dumps({"hint": ["see\n" + lines[-1]]})))))
+    assert found_in(texts | {"hints.json": told}, lines, notebook) == {plain(lines[-1]): ["hints.json"]}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_no_file_holds_the_code_of_a_mistake_or_a_variant(check, texts):
+    module = next(module for module in MODULES if check.name in read_lesson(module).exercises)
+    edits = [each.edit for each in check.mistakes + check.variants]
+    lines = [line for edit in edits for source in edit.sources.values() for line in source.splitlines()]
+    lines += [new for edit in edits for _, new in edit.swaps]
+    long = [line for line in lines if len(plain(line)) >= 30]  # a short piece says nothing
+    assert found_in(texts, long, f"modules/{module}/{module}.ipynb") == {}
+
+
+def test_no_seed_no_tests_no_lessons_and_nothing_that_grades(files):
+    assert not [path for path in files if re.search(
+        r"seed|test|lesson|solution|sandbox|grading|mutant|trial|reference|second_chance|kernel\.py|nbgrader|\.course|work/", path)]
+    assert sorted(path for path in files if path.endswith(".ipynb")) == [f"modules/{module}/{module}.ipynb" for module in MODULES]
+    assert b"asks you to write" in files["tinygrad_cl/scalar.py"] and files["tinygrad_cl/scalar.py"].count(b"\n") == 1
+
+
+def test_some_modules_alone_and_the_same_bytes_every_time(tmp_path):
+    files = bundle.contents(["00_start"])
+    assert not [path for path in files if "01_value" in path or "scalar" in path]
+    assert "tinygrad_cl/traced.py" in files
+    main(["bundle", "00_start", "--out", str(tmp_path / "again.zip")], standalone_mode=False)
+    assert (tmp_path / "again.zip").read_bytes() == zipped(files)
+
+
+def test_it_is_installed_as_the_course_is_without_the_sandbox(files):
+    project = tomllib.loads(files["pyproject.toml"].decode())
+    course = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
+    assert project["project"]["dependencies"] == course["project"]["dependencies"]
+    assert "entry-points" not in project["project"] and set(project["tool"]) == {"setuptools"}
+    assert project["project"]["readme"] in files and {*project["project"]["license-files"], "requirements.lock"} <= set(files)
+
+
+# -- what it does -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+def test_a_check_goes_through_json_and_back(check):
+    again = check_of(json.loads(json.dumps(data_of(check))))
+    assert data_of(again) == data_of(check) and again.title == check.title
+    assert [(mistake.name, mistake.hints) for mistake in again.mistakes] == [(mistake.name, mistake.hints) for mistake in check.mistakes]
+    assert not again.variants and not any(mistake.edit.sources or mistake.edit.swaps for mistake in again.mistakes)
+
+
+def submissions():
+    """(check, cells) for the reference, the blank notebook and every mistake of every check."""
+    for module in MODULES:
+        lesson = read_lesson(module)
+        for check in [check for check in CHECKS if check.name in lesson.exercises]:
+            blank = {check.name: lesson.exercise(check.name).stub}
+            for sources in [{}, blank] + [edited_sources(check, mistake.edit) for mistake in check.mistakes]:
+                yield [check.name, [(f"<cell {cell.id}>", sources.get(cell.name, cell.solved) if cell.kind == "exercise" else cell.solved)
+                                    for cell in lesson.cells if cell.kind in ("given", "exercise")]]
+
+
+def test_every_check_answers_as_in_the_whole_course_to_right_blank_and_every_mistake(copy):
+    asked = json.dumps(list(submissions()))
+    program = Path(__file__).with_name("bundle_answers.py")
+    processes = [python_in(course, program) for course in (copy, paths.ROOT)]
+    here, there = [process.communicate(asked, timeout=120)[0] for process in processes]
+    here, there = json.loads(here), json.loads(there)
+    assert all(file.startswith(str(copy)) for file in here["files"]) and here["files"]
+    assert len(here["answers"]) > 200
+    assert here["answers"] == there["answers"]
+
+
+def test_what_is_left_out_breaks_nothing_that_is_kept(copy):
+    names = [f"autograder/{name}" for name in bundle.AUTOGRADER if name != "__main__"]
+    names += ["tinygrad_cl/traced", "tinygrad_cl/opencl/kernels", "tinygrad_cl/gradcheck", "tinygrad_cl/viz/stepper_widget"]
+    imports = "\n".join(f"import {name.replace('/', '.').removesuffix('.__init__')}" for name in names)
+    code = f"{imports}\nprint(autograder.__file__)\nimport tinygrad_cl.scalar"
+    _, out, err = run_in(copy, "-c", code)
+    assert out.strip() == str(copy / "autograder" / "__init__.py"), err
+    assert err.splitlines()[-1] == ("ImportError: tinygrad_cl.scalar is what module 01_value asks you to write, "
+                                    "so it is not in your copy of the course")
+
+
+def test_lab_and_progress_work_and_the_other_commands_say_whose_copy_it_is(copy):
+    assert "Open JupyterLab" in run_in(copy, "-m", "autograder", "lab", "--help")[1]
+    code, out, err = run_in(copy, "-m", "autograder", "progress")
+    assert code == 0 and all(module in out for module in MODULES) and "Next: start.double" in out, err
+    for command in (["compare", "01"], ["grade", "."], ["build"], ["bundle"], ["checks"], ["mutants"]):
+        code, out, err = run_in(copy, "-m", "autograder", *command)
+        assert (code, out, err.count("\n")) == (1, "", 1) and "this is the students' copy" in err, err
+
+
+def test_make_offers_what_the_copy_can(copy):
+    listed = subprocess.run(["make"], cwd=copy, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"make (\w+)", listed) == ["help", "lab", "progress"]
+    planned = subprocess.run(["make", "-n", "lab"], cwd=copy, capture_output=True, text=True, check=True)
+    assert "-m autograder lab" in planned.stdout and "requirements-dev" not in planned.stdout
+
+
+def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy):
+    module = "01_value"
+    path = copy / "modules" / module / f"{module}.ipynb"
+    assert path.read_text() == paths.student_notebook(module).read_text()
+    lesson, notebook = read_lesson(module), nbformat.read(path, as_version=4)
+    for cell in notebook.cells:
+        kind, name = course_cell(cell)
+        if kind == "exercise" and name != "value.relu":
+            cell.source = lesson.exercise(name).solved
+    notebook = repaired(nbformat.writes(notebook).encode(), module)
+    verdicts = judge_notebook(notebook, module, "a secret", Limits(trials=2))
+    assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"value.relu"}
+    assert verdicts["value.relu"].status == "missing"
+
+
+# -- what cannot be bundled -------------------------------------------------------------------------------------------
+
+ASKS = '''# %% exercise="value.add" source="tinygrad_cl.scalar:Value.__add__"
+
+# %% check="value.add"
+'''
+USES = '''# %% given
+from tinygrad_cl.scalar import Value
+'''
+
+
+def test_a_lesson_that_imports_what_another_asks_for_is_not_bundled_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(paths, "LESSONS", tmp_path)
+    for module, text in {"97_asks": ASKS, "98_uses": USES}.items():
+        (tmp_path / f"{module}.py").write_text(text)
+    with pytest.raises(CourseError, match="98_uses imports tinygrad_cl.scalar, which 97_asks asks students to write"):
+        bundle.engines([read_lesson("97_asks"), read_lesson("98_uses")])
+    assert "class Value" in bundle.engines([read_lesson("98_uses")])["tinygrad_cl/scalar.py"]
+
+
+def test_a_check_without_recorded_outcomes_is_not_bundled(monkeypatch):
+    monkeypatch.setattr(bundle, "read", lambda path: {})
+    with pytest.raises(CourseError, match="m00_start.json lacks outcomes of start.double: run `make notebooks` first"):
+        bundle.checks([read_lesson("00_start")])
+
+
+@pytest.mark.parametrize("change", [
+    lambda cells: cells.pop(),
+    lambda cells: cells[-1].update(source="return self.data * other.data"),
+    lambda cells: next(cell for cell in cells if cell["cell_type"] == "code")["outputs"].append({"output_type": "stream"}),
+])
+def test_a_notebook_that_somebody_worked_in_is_not_bundled(change, tmp_path, monkeypatch):
+    notebook = json.loads(paths.student_notebook("00_start").read_text())
+    change(notebook["cells"])
+    monkeypatch.setattr(paths, "MODULES", tmp_path)
+    monkeypatch.setattr(bundle, "relative", str)
+    (tmp_path / "00_start").mkdir()
+    paths.student_notebook("00_start").write_text(json.dumps(notebook))
+    with pytest.raises(CourseError, match="00_start.ipynb is not what its lesson gives: run `make notebooks` first"):
+        bundle.notebooks([read_lesson("00_start")])
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["99_none", "--out", "a.zip"], "there is no module 99_none"),
+    (["00_start", "--out", "/proc/no/a.zip"], "/proc/no/a.zip cannot be written: No such file or directory"),
+])
+def test_what_cannot_be_made_is_said_in_one_sentence(arguments, sentence):
+    with pytest.raises(CourseError, match=f"^{sentence}"):
+        main(["bundle", *arguments], standalone_mode=False)
