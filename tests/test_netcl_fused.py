@@ -24,8 +24,7 @@ def run(device, arrays, axes, how="sum", stores=False, shape=None):
     results = [whole] * stores + [layout_of(device, kept, dtype)]
     value = ("product", dtype.name)
     chain = Chain("fused_test", ("v0", "v1"), LINES, (value,) * stores, (value,), how)
-    plan = fused_plan(chain, whole, [x.layout for x in tensors], [x.shape for x in tensors], axes,
-                      results)
+    plan = fused_plan(chain, whole, [(x.layout, x.shape) for x in tensors], axes, results)
     with device.watch() as launches:
         found = plan.run(tensors)
     assert len(launches) == 1
@@ -114,7 +113,7 @@ def test_what_lies_behind_the_results_is_left_alone(device):
         kept = layout_of(device, [1 if axis in axes else n for axis, n in enumerate(whole.shape)], np.float32)
         value = ("product", "float32")
         chain = Chain("fused_test", ("v0", "v1"), LINES, (value,), (value,))
-        plan = fused_plan(chain, whole, [x.layout for x in tensors], [x.shape for x in tensors], axes, [whole, kept])
+        plan = fused_plan(chain, whole, [(x.layout, x.shape) for x in tensors], axes, [whole, kept])
         for tensor in plan.run(tensors):
             behind = Tensor(layout_of(device, (tensor.size + 8,), np.float32), tensor.buffer).to_host()
             assert np.all(np.isnan(behind[tensor.size:])) and not np.any(np.isnan(behind[:tensor.size]))
@@ -130,7 +129,7 @@ def test_the_order_of_arrival_does_not_show(device):
         whole = tensors[0].layout
         kept = layout_of(device, [1 if axis in axes else n for axis, n in enumerate(shape)], np.float32)
         chain = Chain("fused_test", ("v0", "v1"), LINES, (), (("product", "float32"),))
-        plan = fused_plan(chain, whole, [t.layout for t in tensors], [t.shape for t in tensors], axes, [kept])
+        plan = fused_plan(chain, whole, [(t.layout, t.shape) for t in tensors], axes, [kept])
         assert plan.size[1] > 1
         first = plan.run(tensors)[0].to_host()
         assert np.allclose(first, x.reshape(shape).sum(axes, keepdims=True), rtol=1e-3)

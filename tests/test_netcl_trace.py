@@ -409,6 +409,13 @@ def test_nothing_to_fuse_is_no_fault(x):
         assert gradient(compiled, empty, of=empty).shape == shape
 
 
+def test_a_chain_that_would_take_long_to_compile_is_not_fused(x, monkeypatch):
+    monkeypatch.setattr(jit, "MOST_OPERATIONS", 3)
+    compiled = jit_compile(lambda x, n: sum((x for _ in range(n)), x), quiet=True)
+    for n, why in [(3, ""), (4, "a kernel of 4 operations takes long to compile")]:
+        assert close(compiled(x, n).to_host(), (n + 1) * A) and compiled.why == why
+
+
 def test_a_mistake_of_the_function_is_its_own(x):
     with pytest.raises(ZeroDivisionError):
         jit_compile(lambda x: 1 / 0)(x)

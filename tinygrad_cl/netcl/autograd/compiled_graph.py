@@ -1,12 +1,11 @@
 """A traced chain as one forward and one backward kernel."""
 
 import math
-import re
 from dataclasses import dataclass
 from functools import partial
 
-from tinygrad_cl.netcl.autograd.jit_source import (backward_lines, call, forward_lines,
-                                                   name_nodes, needed)
+from tinygrad_cl.netcl.autograd.jit_source import (backward_lines, call, forward_lines, name_nodes,
+                                                   needed, words)
 from tinygrad_cl.netcl.autograd.node import Node, caller, record
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
 from tinygrad_cl.netcl.core.device import Plans
@@ -19,11 +18,10 @@ from tinygrad_cl.netcl.ops.reduction import axes_to
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes, and from and to which Layouts: see ops.fused.fused_plan."""
+    """What a kernel computes, from and to what: see ops.fused.fused_plan."""
 
     chain: Chain
-    layouts: list
-    shapes: list
+    inputs: list
     axes: tuple
     results: list
 
@@ -49,21 +47,18 @@ class CompiledGraph:
         self.end = head.inputs[0] if self.how else head  # the last of the chain
         self.axes = head.attrs["axes"] if self.how else ()
         self.whole = self.end.layout
-        self.names = name_nodes(self.leaves, self.body)
+        self.names = name_nodes(leaves, body)
+        self.tensors = [leaf for leaf in leaves if leaf.layout]
         self.records = True in head.needs
-        # The gradient of an extreme goes to where it is. What was chosen from is stored: computed
-        # again by another kernel, it need not be the same to the last bit.
+        # The gradient of an extreme goes to where it is. What it was chosen from is stored:
+        # computed again by another kernel, it need not be the same to the last bit.
         self.chosen = self.how in ("max", "min") and self.records
-        self.stored = self.chosen and self.end not in self.leaves
-        self.forward = self.make_forward()
-        self.backward, self.saved, self.places = None, [], [None] * len(self.tensors())
+        self.stored = self.chosen and self.end not in leaves
+        self.forward, self.backward = self.forward_kernel(), None
+        self.saved, self.places = [], [None] * len(self.tensors)
         if self.records:
             self.make_backward()
         self._plans = Plans()
-
-    def tensors(self):
-        """The leaves that are no numbers."""
-        return [leaf for leaf in self.leaves if leaf.layout]
 
     # -- running ----------------------------------------------------------------------------------
 
@@ -86,85 +81,90 @@ class CompiledGraph:
             return self.places
         if gradient.dtype != self.head.dtype:
             gradient = cast(gradient, self.head.dtype)
-        count = [self.count()] if self.how == "mean" else []
+        count = [math.prod(self.whole.shape[axis] for axis in self.axes)] * (self.how == "mean")
         results = self.plan(self.backward).run([*saved, gradient, *count])
         return [None if place is None else results[place] for place in self.places]
 
     def plan(self, kernel):
         """The FusedPlan of a Kernel: each thread has its own."""
-        table = self._plans.table
-        plan = table.get(id(kernel))
+        plan = self._plans.table.get(id(kernel))
         if plan is None:
-            plan = table[id(kernel)] = fused_plan(kernel.chain, self.whole, kernel.layouts,
-                                                  kernel.shapes, kernel.axes, kernel.results)
+            plan = fused_plan(kernel.chain, self.whole, kernel.inputs, kernel.axes, kernel.results)
+            self._plans.table[id(kernel)] = plan
         return plan
-
-    def count(self):
-        """The numbers that go into each one of the result."""
-        return math.prod(self.whole.shape[axis] for axis in self.axes)
 
     # -- making the kernels -----------------------------------------------------------------------
 
-    def make_forward(self):
-        lines = forward_lines(self.body, self.names)
-        name, dtype = self.names[self.end], self.whole.dtype.name
-        stores = [(name, dtype)] if self.stored or not self.how else []
-        totals = [(name, dtype)] if self.how else []
-        results = [self.whole] * self.stored + [self.head.layout]
+    def forward_kernel(self):
+        names, dtype, result = self.names, self.whole.dtype.name, self.head.layout
+        lines, value = forward_lines(self.body, names), (names[self.end], dtype)
+        stores = [value] * (self.stored or not self.how)
+        totals = [value] * bool(self.how)
+        results = [self.whole] * self.stored + [result]
         if self.chosen:
-            lines += ["const V ties = (V)(1);"]
-            totals += [("ties", dtype)]
-            results += [self.head.layout]
-        chain = Chain("fused_forward", tuple(self.names[leaf] for leaf in self.leaves), tuple(lines),
+            lines.append("const V ties = (V)(1);")
+            totals.append(("ties", dtype))
+            results.append(result)
+        chain = Chain("fused_forward", tuple(names[leaf] for leaf in self.leaves), tuple(lines),
                       tuple(stores), tuple(totals), self.how or "sum")
-        layouts = [leaf.layout for leaf in self.leaves]
-        return Kernel(chain, layouts, [each and each.shape for each in layouts], self.axes, results)
+        return Kernel(chain, [(leaf.layout, leaf.layout and leaf.shape) for leaf in self.leaves],
+                      self.axes, results)
 
     def make_backward(self):
-        """The backward Kernel; which leaves it reads, `saved`, and where the gradient of each
+        """The backward Kernel; which leaves it reads, `saved`; and where the gradient of each
         tensor is among its results, `places`.
         """
         names, end = self.names, self.names[self.end]
         lines, gradients = backward_lines(self.end, self.body, names, "g")
-        wanted = [leaf for leaf in self.tensors() if leaf in gradients]
+        wanted = [leaf for leaf in self.tensors if leaf in gradients]
         if not wanted:
             return
-        first = "upstream"
-        if self.how == "mean":
-            first = "upstream / count"
-        elif self.chosen:
-            first = f"({end} == best ? (V)(1) : (V)(0)) * (upstream / ties)"
-        lines = [f"const V g = {first};", *lines]
+        lines = [f"const V g = {self.first_gradient()};", *lines]
         again = [node for node in self.body if node is not self.end or not self.stored]
-        lines = needed(forward_lines(again, names), " ".join(lines)) + lines
-        used = [leaf for leaf in self.leaves if mentions(lines, names[leaf])]
-        inputs = [names[leaf] for leaf in used] + [end] * self.stored
-        inputs += ["best", "ties"] * self.chosen + ["upstream"] + ["count"] * (self.how == "mean")
-        result = self.head.layout
-        kept = tuple(1 if axis in self.axes else length for axis, length in enumerate(self.whole.shape))
-        layouts = [leaf.layout for leaf in used] + [self.whole] * self.stored
-        shapes = [layout and layout.shape for layout in layouts]
-        layouts += [result] * (3 if self.chosen else 1) + [None] * (self.how == "mean")
-        shapes += [kept] * (3 if self.chosen else 1) + [None] * (self.how == "mean")
+        forward = needed(forward_lines(again, names), lines)
+        remark = ["// The chain once more, as far as its values are needed:"] * bool(forward)
+        lines = [*remark, *forward, "// From the last operation to the first:", *lines]
+        used = [leaf for leaf in self.leaves if names[leaf] in words(lines)]
+        inputs = [(names[leaf], leaf.layout, leaf.layout and leaf.shape) for leaf in used]
+        inputs += [(end, self.whole, self.whole.shape)] * self.stored
+        kept = tuple(1 if axis in self.axes else n for axis, n in enumerate(self.whole.shape))
+        inputs += [(name, self.head.layout, kept)
+                   for name in [*["best", "ties"] * self.chosen, "upstream"]]
+        inputs += [("count", None, None)] * (self.how == "mean")
+        axes, stores, totals = self.share(wanted)
+        results = stores | totals
+        self.saved = [self.leaves.index(leaf) for leaf in used]
+        self.places = [list(results).index(leaf) if leaf in results else None
+                       for leaf in self.tensors]
+        write, add = [tuple((gradients[leaf], layout.dtype.name) for leaf, layout in each.items())
+                      for each in (stores, totals)]
+        chain = Chain("fused_backward", tuple(name for name, *_ in inputs), tuple(lines),
+                      write, add)
+        self.backward = Kernel(chain, [rest for _, *rest in inputs], axes, list(results.values()))
 
-        axes, stores, totals = (), [], []  # (gradient, Layout) of each that is written, or summed
+    def first_gradient(self):
+        """The gradient of the end of the chain, in C, from that of the result, `upstream`."""
+        if self.how == "mean":
+            return "upstream / count"
+        if self.chosen:
+            return f"({self.names[self.end]} == best ? (V)(1) : (V)(0)) * (upstream / ties)"
+        return "upstream"
+
+    def share(self, wanted):
+        """(axes, {leaf: Layout of its gradient, written as it is}, {leaf: Layout of its gradient,
+        summed over the axes}): over those along which the first leaf was repeated.
+        """
+        axes, stores, totals = (), {}, {}
         for leaf in wanted:
             repeated = tuple(axis for axis in axes_to(self.whole.shape, leaf.shape)
                              if self.whole.shape[axis] > 1)
-            if repeated and axes in ((), repeated):
-                axes = repeated
-                totals.append((leaf, leaf.layout))
+            if not repeated:
+                stores[leaf] = leaf.layout
+            elif axes in ((), repeated):
+                axes, totals[leaf] = repeated, leaf.layout
             else:
-                stores.append((leaf, leaf.layout if not repeated else
-                               layout_of(self.whole.device, self.whole.shape, leaf.dtype)))
-        self.saved = [self.leaves.index(leaf) for leaf in used]
-        order = [leaf for leaf, _ in (*stores, *totals)]
-        self.places = [order.index(leaf) if leaf in order else None for leaf in self.tensors()]
-        write, add = [tuple((gradients[leaf], layout.dtype.name) for leaf, layout in each)
-                      for each in (stores, totals)]
-        chain = Chain("fused_backward", tuple(inputs), tuple(lines), write, add)
-        self.backward = Kernel(chain, layouts, shapes, axes,
-                               [layout for _, layout in (*stores, *totals)])
+                stores[leaf] = layout_of(self.whole.device, self.whole.shape, leaf.dtype)
+        return axes, stores, totals
 
     # -- to look at -------------------------------------------------------------------------------
 
@@ -179,19 +179,13 @@ class CompiledGraph:
         return self.plan(self.backward).source if self.backward else ""
 
     def __str__(self):
-        """The traced operations, a line for each."""
-        lines = [f"{self.names[leaf]} = {leaf.layout or 'a number'}" for leaf in self.leaves]
-        for node in self.body:
-            lines.append(f"{self.names[node]} = {call(node, self.names)}")
+        """What was traced, a line for each input and each operation."""
+        lines = [f"{self.names[leaf]}: {leaf.dtype} {leaf.shape}" if leaf.layout else
+                 f"{self.names[leaf]}: a number" for leaf in self.leaves]
+        lines += [f"{self.names[node]} = {call(node, self.names)}" for node in self.body]
         if self.how:
-            axes = ", ".join(map(str, self.axes))
-            lines.append(f"{self.how}({self.names[self.end]}, axes {axes})")
+            lines.append(call(self.head, self.names))
         return "\n".join(lines)
-
-
-def mentions(lines, name):
-    """Whether one of the lines has the name in it."""
-    return any(re.search(rf"\b{name}\b", line) for line in lines)
 
 
 def split(root):
@@ -235,6 +229,7 @@ def content(head, leaves, body):
     """All that a CompiledGraph depends on, as a key: the same for the same chain."""
     numbers = {node: number for number, node in enumerate([*leaves, *body])}
     operations = [(node.primitive, node.needs, repr(node.attrs),
-                   *[x if isinstance(x, str) else numbers[x] for x in node.inputs]) for node in body]
+                   *[x if isinstance(x, str) else numbers[x] for x in node.inputs])
+                  for node in body]
     return (*[leaf.layout for leaf in leaves], *operations, head.op_name, head.needs,
             repr(head.attrs), head.layout)

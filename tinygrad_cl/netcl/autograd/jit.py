@@ -17,6 +17,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 
 MOST_PROGRAMS = 256  # of one function: then it begins afresh
+MOST_OPERATIONS = 1000  # of one kernel: compilers take some milliseconds for each
 
 
 class JitFallback(UserWarning):
@@ -157,6 +158,8 @@ class CompiledFunction:
         numbers = {leaf: number for number, leaf in enumerate(leaves)}
         count, steps, records = len(leaves), [], set()
         for head, inputs, body in split(out.value):
+            if len(body) > MOST_OPERATIONS:
+                raise Untraceable(f"a kernel of {len(body):,} operations takes long to compile")
             key = content(head, inputs, body)
             graph = self._graphs.get(key)
             if graph is None:

@@ -52,7 +52,8 @@ def backward_lines(end, body, names, upstream):
             continue
         if node.primitive.backward is None:
             continue
-        slopes = node.primitive.backward(texts(node, names), gradients[node], node.attrs, names[node])
+        slopes = node.primitive.backward(texts(node, names), gradients[node], node.attrs,
+                                         names[node])
         for x, need, slope in zip(node.inputs, node.needs, slopes):
             if not need or not slope:
                 continue
@@ -64,12 +65,19 @@ def backward_lines(end, body, names, upstream):
     return lines, gradients
 
 
-def needed(lines, text):
-    """Those of the lines, each of which computes one name, that `text` or a needed line uses."""
-    found = []
+def needed(lines, users):
+    """Those of the lines, each of which computes one value, that the users or a needed line
+    mention.
+    """
+    found, used = [], words(users)
     for line in reversed(lines):
         name = re.match(r"const V (\w+) =", line)[1]
-        if re.search(rf"\b{name}\b", text):
+        if name in used:
             found.append(line)
-            text += line
+            used |= words([line])
     return found[::-1]
+
+
+def words(lines):
+    """The names and numbers in lines of C, a set."""
+    return {word for line in lines for word in re.findall(r"\w+", line)}

@@ -42,20 +42,19 @@ class FusedPlan:
         return tensors
 
 
-def fused_plan(chain, whole, layouts, shapes, axes, results):
+def fused_plan(chain, whole, inputs, axes, results):
     """The FusedPlan of a chain.
 
     whole     the Layout that the chain is computed in: the device, the broadcast shape, the dtype
-    layouts   of each operand; None for a number
-    shapes    of each operand, as broadcasting sees it: a gradient has lengths of 1 along the axes
-              that were joined
+    inputs    (Layout, shape) of each, (None, None) for a number; the shape as broadcasting sees it:
+              the gradient of a sum has length 1 along the axes that were joined
     axes      those along which the totals are joined
     results   the Layout of each store and of each total
     """
     device, dtype = whole.device, whole.dtype
+    layouts = [layout for layout, _ in inputs]
     kept = [1 if axis in axes else length for axis, length in enumerate(whole.shape)]
-    strides = [layout and broadcast_strides(shape, whole.shape)
-               for layout, shape in zip(layouts, shapes)]
+    strides = [layout and broadcast_strides(shape, whole.shape) for layout, shape in inputs]
     lengths, walks = merge_axes(whole.shape, [*strides, broadcast_strides(kept, whole.shape)])
     joined = tuple(step == 0 and bool(chain.totals) for step in walks.pop())
     operands = [Operand(layout and layout.dtype.name, tuple(step != 0 for step in walk or ()))
@@ -86,8 +85,8 @@ def fused_plan(chain, whole, layouts, shapes, axes, results):
 
 
 def divide(lengths, joined, stores, dtype, lanes, stream, choices):
-    """How work-items share the shape: (Walk, the length of a chunk, numbers of work-items in all and
-    in each group).
+    """How work-items share the shape: (Walk, the length of a chunk, numbers of work-items in all
+    and in each group).
     """
     places = math.prod(length for length, join in zip(lengths[:-1], joined) if not join)
     vectors = 1 if joined[-1] else -(-lengths[-1] // lanes)
@@ -105,7 +104,8 @@ def divide(lengths, joined, stores, dtype, lanes, stream, choices):
         axes = [axis for axis, join in enumerate(joined) if join]
         axis = max(axes, key=lambda axis: lengths[axis])
         step = lanes * together if axis == len(lengths) - 1 else 1  # numbers on the way at a time
-        steps, additions = -(-lengths[axis] // step), math.prod(lengths[axis] for axis in axes) // step
+        steps = -(-lengths[axis] // step)
+        additions = math.prod(lengths[each] for each in axes) // step
         busy = along * places // together
         count = max(min(choices.workers // busy, math.prod(lengths) // CHUNK), additions // CHAIN)
         chunk = -(-steps // max(1, min(count, steps, MOST_CHUNKS))) * step
@@ -123,7 +123,9 @@ def meeting_place(device, dtype, size, totals, walk, lengths):
     The kernel sets that back to 0 when it is done.
     """
     along, chunks, places = size
-    numbers, counters = (places, places) if walk.joined[-1] else (places * lengths[-1], places * along)
+    numbers = counters = places
+    if not walk.joined[-1]:
+        numbers, counters = places * lengths[-1], places * along
     parts = device.pool.allocate(totals * chunks * numbers * dtype.itemsize)
     arrived = device.pool.allocate(4 * counters)
     device.fill(arrived, np.int32(0), 4 * counters)

@@ -147,7 +147,8 @@ def arguments(chain, operands, walk):
     found += ["const T count"] if chain.how == "mean" else []
     for word, results in (("out", chain.stores), ("total", chain.totals)):
         found += [f"__global {C_NAMES[to]} *restrict {word}_{name}" for name, to in results]
-    found += [] if walk.cut is None else ["volatile __global T *parts", "volatile __global int *arrived"]
+    if walk.cut is not None:
+        found += ["volatile __global T *parts", "volatile __global int *arrived"]
     return found + [f"__global const {C_NAMES[operand.dtype]} *in_{name}" if operand.dtype else
                     f"const T in_{name}" for name, operand in inputs]
 
@@ -187,7 +188,8 @@ def position(chain, walk):
     lines = ["const long place = get_global_id(2);"] if outer or chain.totals else []
     rest = "place"
     for axis in reversed(outer):
-        lines += [f"const long i{axis} = {rest}" + ("" if axis == outer[0] else f" % n{axis}") + ";"]
+        within = f" % n{axis}" if axis > outer[0] else ""
+        lines += [f"const long i{axis} = {rest}{within};"]
         rest = f"{rest} / n{axis}"
     if walk.cut is not None:
         lines += ["const long begin = get_global_id(1) * chunk;",
@@ -197,7 +199,8 @@ def position(chain, walk):
     elif walk.pieces > 1:
         lines += [f"const long first = (long)get_global_id(0) * {walk.pieces} * LANES;"]
     else:
-        lines += ["const long i = (long)get_global_id(0) * LANES;", f"if (i >= n{walk.last}) return;"]
+        lines += ["const long i = (long)get_global_id(0) * LANES;",
+                  f"if (i >= n{walk.last}) return;"]
         lines += [f"const int there = min((long)LANES, n{walk.last} - i);"] * (walk.lanes > 1)
     return lines
 
@@ -214,37 +217,44 @@ def begin_totals(chain, walk):
 
 def loops(chain, operands, walk):
     """The loops along the joined axes, and in them the chain."""
-    last, lanes = walk.last, walk.lanes
-    inside = [fetch(name, operand, walk) for name, operand in zip(chain.inputs, operands)]
-    inside += chain.lines
-    place = "i"
-    for axis in reversed(range(last)):
-        place = " * ".join([f"i{axis}", *[f"n{k}" for k in range(axis + 1, last + 1)]]) + f" + {place}"
-    inside += [put(name, f"out_{name}", place, to, walk) for name, to in chain.stores]
-    if chain.totals:
-        values, states = [name for name, _ in chain.totals], chain.names(chain.how)
-        if not walk.joined[-1]:
-            states = [f"{each}{walk.piece}" for each in states]
-            inside = walk.each_piece([*inside, *chain.join(states, values, "V")])
-        elif lanes == 1:
-            inside += chain.join(states, values, "V")
-        else:
-            inside += [f"const V here_{name} = there == LANES ? {name} : "
-                       f"(LANE < there ? {name} : (V)({start}));  // what lies behind does not count"
-                       for name, start in zip(values, chain.starts())]
-            inside += chain.join(states, chain.names("here"), "V")
-    for axis in reversed(range(last + 1)):
+    lines = [fetch(name, operand, walk) for name, operand in zip(chain.inputs, operands)]
+    lines += chain.lines
+    lines += [put(name, f"out_{name}", row_major(walk.last), to, walk) for name, to in chain.stores]
+    lines += join_totals(chain, walk)
+    if not walk.joined[-1]:
+        lines = walk.each_piece(lines)
+    for axis in reversed(range(walk.last + 1)):
         begin, end = ("begin", "end") if axis == walk.cut else ("0", f"n{axis}")
-        if walk.joined[axis] and axis < last:
-            inside = block(f"for (long i{axis} = {begin}; i{axis} < {end}; i{axis}++)", inside)
+        if walk.joined[axis] and axis < walk.last:
+            lines = block(f"for (long i{axis} = {begin}; i{axis} < {end}; i{axis}++)", lines)
         elif walk.joined[axis]:
-            if lanes > 1:
-                inside = [f"const int there = min((long)LANES, {end} - i);", *inside]
+            if walk.lanes > 1:
+                lines = [f"const int there = min((long)LANES, {end} - i);", *lines]
             step = "LANES"
             if walk.group > 1:
                 begin, step = f"{begin} + me * LANES", f"{walk.group} * LANES"
-            inside = block(f"for (long i = {begin}; i < {end}; i += {step})", inside)
-    return inside
+            lines = block(f"for (long i = {begin}; i < {end}; i += {step})", lines)
+    return lines
+
+
+def row_major(last):
+    """The place in a tensor of the whole shape, whose axes are 0, …, last: `i0 * n1 + i`."""
+    terms = [" * ".join([f"i{axis}", *[f"n{inner}" for inner in range(axis + 1, last + 1)]])
+             for axis in range(last)]
+    return " + ".join([*terms, "i"])
+
+
+def join_totals(chain, walk):
+    """The lines that join the values of this place into the totals."""
+    values = [name for name, _ in chain.totals]
+    lines = []
+    if walk.lanes > 1 and walk.joined[-1]:
+        lines += [f"const V here_{name} = there == LANES ? {name} : "
+                  f"(LANE < there ? {name} : (V)({start}));"
+                  for name, start in zip(values, chain.starts())]
+        values = chain.names("here")  # without what lies behind the end of the row
+    states = [f"{name}{walk.piece}" for name in chain.names(chain.how)]
+    return lines + (chain.join(states, values, "V") if values else [])
 
 
 def fetch(name, operand, walk):

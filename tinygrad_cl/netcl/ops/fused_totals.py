@@ -35,8 +35,9 @@ def lanes_of(chain, walk):
 
 def slots(chain, chunk, place):
     """Where a chunk leaves its part of each total."""
-    return [f"parts[{chunk if number == 0 else f'({number} * chunks + {chunk})'} * places + {place}]"
-            for number in range(len(chain.totals))]
+    chunks = [chunk, f"(chunks + {chunk})"]  # the second total lies behind the first, …
+    chunks += [f"({number} * chunks + {chunk})" for number in range(2, len(chain.totals))]
+    return [f"parts[{each} * places + {place}]" for each, _ in zip(chunks, chain.totals)]
 
 
 def assign(targets, values, kind=""):
@@ -85,13 +86,15 @@ def meet(chain, group):
     mine, others = [[f"{each}[{place}]" for each in shared] for place in ("me", "me + rest")]
     return [*assign(mine, parts),
             *block(f"for (int rest = {group // 2}; rest > 0; rest /= 2)",
-                   ["barrier(CLK_LOCAL_MEM_FENCE);", *block("if (me < rest)", chain.join(mine, others))]),
+                   ["barrier(CLK_LOCAL_MEM_FENCE);",
+                    *block("if (me < rest)", chain.join(mine, others))]),
             *assign(parts, mine)]
 
 
 def columns_end(chain, walk):
     """Where the last axis is not joined: a vector of columns for each total."""
-    at, totals = f"place * n{walk.last} + i", [f"{each}{walk.piece}" for each in chain.names(chain.how)]
+    at = f"place * n{walk.last} + i"
+    totals = [f"{each}{walk.piece}" for each in chain.names(chain.how)]
     if walk.cut is None:
         return walk.each_piece([put(chain.finished(total), f"total_{name}", at, to, walk)
                                 for total, (name, to) in zip(totals, chain.totals)])
