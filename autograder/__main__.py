@@ -64,8 +64,12 @@ def bundle(modules, out):
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for gradebook, grades.csv, feedback.")
 @click.option("--sample", is_flag=True, help="Make a sample class in a temporary folder and grade it.")
 @click.option("--sandbox/--no-sandbox", default=True, help="Without one, submissions are programs with your rights.")
-def grade(submissions, out, sample, sandbox):
+@click.option("--workers", type=click.IntRange(1), help="Notebooks that run at once (default: one for each core).")
+@click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
+@click.option("--fresh", is_flag=True, help="Grade also what has been graded before, and did not change.")
+def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
+    from autograder.grading.classroom import How
     from autograder.grading.console import grade_with_progress
     if sample:
         from autograder.grading.sample_class import make_sample_class
@@ -75,7 +79,7 @@ def grade(submissions, out, sample, sandbox):
     if submissions is None or out is None:
         raise CourseError("say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
                           "(or --sample for a sample class)")
-    grade_with_progress(submissions, out, sandbox)
+    grade_with_progress(submissions, out, How(sandbox, workers or 0, scheduler, fresh))
 
 
 @main.command()

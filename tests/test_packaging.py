@@ -43,7 +43,7 @@ EXTRAS = PROJECT["optional-dependencies"]
 PEERS = requirements(EXTRAS["peers"])  # too large for the lock
 OPTIONAL = requirements(line for extra in EXTRAS if extra != "peers" for line in EXTRAS[extra])
 OPTIONAL.pop(canonicalize_name(PROJECT["name"]))
-PARALLEL = requirements(EXTRAS["parallel"])  # netcl.distributed does without, too
+PARALLEL = requirements(EXTRAS["parallel"] + EXTRAS["cluster"])  # netcl.distributed and grading do without, too
 
 
 @pytest.mark.parametrize("name, requirement", (DIRECT | OPTIONAL).items(), ids=str)

@@ -1,45 +1,40 @@
 """Grade a folder of submissions into a class folder: nbgrader's gradebook, autograded notebooks, feedback, grades.csv.
 
 SUBMISSIONS holds <student>/<module>/<module>.ipynb. OUT becomes an nbgrader course folder, so that `nbgrader autograde`,
-formgrader and export work in it.
+formgrader and export work in it. Workers grade; this process alone writes. An autograded notebook is written last, whole or
+not at all, and says what it was made from: a run that was stopped goes on with the submissions that have none.
 """
 
 import csv
+import hashlib
 import io
-import shutil
-import tempfile
+import os
 import time
-import traceback
-import warnings
-from dataclasses import astuple, fields
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
-from typing import Callable
 
 import nbformat
-from sqlalchemy.exc import SAWarning
-from traitlets.config import Config
 
 from autograder import paths
 from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.grading.class_page import class_page
+from autograder.grading.gradebook import ClassFolder, read_json
+from autograder.grading.local import LocalWorkers
 from autograder.grading.records import Graded, Row, Submission
+from autograder.grading.repair import LARGEST
 from autograder.grading.seed import course_seed
 from autograder.grading.student_page import student_page
-from autograder.judge.kernel import Box
-from autograder.judge.notebook import judge_notebook
-from autograder.judge.report import Report
-from autograder.lesson.build import convert, write_atomically, write_source
+from autograder.grading.worker import Result, Task, verdicts_in
+from autograder.judge.report import HEADLINES
+from autograder.lesson.build import write_atomically
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 
-CONFIG = '''"""Made by `python -m autograder grade`: nbgrader in this folder works with the course's judge."""
-
-from autograder.nbgrader_config import configure
-
-configure(get_config())
-'''
+CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
 
 
 def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
@@ -61,102 +56,183 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
     return found, oddities
 
 
+@dataclass(frozen=True)
+class How:
+    """How a class is graded.
+
+    sandbox    False runs notebooks with the rights of who grades
+    workers    processes on this machine; 0: one for each core
+    scheduler  the address of a Dask scheduler, whose workers grade instead; "" for none
+    fresh      grade also what has been graded before
+    """
+
+    sandbox: bool = True
+    workers: int = 0
+    scheduler: str = ""
+    fresh: bool = False
+
+    def start_workers(self):
+        if self.scheduler:
+            from autograder.grading.cluster import Cluster
+            return Cluster(self.scheduler)
+        return LocalWorkers(self.workers or cores())
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def grade(submissions: list[Submission], out: Path, modules: list[str],
-          progress: Callable[[Graded], None], sandbox: bool = True) -> list[Row]:
+          progress: Callable[[Graded], None], how: How = How()) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
-    progress(graded) is called after each, with its Graded.
-    sandbox   False runs notebooks with the rights of who grades; CourseError if True and there is no sandbox here
+    progress(graded) is called after each, with its Graded, in the order in which they end. CourseError where a sandbox is
+    asked for and there is none here, or OUT cannot be written.
     """
-    from nbgrader.apps import NbGraderAPI
-
-    from autograder.nbgrader_config import configure
-
-    if sandbox and why_not():
+    if how.sandbox and not how.scheduler and why_not():
         raise CourseError(why_not())
-    prepare(out, modules)
-    with tempfile.TemporaryDirectory(prefix="course-kernels-") as cache:
-        for module in modules:
-            prove(module, Box(cache, fill=True) if sandbox else None)
-        api = NbGraderAPI(config=configure(Config(), out))
-        api.config.JudgeNotebook.update(sandbox=sandbox, cache=cache)
-        return grade_all(api, submissions, out, progress, sandbox)
-
-
-def grade_all(api, submissions: list[Submission], out: Path, progress, sandbox: bool) -> list[Row]:
-    """Grade each, write what is known after each, and the pages at the end."""
-    graded: list[Graded] = []
-    for submission in submissions:
-        graded.append(grade_one(api, submission, out))
-        write_csv([row for each in graded for row in each.rows], out / "grades.csv")
-        progress(graded[-1])
-    write_pages(graded, out, sandbox)
-    return [row for each in graded for row in each.rows]
-
-
-def grade_one(api, submission: Submission, out: Path) -> Graded:
-    """One submission; whatever goes wrong with it ends here."""
-    start = time.monotonic()
+    run = ClassRun(submissions, ClassFolder(out, modules), how, progress)
     try:
-        collect(submission, out)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
-            failure = (failure_of(api.autograde(submission.module, submission.student))
-                       or failure_of(api.generate_feedback(submission.module, submission.student)))
-        verdicts = {} if failure else verdicts_in(autograded(submission, out))
-    except Exception:
-        verdicts, failure = {}, traceback.format_exc()
-    return Graded(submission, rows_of(submission, verdicts), time.monotonic() - start, failure)
+        run.grade()
+    finally:
+        run.write_csv()
+    write_pages(run.in_order(), out, how.sandbox)
+    return run.rows()
+
+
+class ClassRun:
+    """One run over a class. What has been graded is in `graded`, by the place of its submission."""
+
+    def __init__(self, submissions: list[Submission], folder: ClassFolder, how: How, progress: Callable[[Graded], None]):
+        self.submissions, self.folder, self.how, self.progress = submissions, folder, how, progress
+        self.seed, self.limits = course_seed(), folder.limits
+        self.graded: dict[int, Graded] = {}
+        self.written = time.monotonic()
+
+    def grade(self) -> None:
+        waiting = [place for place in self.by_module() if not self.is_done(place)]
+        modules = sorted({self.submissions[place].module for place in waiting})
+        if not modules:
+            return
+        with self.how.start_workers() as workers:
+            compiled = self.prove(modules, workers)
+            for place, result in workers.results(self.jobs(waiting, compiled)):
+                self.keep(place, result)
+
+    def by_module(self) -> list[int]:
+        """Places, module after module: a worker starts the next kernel of a module while one of its notebooks runs."""
+        return sorted(range(len(self.submissions)), key=lambda place: self.submissions[place].module)
+
+    def task(self, module: str, data: bytes, **more) -> Task:
+        key = hashlib.sha256(repr((course_digest(module), self.seed, self.limits, self.how.sandbox)).encode() + data).hexdigest()
+        return Task(module, data, self.seed, key, self.limits, self.how.sandbox, **more)
+
+    def is_done(self, place: int) -> bool:
+        """Was just this graded before, with all written that comes of it? Then that is taken."""
+        submission = self.submissions[place]
+        if self.how.fresh or (submission.student, submission.module) not in self.folder.known:
+            return False
+        notebook = read_json(autograded(submission, self.folder.out)) or {}
+        stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
+        if not stamp.get("key") or stamp["key"] != self.task(submission.module, submitted_bytes(submission)).key:
+            return False
+        self.add(place, Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"]))
+        return True
+
+    def prove(self, modules: list[str], workers) -> dict[str, bytes]:
+        """Judge the solved notebooks just as students'. If one loses a point, this machine cannot grade: say why, mark nobody.
+
+        Returns what drivers compiled for them, by module.
+        """
+        jobs = [(module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True)) for module in modules]
+        compiled = {}
+        for module, result in workers.results(jobs):
+            wrong = [name for name, verdict in result.verdicts.items() if verdict["status"] != "ok"]
+            if result.failure or wrong:
+                reason = result.failure or f"{wrong[0]}: {HEADLINES[result.verdicts[wrong[0]]['status']]}"
+                raise CourseError(f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}")
+            compiled[module] = result.compiled
+        return compiled
+
+    def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
+        """Read when a worker is free for it, so that memory holds what is being graded, not the class."""
+        for place in places:
+            module = self.submissions[place].module
+            yield place, self.task(module, submitted_bytes(self.submissions[place]), compiled=compiled[module])
+
+    def keep(self, place: int, result: Result) -> None:
+        """Write all that comes of a result; the autograded notebook last, since that says that it is all there."""
+        submission, out = self.submissions[place], self.folder.out
+        if result.failure:
+            self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
+            return
+        write_bytes(out / "submitted" / submission.student / submission.module / submission.notebook.name, submitted_bytes(submission))
+        marked = self.folder.save(submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4))
+        write_bytes(out / "feedback" / submission.student / submission.module / f"{submission.module}.html", result.feedback)
+        write_bytes(autograded(submission, out), result.notebook)
+        if marked:
+            self.folder.feedback(submission.student, submission.module)
+        self.add(place, Graded(submission, rows_of(submission, result.verdicts), result.seconds))
+
+    def add(self, place: int, graded: Graded) -> None:
+        self.graded[place] = graded
+        if time.monotonic() > self.written + CSV_SECONDS:
+            self.write_csv()
+        self.progress(graded)
+
+    def in_order(self) -> list[Graded]:
+        return [self.graded[place] for place in sorted(self.graded)]
+
+    def rows(self) -> list[Row]:
+        return [row for each in self.in_order() for row in each.rows]
+
+    def write_csv(self) -> None:
+        write_csv(self.rows(), self.folder.out / "grades.csv")
+        self.written = time.monotonic()
+
+
+@lru_cache
+def course_digest(module: str) -> str:
+    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the judge."""
+    folder = paths.ROOT / "autograder"
+    parts = [folder / name for name in ("checks", "judge", "lesson", "sandbox")]
+    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "repair.py"]
+    digest = hashlib.sha256(repr(read_lesson(module)).encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def submitted_bytes(submission: Submission) -> bytes:
+    """The one file that counts; b"" where it is none, a link, or cannot be read. No more than `repair` reads, and a byte."""
+    try:
+        if submission.notebook.is_file() and not submission.notebook.is_symlink():
+            with open(submission.notebook, "rb") as file:
+                return file.read(LARGEST + 1)
+    except OSError:
+        pass
+    return b""
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all. nbgrader makes some of its own read-only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_bytes(data)
+    os.replace(partial, path)
 
 
 def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
     write_atomically(out / "report.html", class_page(graded, sandbox))
-    for student in {each.submission.student: None for each in graded}:
+    students: dict[str, list[Graded]] = {}
+    for each in graded:
+        students.setdefault(each.submission.student, []).append(each)
+    for student, own in students.items():
         folder = out / "feedback" / student
         folder.mkdir(parents=True, exist_ok=True)
-        own = [each for each in graded if each.submission.student == student]
         write_atomically(folder / "index.html", student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}))
-
-
-def prove(module: str, box: Box | None) -> None:
-    """Judge the solved notebook just as a student's. If it loses a point, this machine cannot grade: say why, mark nobody."""
-    notebook = solved_notebook(read_lesson(module))
-    for verdict in judge_notebook(notebook, module, course_seed(), box=box).values():
-        if verdict.status != "ok":
-            raise CourseError(f"nothing was graded, because on this machine the reference solution itself fails:\n{Report(verdict)}")
-
-
-def prepare(out: Path, modules: list[str]) -> None:
-    """OUT as an nbgrader course folder, with the modules in its gradebook."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
-    except OSError as error:
-        raise CourseError(f"{out} cannot be written ({error.strerror}); choose another folder with --out") from None
-    for module in modules:
-        write_source(read_lesson(module), out)
-        convert(out, module, solution=False)
-
-
-def collect(submission: Submission, out: Path) -> None:
-    """Copy the one file that counts into OUT/submitted. No links are followed; what is not there becomes an empty file."""
-    target = out / "submitted" / submission.student / submission.module
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
-    copy = target / submission.notebook.name
-    try:
-        if submission.notebook.is_file() and not submission.notebook.is_symlink():
-            shutil.copyfile(submission.notebook, copy)
-            return
-    except OSError:
-        pass
-    copy.write_bytes(b"")
-
-
-def failure_of(result: dict) -> str:
-    """The log of a submission on which nbgrader or the judge gave up; "" if they did not."""
-    return "" if result["success"] else (result.get("log") or result.get("error") or "nbgrader gave no reason")
 
 
 def autograded(submission: Submission, out: Path) -> Path:
@@ -175,21 +251,11 @@ def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
     return rows
 
 
-def verdicts_in(path: Path) -> dict[str, dict]:
-    """{exercise: verdict} out of an autograded notebook."""
-    cells = nbformat.read(path, as_version=4).cells
-    made = [cell.metadata.get("course", {}) for cell in cells]
-    return {course["exercise"]: course["verdict"] for course in made if "verdict" in course}
-
-
 def reports_in(path: Path) -> dict[str, str]:
     """{exercise: what the check said, as HTML} out of an autograded notebook; {} where there is none."""
-    try:
-        cells = nbformat.read(path, as_version=4).cells
-    except (OSError, ValueError):
-        return {}
-    return {cell.metadata.course.exercise: cell.outputs[0].data["text/html"] for cell in cells
-            if "verdict" in cell.metadata.get("course", {})}
+    cells = (read_json(path) or {"cells": []})["cells"]
+    return {cell["metadata"]["course"]["exercise"]: "".join(cell["outputs"][0]["data"]["text/html"]) for cell in cells
+            if "verdict" in cell["metadata"].get("course", {})}
 
 
 def write_csv(rows: list[Row], path: Path) -> None:

@@ -6,28 +6,34 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from autograder.grading.classroom import find_submissions, grade
+from autograder.errors import CourseError
+from autograder.grading.classroom import How, find_submissions, grade
 from autograder.grading.records import SIGNS, Graded, Row, by_submission
 
 
-def grade_with_progress(submissions: Path, out: Path, sandbox: bool = True) -> list[Row]:
+def grade_with_progress(submissions: Path, out: Path, how: How = How()) -> list[Row]:
     console = Console()
     found, oddities = find_submissions(submissions)
     for sentence in oddities:
         console.print(sentence, style="yellow", highlight=False)
     modules = sorted({submission.module for submission in found})
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()]
+    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()]
     with Progress(*columns, console=console) as bar:
-        task = bar.add_task("grading", total=len(found))
+        task = bar.add_task("starting", total=len(found), rate="")
 
         def step(graded: Graded):
             submission = graded.submission
-            bar.update(task, advance=1, description=f"{submission.student} {submission.module}")
+            bar.update(task, advance=1, description=f"{submission.student} {submission.module}",
+                       rate=f"{60 * bar.tasks[0].speed:.0f} a minute" if bar.tasks[0].speed else "")
             if graded.failure:
                 console.print(f"the grader failed on {submission.student}/{submission.module}; tell its makers:\n{graded.failure}",
                               style="red", highlight=False, markup=False)
 
-        rows = grade(found, out, modules, step, sandbox)
+        try:
+            rows = grade(found, out, modules, step, how)
+        except KeyboardInterrupt:
+            raise CourseError(f"Stopped. What is graded is kept in {out}; the same command goes on from there.") from None
     console.print(class_table(rows))
     console.print("  ".join(f"{sign} {status}" for status, sign in SIGNS.items()), highlight=False)
     console.print(f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)

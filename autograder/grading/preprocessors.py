@@ -39,9 +39,12 @@ class JudgeNotebook(NbGraderPreprocessor):
     cache = Unicode(help="A folder of kernels compiled before; each notebook gets a copy.").tag(config=True)
 
     def preprocess(self, notebook, resources):
-        limits = Limits(self.cell_seconds, self.seconds, self.deaths, self.trials)
         if self.sandbox and why_not():
             raise CourseError(why_not())
         box = Box(self.cache) if self.sandbox else None
-        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), limits, box)
+        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), self.limits, box)
         return notebook, resources
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.cell_seconds, self.seconds, self.deaths, self.trials)

@@ -48,10 +48,10 @@ def course_folder(config: Config, root: Path) -> Config:
     return config
 
 
-def convert(course: Path, module: str, solution: bool = True) -> None:
+def convert(course: Path, module: str, solution: bool = True, config: Config | None = None) -> None:
     """Run nbgrader's generate_assignment (it fills the gradebook, too) and generate_solution on a course folder."""
     from nbgrader.apps import NbGraderAPI
-    api = NbGraderAPI(config=course_folder(Config(), course))
+    api = NbGraderAPI(config=course_folder(config or Config(), course))
     results = {"generate_assignment": api.generate_assignment(module, force=True)}
     if solution:
         results["generate_solution"] = generate_solution(api, module)

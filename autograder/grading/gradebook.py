@@ -1,0 +1,126 @@
+"""nbgrader's gradebook of a class folder: the one place that writes marks, after a notebook has been judged elsewhere."""
+
+import json
+import os
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
+from traitlets.config import Config, PyFileConfigLoader
+
+from autograder.errors import CourseError
+from autograder.grading.preprocessors import JudgeNotebook
+from autograder.judge.bench import Limits
+from autograder.lesson.build import convert, course_folder, write_source
+from autograder.lesson.notebooks import source_notebook
+from autograder.lesson.text import read_lesson
+
+CONFIG = '''"""Made by `python -m autograder grade`: nbgrader in this folder works with the course's judge."""
+
+from autograder.nbgrader_config import configure
+
+c = get_config()
+configure(c)
+'''
+
+
+class ClassFolder:
+    """OUT as an nbgrader course folder."""
+
+    def __init__(self, out: Path, modules: list[str]):
+        """Make it one, with the modules in its gradebook, unless it is one already. CourseError where it cannot be written."""
+        self.out = out
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            if not (out / "nbgrader_config.py").exists():
+                (out / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
+            trial = out / ".writable"
+            trial.touch()
+            trial.unlink()
+        except OSError as error:
+            raise CourseError(f"{out} cannot be written ({error.strerror}); choose another folder with --out") from None
+        self.config = course_folder(load_config(out), out)
+        self.api = NbGraderAPI(config=self.config)
+        self.url = self.api.coursedir.db_url
+        with self.said_plainly():
+            for module in modules:
+                self.release(module)
+            with self.gradebook() as book:
+                self.known = {(made.student.id, made.assignment.name) for name in modules
+                              for made in book.assignment_submissions(name)}
+
+    def release(self, module: str) -> None:
+        """The module's source, its released version, and its cells in the gradebook, unless they are there."""
+        source = self.out / "source" / module / f"{module}.ipynb"
+        released = self.out / "release" / module / f"{module}.ipynb"
+        wanted = nbformat.writes(source_notebook(read_lesson(module)))
+        with self.gradebook() as book:
+            there = any(assignment.name == module for assignment in book.assignments)
+        if there and released.exists() and source.exists() and source.read_text(encoding="utf-8").strip() == wanted.strip():
+            return
+        write_source(read_lesson(module), self.out)
+        convert(self.out, module, solution=False, config=self.config)
+
+    @property
+    def limits(self) -> Limits:
+        """What one notebook may take; c.JudgeNotebook in nbgrader_config.py sets it."""
+        return JudgeNotebook(config=self.config).limits
+
+    def gradebook(self) -> Gradebook:
+        return Gradebook(self.url, self.api.coursedir.course_id)
+
+    def save(self, student: str, module: str, notebook) -> bool:
+        """Write an autograded notebook's points, as `nbgrader autograde` does; returns whether a person has marked in it."""
+        names = {"student": student, "assignment": module, "notebook": module, "db_url": self.url}
+        with self.said_plainly():
+            with self.gradebook() as book:
+                book.update_or_create_student(student)
+                book.update_or_create_submission(module, student)
+            for preprocessor in (SaveAutoGrades, AssignLatePenalties):
+                preprocessor(config=self.config).preprocess(notebook, {"nbgrader": names})
+            with self.gradebook() as book:
+                made = book.find_submission_notebook(module, module, student)
+                return (any(grade.manual_score is not None or grade.extra_credit for grade in made.grades)
+                        or any(comment.manual_comment for comment in made.comments))
+
+    def feedback(self, student: str, module: str) -> None:
+        """nbgrader's own page of feedback, with what a person has marked and written."""
+        with self.said_plainly():
+            result = self.api.generate_feedback(module, student)
+        if not result["success"]:
+            raise CourseError(f"nbgrader could not write the feedback for {student}/{module}:\n{result.get('log') or result.get('error')}")
+
+    @contextmanager
+    def said_plainly(self):
+        """What a database says, as one sentence."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
+                yield
+        except SQLAlchemyError as error:
+            reason = str(getattr(error, "orig", error)).splitlines()[0]
+            raise CourseError(f"The gradebook cannot be written ({reason}): is it read-only, or in use by another program? "
+                              "Then run the same command again; what is graded already is kept.") from None
+
+
+def load_config(out: Path) -> Config:
+    """The settings in the folder's nbgrader_config.py, which is a program that runs in it."""
+    before = os.getcwd()
+    os.chdir(out)
+    try:
+        return PyFileConfigLoader("nbgrader_config.py", path=".").load_config()
+    finally:
+        os.chdir(before)
+
+
+def read_json(path: Path) -> dict | None:
+    """A notebook as plain JSON; None where there is none that can be read."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,145 @@
+"""What grades one submission: bytes in, bytes out. It touches no shared disk and no gradebook, so it runs anywhere."""
+
+import io
+import json
+import tarfile
+import tempfile
+import time
+import traceback
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+import nbformat
+from nbgrader.utils import compute_checksum
+
+from autograder.checks import find
+from autograder.errors import CourseError
+from autograder.grading.feedback import feedback_page
+from autograder.grading.repair import repaired
+from autograder.judge.bench import Limits, course_cell
+from autograder.judge.kernel import Box, drop_spares, warm
+from autograder.judge.notebook import judge_notebook, write_verdict
+from autograder.judge.verdict import Verdict
+from autograder.lesson.notebooks import blank_notebook
+from autograder.lesson.text import Lesson, read_lesson
+from autograder.sandbox.bubblewrap import why_not
+from autograder.sandbox.course import kept_folder
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission to be graded.
+
+    key       what tells whether it has been graded before
+    data      the submitted file, whatever it is
+    compiled  what a driver has compiled before, packed; b"" for nothing
+    fill      hand back what is compiled now; for the reference's own run only
+    """
+
+    module: str
+    data: bytes
+    seed: str
+    key: str = ""
+    limits: Limits = Limits()
+    sandbox: bool = True
+    compiled: bytes = b""
+    fill: bool = False
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a task; `failure` is "" unless the grader itself failed."""
+
+    notebook: bytes = b""
+    feedback: bytes = b""
+    seconds: float = 0.0
+    failure: str = ""
+    compiled: bytes = b""
+
+    @property
+    def verdicts(self) -> dict[str, dict]:
+        """{exercise: verdict} out of the autograded notebook."""
+        return verdicts_in(json.loads(self.notebook)) if self.notebook else {}
+
+
+def work(task: Task) -> Result:
+    """Grade. Whatever goes wrong ends here, as a failure."""
+    start = time.monotonic()
+    try:
+        if task.sandbox and why_not():
+            raise CourseError(why_not())
+        notebook = in_frame_of_release(task)
+        filled = tempfile.mkdtemp(dir=kept_folder()) if task.fill else ""
+        box = Box(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
+        if not task.fill:
+            warm(task.module, box, imports_of(read_lesson(task.module)))
+        judge_notebook(notebook, task.module, task.seed, task.limits, box)
+        result = finished(notebook, task, time.monotonic() - start)
+        return replace(result, compiled=packed(Path(filled))) if task.fill else result
+    except CourseError as error:
+        return Result(failure=str(error), seconds=time.monotonic() - start)
+    except Exception:
+        return Result(failure=traceback.format_exc(), seconds=time.monotonic() - start)
+
+
+def in_frame_of_release(task: Task):
+    """The submission mended, and with the checksums by which nbgrader knows that an answer was not touched."""
+    notebook = repaired(task.data, task.module)
+    sums = {cell.id: compute_checksum(cell) for cell in blank_notebook(read_lesson(task.module)).cells if "nbgrader" in cell.metadata}
+    for cell in notebook.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader["checksum"] = sums[cell.id]
+    return notebook
+
+
+def finished(notebook, task: Task, seconds: float) -> Result:
+    """The result that an autograded notebook makes, stamped with the task's key."""
+    stamp = {"key": task.key, "seconds": round(seconds, 2)}
+    notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"graded": stamp}
+    return Result(nbformat.writes(notebook).encode(), feedback_page(notebook, task.module).encode(), seconds)
+
+
+def given_up(task: Task, reason: str) -> Result:
+    """The result where the worker itself came to an end: crashed, with the reason, and to be tried again another time."""
+    notebook = in_frame_of_release(task)
+    for cell in notebook.cells:
+        kind, name = course_cell(cell)
+        if kind == "check":
+            write_verdict(cell, Verdict(find(name), "crashed", reason=reason))
+    return finished(notebook, replace(task, key=""), 0.0)
+
+
+def verdicts_in(notebook: dict) -> dict[str, dict]:
+    made = [cell["metadata"].get("course", {}) for cell in notebook["cells"]]
+    return {course["exercise"]: course["verdict"] for course in made if "verdict" in course}
+
+
+def imports_of(lesson: Lesson) -> str:
+    """The imports of a lesson's given cells, as one program that never fails."""
+    lines = [line for cell in lesson.cells if cell.kind == "given" for line in cell.solved.splitlines()
+             if line.startswith(("import ", "from ")) and not line.endswith(("(", "\\", ","))]
+    return "\n".join(f"try:\n    {line}\nexcept Exception:\n    pass" for line in lines)
+
+
+def packed(folder: Path) -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
+        tar.add(folder, ".")
+    return buffer.getvalue()
+
+
+@lru_cache(maxsize=64)
+def unpacked(compiled: bytes) -> str:
+    """A folder with what was packed, made once in each process; "" for nothing."""
+    if not compiled:
+        return ""
+    folder = tempfile.mkdtemp(dir=kept_folder())
+    with tarfile.open(fileobj=io.BytesIO(compiled)) as tar:
+        tar.extractall(folder, filter="data")
+    return folder
+
+
+def close() -> None:
+    """End what was started ahead."""
+    drop_spares()
