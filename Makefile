@@ -6,7 +6,7 @@ DEV := .venv/.ready-dev
 COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-.PHONY: compare test grade notebooks bench peers site lock
+.PHONY: compare test grade bundle notebooks bench peers site lock
 
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
@@ -16,6 +16,9 @@ test: $(DEV) chromium ## run all tests; make test ARGS="tests/test_devices.py -v
 
 grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
 	$(VENV) -m autograder grade --sample
+
+bundle: $(READY) ## write what a class is given into course.zip; make bundle M="00_start 01_value" takes some modules
+	$(VENV) -m autograder bundle $(M) --out course.zip
 
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build
