@@ -29,19 +29,36 @@ def jit_compile(function=None, *, quiet=False):
 
     quiet   do not warn (JitFallback) where it cannot be fused; `why` says it in any case
 
-    It takes Nodes, Tensors, numbers and whatever else, and returns one Node. A chain of primitives,
-    built-in or registered, with the sum, mean, maximum or minimum at its end becomes one forward
-    and one backward kernel; after a reduction, the next chain begins. The result is on the tape as
-    one operation, `jit_<name>`, for each chain.
+    It takes Nodes, Tensors, which it gets as Nodes, numbers and whatever else, and returns one
+    Node. A chain of primitives, built-in or registered, with the sum, mean, maximum or minimum at
+    its end becomes one forward and one backward kernel; after a reduction, the next chain begins.
+    On the tape, each chain is one operation, `jit_<name>`.
 
-    To see what it does, the function is called with Nodes that hold no numbers: at the first call,
-    and whenever the layout, requires_grad or value of something changes that it takes as argument,
-    or from a variable around it. What else it may take, from a list or the attribute of an object,
-    is not seen that way: then it is traced in every call, which costs some microseconds, but still
-    compiled once. Attributes of modules are taken to be constants.
+    To see what it does, the function is called while operations are written down instead of
+    computed: at the first call, and again when something has another layout, requires_grad or value
+    that it takes as an argument, or from a variable around it. What it finds in a list or an object
+    may change unseen: such a function is traced in every call, which costs some 10 µs and more, and
+    still compiled once. Attributes of modules count as constants.
 
-    Where it does something else, such as a matrix product, an `if` that looks at numbers, or more
-    results, the function runs as it is, operation by operation.
+    Where it does something else, such as a matrix product, an `if` that looks at numbers, or has
+    two results, it runs as it is, operation by operation.
+
+    >>> import tinygrad_cl.netcl.autograd as ag
+    >>> x = ag.tensor(Tensor.from_host(manager.default("auto").queue, [0.0, 1.0]), True)
+    >>> @ag.jit_compile
+    ... def loss(x, rate):
+    ...     return ag.sum(x * x * rate + x)
+    >>> print(loss.graphs(x, 0.5)[0])
+    v0: float32 (2,)
+    v1: a number
+    mul_2 = mul(v0, v0)
+    mul_3 = mul(mul_2, v1)
+    add_4 = add(mul_3, v0)
+    sum(add_4, axes=(0,), keepdims=False)
+    >>> tape = ag.Tape()
+    >>> tape.backward(loss(x, 0.5, tape=tape))
+    >>> x.grad.to_host().tolist(), tape.nodes
+    ([1.0, 2.0], [Node(shape=(), dtype=float32, op_name='jit_loss', requires_grad=True)])
     """
     if function is None:
         return functools.partial(jit_compile, quiet=quiet)
@@ -54,7 +71,7 @@ class Program:
 
     steps     (CompiledGraph, numbers of its values) in order: the inputs are 0, 1, …, then come
               what was found by tracing, then the results of the steps
-    records   the primitives in use, by name: somebody may register other ones
+    records   the primitives that this depends on: somebody may register other ones
     why       why there are no steps; "" where there are
     warn      whether that is worth a warning
     """
@@ -72,7 +89,7 @@ class CompiledFunction:
     """
 
     def __init__(self, function, quiet=False):
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
         self.why = ""
         self._name = f"jit_{getattr(function, '__name__', type(function).__name__)}"
         self._warn = not quiet
@@ -106,7 +123,7 @@ class CompiledFunction:
 
     def _look_up(self, args, kwargs):
         """(the Program of a call, the values that it begins with)"""
-        signature = Signature(state.enabled)
+        signature = Signature(state.enabled, len(PRIMITIVES))
         for x in args:
             signature.add(x)
         for name, x in kwargs.items():
@@ -147,7 +164,7 @@ class CompiledFunction:
             leaves = [known[id(x)] for x in inputs] + [leaf for _, leaf in trace.found]
             return self._program(out, leaves), found
         except Exception as error:  # whatever it is: if it is a mistake, it will come again
-            return Program(why=reason(error)), []
+            return Program(records=tuple(PRIMITIVES.values()), why=reason(error)), []
 
     def _program(self, out, leaves):
         """The Program that computes what a traced call returned."""

@@ -51,7 +51,7 @@ class Signature:
             self.function(x)
         elif isinstance(x, type) and x.__module__ == "builtins":
             self.key.append(x)
-        elif is_ours(x) and hasattr(x, "__wrapped__"):  # another compiled function
+        elif is_ours(type(x)) and hasattr(x, "__wrapped__"):  # another compiled function
             self.add(x.__wrapped__)
         else:
             self.key.append(...)
@@ -73,8 +73,8 @@ class Signature:
 
 
 def is_ours(x):
-    """Whether a function, or the class of an object, is of this package."""
-    return (getattr(x, "__module__", None) or "").partition(".")[0] == PACKAGE
+    """Whether a function or a class is of this package."""
+    return (x.__module__ or "").partition(".")[0] == PACKAGE
 
 
 @functools.lru_cache(maxsize=1024)
