@@ -29,7 +29,8 @@ def class_page(graded: list[Graded], sandbox: bool = True) -> str:
                           f"{'' if sandbox else ' Graded without a sandbox.'}",
                   modules=[module_section(name, members) for name, members in sorted(modules.items())],
                   legend="  ".join(f"{sign} {status}" for status, sign in SIGNS.items()),
-                  run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)], failures=[(place_of(each), each.failure) for each in graded if each.failure])
+                  run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)], failures=[(place_of(each), each.failure) for each in graded if each.failure],
+                  signs=[(place_of(each), "; ".join(each.signs)) for each in graded if each.signs])
 
 
 def count(number: int, word: str) -> str:

@@ -27,7 +27,7 @@ from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.repair import LARGEST
 from autograder.grading.seed import course_seed
 from autograder.grading.student_page import student_page
-from autograder.grading.worker import Result, Task, verdicts_in
+from autograder.grading.worker import Result, Task, signs_in, verdicts_in
 from autograder.judge.report import HEADLINES
 from autograder.lesson.build import write_atomically
 from autograder.lesson.notebooks import solved_notebook
@@ -137,7 +137,7 @@ class ClassRun:
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
         if not stamp.get("key") or stamp["key"] != self.task(submission.module, submitted_bytes(submission)).key:
             return False
-        self.add(place, Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"]))
+        self.add(place, Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"], signs=signs_in(notebook)))
         return True
 
     def prove(self, modules: list[str], workers) -> dict[str, bytes]:
@@ -173,7 +173,7 @@ class ClassRun:
         write_bytes(autograded(submission, out), result.notebook)
         if marked:
             self.folder.feedback(submission.student, submission.module)
-        self.add(place, Graded(submission, rows_of(submission, result.verdicts), result.seconds))
+        self.add(place, Graded(submission, rows_of(submission, result.verdicts), result.seconds, signs=result.signs))
 
     def add(self, place: int, graded: Graded) -> None:
         self.graded[place] = graded

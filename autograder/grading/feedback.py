@@ -9,16 +9,12 @@ from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solut
 from traitlets.config import Config
 
 from autograder.grading.harmless import harmless
-from traitlets.config import Config
-
-from autograder.grading.harmless import harmless
 
 
 @lru_cache
 def exporter():
     """nbgrader's own, with its template; all but the scores, which it would ask the gradebook for."""
     converter = GenerateFeedback(coursedir=CourseDirectory(), config=harmless(Config()))
-    converter.update_config(harmless(Config()))
     made = converter.exporter_class(config=converter.config)
     for preprocessor in converter.preprocessors[1:]:
         made.register_preprocessor(preprocessor, enabled=True)

@@ -33,12 +33,16 @@ class Submission:
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """A submission that was graded; `failure` is "" unless the grader itself failed on it."""
+    """A submission that was graded; `failure` is "" unless the grader itself failed on it.
+
+    signs   what its process did that right work has no reason for; worth a look, and it moves no mark
+    """
 
     submission: Submission
     rows: list[Row]
     seconds: float
     failure: str = ""
+    signs: tuple[str, ...] = ()
 
     @property
     def points(self) -> float:

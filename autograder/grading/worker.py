@@ -62,6 +62,10 @@ class Result:
         """{exercise: verdict} out of the autograded notebook."""
         return verdicts_in(json.loads(self.notebook)) if self.notebook else {}
 
+    @property
+    def signs(self) -> tuple[str, ...]:
+        return signs_in(json.loads(self.notebook)) if self.notebook else ()
+
 
 def work(task: Task) -> Result:
     """Grade. Whatever goes wrong ends here, as a failure."""
@@ -108,6 +112,11 @@ def given_up(task: Task, reason: str) -> Result:
         if kind == "check":
             write_verdict(cell, Verdict(find(name), "crashed", reason=reason))
     return finished(notebook, replace(task, key=""), 0.0)
+
+
+def signs_in(notebook: dict) -> tuple[str, ...]:
+    """What the submission's process did that right work has no reason for."""
+    return tuple(notebook["metadata"].get("course", {}).get("signs", ()))
 
 
 def verdicts_in(notebook: dict) -> dict[str, dict]:
