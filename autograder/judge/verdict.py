@@ -53,21 +53,21 @@ def judge(check: Check, trials: list[dict], seed: str) -> Verdict:
             verdict.wrong.append(difference)
         else:
             verdict.right.append(name)
-    verdict.same_for_all = bool(verdict.wrong) and only_constants(verdict.right, expected)
+    verdict.same_for_all = bool(verdict.wrong) and only_constants(check, verdict.right, expected)
     verdict.status = status_of(verdict)
     if verdict.status not in ("ok", "missing"):
         verdict.mistakes = known_mistakes(check, got, list(expected[0]), seed)
     return verdict
 
 
-def only_constants(right: list[str], expected: list[dict]) -> bool:
+def only_constants(check: Check, right: list[str], expected: list[dict]) -> bool:
     """Is everything right the same in all trials, while something else is not?
 
     What is the same for every seed stands in a student's own notebook, and can be sent without an exercise being
     written. So it counts only beside something that cannot be known.
     """
     first, *others = expected
-    varying = {name for name in first if any(not same(first[name], other[name], 0, 0) for other in others)}
+    varying = {name for name in first if any(not same(first[name], other[name], check.rtol, check.atol) for other in others)}
     return bool(varying) and not varying & set(right)
 
 
