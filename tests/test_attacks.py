@@ -1,0 +1,74 @@
+"""Attacks: none earns a point, reads what it must not, leaves a process behind, or stops the grader."""
+
+import json
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+
+import psutil
+import pytest
+from attacks import ATTACKS, CANARY
+
+from autograder.grading.repair import repaired
+from autograder.grading.sample_class import MODULE
+from autograder.judge.bench import Limits
+from autograder.judge.kernel import Box
+from autograder.judge.notebook import judge_notebook
+from autograder.judge.report import HEADLINES
+from autograder.sandbox.bubblewrap import why_not
+from autograder.sandbox.course import course_for
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
+LIMITS = Limits(cell_seconds=3, seconds=40, deaths=2, trials=2)
+SEED = f"{CANARY}, the seed"
+
+
+def graded(make):
+    """The notebook that comes out, and the verdicts."""
+    notebook = repaired(json.dumps(make()).encode(), MODULE)
+    return notebook, judge_notebook(notebook, MODULE, SEED, LIMITS, Box())
+
+
+@lru_cache
+def points_of(honest) -> dict[str, float]:
+    return {name: verdict.points for name, verdict in graded(honest)[1].items()}
+
+
+def processes_in(folder) -> list[str]:
+    """The command lines of processes whose kernel was started in that folder."""
+    return [line for line in (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])) if str(folder) in line]
+
+
+def withstands(attack, monkeypatch):
+    """Grade it in a place full of canaries, and look at what came of it."""
+    course_for(MODULE)  # made once for each process, and not in the folder that goes at the end
+    with tempfile.TemporaryDirectory(prefix="atk") as folder:
+        monkeypatch.setenv("COURSE_SEED", SEED)
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        other = Path(folder, "submitted", "another-student", MODULE, f"{MODULE}.ipynb")
+        other.parent.mkdir(parents=True)
+        for path in (other, Path(folder, "gradebook.db"), Path(folder, "course_seed")):
+            path.write_text(CANARY)
+            path.chmod(0o644)
+        Path(folder).chmod(0o755)
+        notebook, verdicts = graded(attack.make)
+        honest = points_of(attack.honest) if attack.honest else {}
+        for name, verdict in verdicts.items():
+            assert verdict.points <= honest.get(name, 0), f"{name} gained: {verdict}"
+            assert verdict.status in HEADLINES
+        text = json.dumps([cell.outputs for cell in notebook.cells if cell.cell_type == "code"])
+        assert CANARY not in text, "it has read what it must not"
+        assert "stack.extend" not in text, "it has read the reference"
+        signs = notebook.metadata.get("course", {}).get("signs", [])
+        assert not attack.sign or any(attack.sign in sign for sign in signs), signs
+        assert other.read_text() == Path(folder, "gradebook.db").read_text() == CANARY
+        assert len(json.dumps(notebook)) < 2_000_000
+        assert not processes_in(folder), "it left a process behind"
+        left = [name for name in os.listdir(folder) if name.startswith("course-kernel-")]
+        assert not left, "it left files behind"
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_gains_nothing(name, monkeypatch):
+    withstands(ATTACKS[name], monkeypatch)
