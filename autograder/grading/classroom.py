@@ -118,7 +118,11 @@ class ClassRun:
         with self.how.start_workers() as workers:
             compiled = self.prove(modules, workers)
             for place, result in workers.results(self.jobs(waiting, compiled)):
-                self.keep(place, result)
+                try:
+                    self.keep(place, result)
+                except OSError as error:
+                    raise CourseError(f"{error.filename or self.folder.out} cannot be written ({error.strerror}); make room or see to the "
+                                      "folder, then run the same command again: what is graded already is kept.") from None
 
     def by_module(self) -> list[int]:
         """Places, module after module: a worker starts the next kernel of a module while one of its notebooks runs."""
@@ -207,7 +211,8 @@ def course_digest(module: str) -> str:
 def submitted_bytes(submission: Submission) -> bytes:
     """The one file that counts; b"" where it is none, a link, or cannot be read. No more than `repair` reads, and a byte."""
     try:
-        if submission.notebook.is_file() and not submission.notebook.is_symlink():
+        linked = submission.notebook.is_symlink() or submission.path.is_symlink()
+        if submission.notebook.is_file() and not linked:
             with open(submission.notebook, "rb") as file:
                 return file.read(LARGEST + 1)
     except OSError:

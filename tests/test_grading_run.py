@@ -1,0 +1,177 @@
+"""A run over a class: workers that are killed, a coordinator that is killed, files and gradebooks that are in the way."""
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import pytest
+from nbgrader.api import Gradebook
+
+from autograder.errors import CourseError
+from autograder.grading import local
+from autograder.grading.classroom import How, find_submissions, grade, submitted_bytes
+from autograder.grading.local import LocalWorkers
+from autograder.grading.repair import LARGEST
+from autograder.grading.sample_class import CASES, MODULE, write_submission
+from autograder.grading.worker import Task, given_up, work
+from autograder.lesson.text import read_lesson
+from autograder.sandbox.bubblewrap import why_not
+
+SANDBOX = not why_not()
+STUDENTS = ("solved", "blank", "mistake-1", "broken-json")
+
+
+def how(**more):
+    return How(sandbox=SANDBOX, workers=2, **more)
+
+
+def graded(folder, out, **more):
+    """(rows, Graded of each in the order in which they ended)."""
+    seen = []
+    submissions, _ = find_submissions(folder)
+    return grade(submissions, out, [MODULE], seen.append, how(**more)), seen
+
+
+@pytest.fixture(scope="module")
+def small_class(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("submissions")
+    for student in STUDENTS:
+        write_submission(folder, student, MODULE, CASES[student].make())
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(small_class, tmp_path_factory):
+    out = tmp_path_factory.mktemp("done")
+    graded(small_class, out)
+    return out
+
+
+def test_a_second_run_grades_nothing_and_says_the_same(small_class, done, tmp_path, monkeypatch):
+    before = (done / "grades.csv").read_bytes()
+    monkeypatch.setattr(How, "start_workers", lambda self: pytest.fail("nothing is left to grade"))
+    _, seen = graded(small_class, done)
+    assert (done / "grades.csv").read_bytes() == before and len(seen) == len(STUDENTS)
+
+
+def test_what_was_resubmitted_is_graded_and_a_manual_mark_stays(small_class, done, tmp_path):
+    folder, out = tmp_path / "submissions", tmp_path / "out"
+    shutil.copytree(small_class, folder)
+    shutil.copytree(done, out)
+    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
+        grade_of = book.find_submission_notebook(MODULE, MODULE, "blank").grades[0]
+        name, grade_of.manual_score = grade_of.name, 1.5
+        book.db.commit()
+    write_submission(folder, "blank", MODULE, CASES["mistake-1"].make())
+    rows, _ = graded(folder, out)
+    points = {student: sum(row.points for row in rows if row.student == student) for student in STUDENTS}
+    assert points["blank"] == points["mistake-1"] > 0
+    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
+        assert book.find_grade(name, MODULE, MODULE, "blank").manual_score == 1.5
+
+
+def test_a_coordinator_killed_at_three_moments_ends_with_the_same_marks(small_class, done, tmp_path):
+    command = [sys.executable, "-m", "autograder", "grade", str(small_class), "--out", str(tmp_path), "--workers", "2",
+               "--sandbox" if SANDBOX else "--no-sandbox"]
+
+    def notebooks():
+        return len(list(tmp_path.glob("autograded/*/*/*.ipynb")))
+
+    for wanted in (0, 1, 2):
+        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 120
+        while run.poll() is None and notebooks() < wanted and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(0.0 if wanted else 3.0)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+    assert subprocess.run(command, capture_output=True).returncode == 0
+    assert (tmp_path / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
+    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+        assert sorted(made.student.id for made in book.assignment_submissions(MODULE)) == sorted(STUDENTS)
+
+
+# -- workers ----------------------------------------------------------------------------------------
+
+def task(data=b"", **more):
+    return Task(MODULE, data, "a seed", sandbox=SANDBOX, **more)
+
+
+def test_a_worker_that_is_killed_gets_its_submission_once_more():
+    with LocalWorkers(1) as workers:
+        first = workers.lanes[0].process
+        os.kill(first.pid, signal.SIGKILL)
+        results = dict(workers.results([("a", task()), ("b", task())]))
+        assert workers.lanes[0].process.pid != first.pid
+    assert {verdict["status"] for result in results.values() for verdict in result.verdicts.values()} == {"invalid"}
+
+
+def test_a_submission_that_kills_its_worker_again_is_crashed_with_the_reason_and_the_others_are_untouched(monkeypatch):
+    def give(lane, job, real=local.Lane.give):
+        real(lane, job)
+        if job[0] == "fatal":
+            lane.process.kill()
+
+    monkeypatch.setattr(local.Lane, "give", give)
+    with LocalWorkers(2) as workers:
+        results = dict(workers.results([("fatal", task()), ("other", task())]))
+    assert {verdict["status"] for verdict in results["fatal"].verdicts.values()} == {"crashed"}
+    assert b"signal 9" in results["fatal"].feedback
+    assert {verdict["status"] for verdict in results["other"].verdicts.values()} == {"invalid"}
+
+
+def test_a_result_that_was_given_up_is_tried_again_in_the_next_run():
+    assert b'"key": ""' in given_up(task(key="a key"), "why").notebook
+
+
+def test_a_file_of_200_megabytes_is_not_read_whole(tmp_path):
+    write_submission(tmp_path, "large", MODULE, "")
+    submission = find_submissions(tmp_path)[0][0]
+    with open(submission.notebook, "r+b") as file:
+        file.truncate(200_000_000)
+    data = submitted_bytes(submission)
+    assert len(data) == LARGEST + 1
+    assert {verdict["status"] for verdict in work(task(data)).verdicts.values()} == {"invalid"}
+
+
+# -- files and gradebooks ---------------------------------------------------------------------------
+
+def test_links_folders_and_what_vanished_are_empty_and_unicode_names_are_names(tmp_path):
+    for student in ("link", "folder", "gone", "Zoë 李"):
+        write_submission(tmp_path / "in", student, MODULE, "x")
+    found = {submission.student: submission for submission in find_submissions(tmp_path / "in")[0]}
+    secret = tmp_path / "secret"
+    secret.write_text("not to be read")
+    found["link"].notebook.unlink()
+    found["link"].notebook.symlink_to(secret)
+    found["folder"].notebook.unlink()
+    found["folder"].notebook.mkdir()
+    shutil.rmtree(found["gone"].path)
+    assert [submitted_bytes(found[name]) for name in ("link", "folder", "gone", "Zoë 李")] == [b"", b"", b"", b"x"]
+    rows = grade(list(found.values()), tmp_path / "out", [MODULE], lambda graded: None, how())
+    assert len(rows) == 4 * len(read_lesson(MODULE).exercises)
+    assert {row.status for row in rows if row.student in ("Zoë 李", "link", "folder")} == {"invalid"}
+    assert {row.status for row in rows if row.student == "gone"} == {"missing"}
+    assert (tmp_path / "out" / "autograded" / "Zoë 李" / MODULE / f"{MODULE}.ipynb").exists()
+
+
+def test_a_locked_gradebook_is_one_sentence_and_nothing_is_lost(small_class, done, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(done, out)
+    with sqlite3.connect(out / "gradebook.db") as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CourseError, match="gradebook cannot be written.*locked"):
+            graded(small_class, out)
+        other.rollback()
+    graded(small_class, out)
+    assert (out / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
+
+
+def test_a_gradebook_that_is_none_is_one_sentence(small_class, tmp_path):
+    (tmp_path / "gradebook.db").mkdir()
+    with pytest.raises(CourseError, match="gradebook cannot be written"):
+        graded(small_class, tmp_path)
