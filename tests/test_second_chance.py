@@ -59,19 +59,20 @@ def not_ok(verdicts):
 MUL = mistaken("mul", "each factor keeps its own value")
 
 
-# -- with kernels -------------------------------------------------------------------------------------------------------
+# -- with kernels -----------------------------------------------------------------------------------------------------
 
 def test_a_wrong_product_and_a_wrong_order_cost_themselves_alone():
-    """With the order the wrong way round, what comes out of a right `backward` is just that of a known mistake in it."""
+    """With the order the wrong way round, a right `backward` gives just what a known mistake in it gives."""
     notebook = solved(mul=MUL, order=mistaken("order", "the list is the wrong way round"))
     verdicts = judged(notebook)
     assert not_ok(verdicts) == {"value.mul": "partial", "value.order": "partial"}
-    assert verdicts["value.derived"].again == ("Your value.derived is right; it failed because `__mul__` above is not right yet. "
-                                               "With the reference in its place it passes.")
-    assert verdicts["value.backward"].again == ("Your `backward` is right; it failed because of what is not right yet above: `__mul__`, "
-                                                "`topological_order`. With the reference in their place it passes.")
-    cell = notebook.cells[at(notebook.cells, "check-value-backward")]
-    assert verdicts["value.backward"].again in cell.outputs[0].data["text/plain"] and cell.outputs[1].data["text/plain"] == "4"
+    derived, backward = verdicts["value.derived"].again, verdicts["value.backward"].again
+    assert derived == ("Your value.derived is right; it failed because `__mul__` above is not right yet. "
+                       "With the reference in its place it passes.")
+    assert backward == ("Your `backward` is right; it failed because of what is not right yet above: `__mul__`, "
+                        "`topological_order`. With the reference in their place it passes.")
+    outputs = notebook.cells[at(notebook.cells, "check-value-backward")].outputs
+    assert backward in outputs[0].data["text/plain"] and outputs[1].data["text/plain"] == "4"
     assert not any(verdict.again for verdict in (verdicts["value.mul"], verdicts["value.pow"]))
 
 
@@ -84,7 +85,7 @@ def test_a_mistake_of_its_own_is_found_behind_that_of_another_and_costs_once_too
     text = str(Report(backward))
     assert "Not written yet, above: `__mul__`. With the reference in its place" in text
     assert "expected" not in text and "\n  wrong      c = (a + b)·b: b.grad" in text
-    assert "because `backward` above" in verdicts["value.gradcheck"].again or "`backward`" in verdicts["value.gradcheck"].again
+    assert "not right yet above: `__mul__`, `backward`." in verdicts["value.gradcheck"].again
 
 
 KILLS_WHERE_THE_PRODUCT_IS_RIGHT = '''
@@ -113,30 +114,39 @@ def two_gradients(f, inputs):
             exec(text, globals())
             return two_gradients(f, inputs)
     for each in gc.get_objects():
-        if isinstance(each, types.FunctionType) and each.__name__ == "two_gradients" and "gc" not in each.__code__.co_names:
-            return each(f, inputs)
+        if isinstance(each, types.FunctionType) and each.__name__ == "two_gradients":
+            if "gc" not in each.__code__.co_names:
+                return each(f, inputs)
 '''
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_who_looks_for_the_reference_of_what_is_judged_finds_none_and_what_else_is_found_is_not_shown():
-    notebook = solved(mul=MUL, derived=solution("derived") + KILLS_WHERE_THE_PRODUCT_IS_RIGHT, backward=solution("backward") + TELLS,
-                      gradcheck=STEALS)
+    notebook = solved(mul=MUL, derived=solution("derived") + KILLS_WHERE_THE_PRODUCT_IS_RIGHT,
+                      backward=solution("backward") + TELLS, gradcheck=STEALS)
     verdicts = judged(notebook)
     assert not_ok(verdicts).keys() == {"value.mul", "value.derived", "value.backward", "value.gradcheck"}
     assert not verdicts["value.derived"].again, "a kernel that dies in the second run changes nothing"
     wrong = [difference.quantity for difference in verdicts["value.backward"].wrong]
-    assert verdicts["value.backward"].again and wrong and all("zero_grad" in quantity for quantity in wrong), "it found the product's"
+    assert verdicts["value.backward"].again and wrong, "it found the product's"
+    assert all("zero_grad" in quantity for quantity in wrong)
     assert "other.data, self.data" not in str([cell.get("outputs") for cell in notebook.cells])
     assert verdicts["value.gradcheck"].points == 0 and not verdicts["value.gradcheck"].again
 
 
 def test_helpers_are_there_wherever_they_stand_and_what_undoes_a_reference_is_undone():
-    derived = solution("derived").replace("self * -1.0", "negated(self)").replace("self + -as_value(other)", "self + opposite(other)")
+    derived = solution("derived").replace("self * -1.0", "negated(self)").replace("-as_value(other)", "opposite(other)")
     notebook = solved(mul=MUL + "\n\ndef negated(a):\n    return a * -1.0", derived=derived)
-    added = "def opposite(other):\n    return -as_value(other)\n\n@add_to_class(Value)\ndef __mul__(self, other):\n    return None"
+    added = """
+def opposite(other):
+    return -as_value(other)
+
+@add_to_class(Value)
+def __mul__(self, other):
+    return None
+"""
     notebook.cells.insert(at(notebook.cells, "exercise-value-derived"), nbformat.v4.new_code_cell(added))
-    notebook.cells.insert(at(notebook.cells, "check-value-backward"), nbformat.v4.new_code_cell("import sys; sys.exit(1)"))
+    notebook.cells.insert(at(notebook.cells, "check-value-backward"), nbformat.v4.new_code_cell("sys.exit(1)"))
     assert not_ok(judged(notebook)) == {"value.mul": "partial"}
 
 
@@ -145,7 +155,7 @@ def test_a_method_that_a_later_cell_writes_over_by_mistake_costs_that_cell():
     assert not_ok(judged(notebook)) == {"value.derived": "partial"}
 
 
-# -- with kernels that only write down what is asked of them ------------------------------------------------------------
+# -- with kernels that only write down what is asked of them ----------------------------------------------------------
 
 class FakeKernel:
     """Notes what it is to run. Every probe comes back without an answer, as from code that raises."""
@@ -163,7 +173,7 @@ class FakeKernel:
 
 
 def second_run(notebook, statuses, kernel=FakeKernel, limits=Limits(), mistakes=()):
-    """What is asked of the kernels after a first run that gave these verdicts, a list for each kernel; and the verdicts."""
+    """What is asked of each kernel after a first run that gave these verdicts; the verdicts; those of the first run."""
     bench = Bench(notebook, LESSON, "a seed", limits, None)
     first = {name: Verdict(find(name), statuses.get(name, "ok")) for name in NAMES}
     for name, verdict in first.items():
@@ -190,8 +200,9 @@ def test_right_work_and_blank_work_is_not_run_again():
 
 def test_a_single_error_is_not_run_again_and_each_that_fails_again_costs_a_kernel():
     assert second_run(solved(), {"value.pow": "wrong"})[0] == []
-    logs, _, _ = second_run(solved(), dict.fromkeys(["value.add", "value.pow", "value.order", "value.backward"], "wrong"))
-    assert [probed(log) for log in logs] == [["value.pow", "value.order", "value.backward"], ["value.order", "value.backward"], ["value.backward"]]
+    wrong = ["value.add", "value.pow", "value.order", "value.backward"]
+    logs, _, _ = second_run(solved(), dict.fromkeys(wrong, "wrong"))
+    assert [probed(log) for log in logs] == [wrong[1:], wrong[2:], wrong[3:]]
 
 
 def test_a_known_mistake_is_its_own_unless_what_it_builds_on_is_wrong():
@@ -227,11 +238,11 @@ def test_the_reference_of_an_exercise_that_is_judged_is_in_no_kernel_before(data
 
 
 def test_all_that_the_lesson_has_before_is_in_place_when_it_is_judged():
-    logs, _, _ = second_run(solved(), dict.fromkeys(["value.mul", "value.derived", "value.backward"], "wrong"))
-    log = logs[0]
-    for name in ("value.derived", "value.backward"):
-        kind, source = log[log.index(("probe", name)) - 1]
-        before = [earlier for earlier in NAMES[:NAMES.index(name)] if earlier not in ("value.derived", "value.backward")]
+    again = ["value.derived", "value.backward"]
+    logs, _, _ = second_run(solved(), dict.fromkeys(["value.mul", *again], "wrong"))
+    for name in again:
+        kind, source = logs[0][logs[0].index(("probe", name)) - 1]
+        before = [earlier for earlier in NAMES[:NAMES.index(name)] if earlier not in again]
         assert kind == "run" and all(LESSON.exercise(earlier).solved in source for earlier in before)
 
 
@@ -260,18 +271,19 @@ def test_cells_that_did_not_end_are_not_run_again():
     assert [("run", "while True: pass") in log for log in logs] == [True, False]
 
 
-# -- what is said, and how the student writes ---------------------------------------------------------------------------
+# -- what is said, and how the student writes -------------------------------------------------------------------------
 
-@pytest.mark.parametrize("statuses, sentence", [
-    ({"value.mul": "missing"}, "it failed because `__mul__` above is not written yet. With the reference in its place it passes."),
-    ({"value.mul": "wrong"}, "it failed because `__mul__` above is not right yet. With the reference in its place it passes."),
+@pytest.mark.parametrize("statuses, reason", [
+    ({"value.mul": "missing"}, "`__mul__` above is not written yet. With the reference in its place"),
+    ({"value.mul": "wrong"}, "`__mul__` above is not right yet. With the reference in its place"),
     ({"value.slope": "wrong", "value.exp_log": "missing"},
-     "it failed because of what is not right yet above: `slope`, value.exp_log. With the reference in their place it passes."),
+     "of what is not right yet above: `slope`, value.exp_log. With the reference in their place"),
 ])
-def test_what_was_in_the_way_is_named(statuses, sentence):
+def test_what_was_in_the_way_is_named(statuses, reason):
     best = {name: Verdict(find(name), statuses.get(name, "ok")) for name in NAMES}
     best["value.backward"].needs = [need for need in find("value.backward").needs if need in statuses]
-    assert explanation(best["value.backward"], best, LESSON) == f"Your `backward` is right; {sentence}"
+    sentence = f"Your `backward` is right; it failed because {reason} it passes."
+    assert explanation(best["value.backward"], best, LESSON) == sentence
 
 
 def test_the_references_are_written_as_the_student_writes():

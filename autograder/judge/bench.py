@@ -1,7 +1,7 @@
 """One run over a student's notebook: its cells in order in their kernel, and each check's probe where it stands.
 
-A kernel that dies is started again, and the cells before it are run again without the one that killed it; so a crash in one
-exercise costs that exercise.
+A kernel that dies is started again, and the cells before it are run again without the one that killed it; so a crash in
+one exercise costs that exercise.
 """
 
 import re
@@ -92,7 +92,8 @@ class Bench:
     def judge(self, check: Check) -> Verdict:
         if not self.ready():
             if not self.in_time:
-                return Verdict(check, "timeout", reason=f"The notebook took more than {self.limits.seconds:g} s before this check.")
+                reason = f"The notebook took more than {self.limits.seconds:g} s before this check."
+                return Verdict(check, "timeout", reason=reason)
             return Verdict(check, "crashed", reason="The notebook's process ended too often before this check.")
         return self.explained(self.probe(check, self.kernel))
 

@@ -11,7 +11,8 @@ from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
 
 
-def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(), box: Box | None = None) -> dict[str, Verdict]:
+def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(),
+                   box: Box | None = None) -> dict[str, Verdict]:
     """Verdicts by exercise; the notebook's cells get their outputs, its checks their reports and marks.
 
     What its process did that right work has no reason for is noted in the notebook's metadata, under course.signs.

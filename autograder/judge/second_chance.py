@@ -1,8 +1,8 @@
 """A second chance: an error early in a notebook costs once, not again in every exercise that builds on it.
 
-After the run over a notebook, what lost points is judged once more, in a fresh kernel in which the reference takes the place
-of all other exercises. The better of the two results counts. What is judged there has its own reference nowhere in
-that kernel, and what the kernel sends is compared, but never shown: the code could have read a reference into it.
+After the run over a notebook, what lost points is judged once more, in a fresh kernel in which the reference takes the
+place of all other exercises. The better of the two results counts. What is judged there has its own reference nowhere
+in that kernel, and what the kernel sends is compared, but never shown: the code could have read a reference into it.
 """
 
 import re
@@ -49,7 +49,8 @@ def candidates(verdicts: dict[str, Verdict], bench: Bench) -> list[str]:
     A known mistake, where all that the exercise builds on is right, is its own.
     """
     wrong = [name for name in bench.lesson.exercises if name in verdicts and verdicts[name].status != "ok"]
-    return [name for name in wrong[1:] if (verdicts[name].needs or not verdicts[name].mistakes) and can_run(name, bench)]
+    return [name for name in wrong[1:]
+            if (verdicts[name].needs or not verdicts[name].mistakes) and can_run(name, bench)]
 
 
 def can_run(name: str, bench: Bench) -> bool:
@@ -71,28 +72,30 @@ def judge_again(names: list[str], bench: Bench, kernel: StudentKernel, style: di
     exercises, passed, found = bench.lesson.exercises, [], {}
     for position, cell in enumerate(bench.cells):
         kind, name = course_cell(cell)
+        if len(found) == len(names) or not kernel.alive or not bench.in_time:
+            break
         if kind == "check" and name in names:
             found[name] = unseen(bench.probe(find(name), kernel))
-            if len(found) == len(names):
-                break
-        elif bench.is_to_run(cell) and kind != "check" and bench.endings.get(position) not in ENDLESS:
+        elif kind != "check" and bench.is_to_run(cell) and bench.endings.get(position) not in ENDLESS:
             run = kernel.run(cell.source, bench.limits.cell_seconds)
             if run.status in ENDLESS:
                 bench.endings[position] = run.status  # not once more
+        elif kind != "exercise":
+            continue
         if kind == "exercise" and name not in names:
             passed.append(name)
-        first = next(exercises.index(each) for each in names if each not in found)
-        references = [style.get(each) or bench.lesson.exercise(each).solved for each in passed if exercises.index(each) < first]
+        first = min((exercises.index(each) for each in names if each not in found), default=0)
+        references = [style.get(each) or bench.lesson.exercise(each).solved for each in passed
+                      if exercises.index(each) < first]
         if references:
             kernel.run("\n\n\n".join(references), bench.limits.cell_seconds)
-        if not kernel.alive or not bench.in_time:
-            break
     return found
 
 
 def unseen(verdict: Verdict) -> Verdict:
-    """The verdict without anything that the student's process said: which quantities are right, and which mistake it is."""
-    return replace(verdict, wrong=[replace(difference, got=MISSING, input="") for difference in verdict.wrong], device="")
+    """The verdict without what the student's process said: which quantities are right, and which mistake it is."""
+    wrong = [replace(difference, got=MISSING, input="") for difference in verdict.wrong]
+    return replace(verdict, wrong=wrong, device="")
 
 
 def is_better(second: Verdict, first: Verdict) -> bool:
@@ -101,16 +104,16 @@ def is_better(second: Verdict, first: Verdict) -> bool:
 
 
 def style_of(bench: Bench) -> dict[str, str]:
-    """References written as this student writes: of a variant that runs through several exercises, {exercise: source}; or none.
+    """The references of exercises written as this student writes, {exercise: source}; {} if that is the lesson's way.
 
-    Such a variant is known by the attributes that it alone uses. A closure on every node, and a `backward` that calls them,
-    cannot work on nodes of the reference, which have none.
+    A way to write runs through several exercises, as a variant of a check, and is known by the attributes that it alone
+    uses. A `backward` that calls a closure of every node cannot work on nodes of the reference, which have none.
     """
     lesson = bench.lesson
-    variants = [{}] + [variant.edit.sources for name in lesson.exercises for variant in find(name).variants if len(variant.edit.sources) > 1]
+    ways = [variant.edit.sources for name in lesson.exercises for variant in find(name).variants]
     usual = attributes(cell.solved for cell in lesson.cells if cell.is_code)
     own = attributes(cell.source for cell in bench.cells if bench.is_to_run(cell)) - usual
-    return max(variants, key=lambda sources: len(own & attributes(sources.values())))
+    return max([{}] + [way for way in ways if len(way) > 1], key=lambda way: len(own & attributes(way.values())))
 
 
 def attributes(sources) -> set[str]:
@@ -119,17 +122,15 @@ def attributes(sources) -> set[str]:
 
 def explanation(verdict: Verdict, best: dict[str, Verdict], lesson: Lesson) -> str:
     """What was in the way, in one or two sentences."""
-    order = lesson.exercises
-    causes = verdict.needs or [name for name in order[:order.index(verdict.check.name)] if name in best and best[name].status != "ok"]
+    before = lesson.exercises[:lesson.exercises.index(verdict.check.name)]
+    causes = verdict.needs or [name for name in before if name in best and best[name].status != "ok"]
     state = "written" if all(best[cause].status == "missing" for cause in causes) else "right"
-    names, place = ", ".join(spoken(cause, lesson) for cause in causes), "its place" if len(causes) == 1 else "their place"
+    names, one = ", ".join(spoken(cause, lesson) for cause in causes), len(causes) == 1
+    place = f"With the reference in {'its' if one else 'their'} place"
     if verdict.status != "ok":
-        return f"Not {state} yet, above: {names}. With the reference in {place}, this is what remains to be done here."
-    if len(causes) == 1:
-        reason = f"because {names} above is not {state} yet"
-    else:
-        reason = f"because of what is not {state} yet above: {names}"
-    return f"Your {spoken(verdict.check.name, lesson)} is right; it failed {reason}. With the reference in {place} it passes."
+        return f"Not {state} yet, above: {names}. {place}, this is what remains to be done here."
+    reason = f"{names} above is not {state} yet" if one else f"of what is not {state} yet above: {names}"
+    return f"Your {spoken(verdict.check.name, lesson)} is right; it failed because {reason}. {place} it passes."
 
 
 def spoken(exercise: str, lesson: Lesson) -> str:
