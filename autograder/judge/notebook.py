@@ -27,9 +27,15 @@ def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(),
         with StudentKernel(module, box) as kernel:
             bench = Bench(notebook, lesson, seed, limits, kernel)
             verdicts = bench.run()
+
+        def another_kernel() -> StudentKernel:
+            made = StudentKernel(module, box)
+            made.signs = kernel.signs  # what it shows is noted with the rest
+            return made
+
+        verdicts = with_second_chances(verdicts, bench, another_kernel)
         if kernel.signs:
             notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"signs": kernel.signs}
-        verdicts = with_second_chances(verdicts, bench, lambda: StudentKernel(module, box))
     for cell in notebook.cells:
         kind, name = course_cell(cell)
         if kind == "check":
