@@ -2,6 +2,7 @@
 
 import ast
 import atexit
+import compileall
 import shutil
 import tempfile
 from functools import lru_cache
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from autograder import paths
 from autograder.lesson.text import read_lesson
+from autograder.sandbox.bubblewrap import COURSE
 
 NOTEBOOK = '''"""What a student's notebook imports, while it is graded: checks are run by the grader, not here."""
 
@@ -83,6 +85,8 @@ def course_for(module: str) -> Path:
     (folder / "autograder" / "__init__.py").write_text("")
     shutil.copyfile(paths.ROOT / "autograder" / "student.py", folder / "autograder" / "student.py")
     (folder / "autograder" / "notebook.py").write_text(NOTEBOOK, encoding="utf-8")
+    # Compiled once, not in each kernel, which cannot write here; under the names that files have inside.
+    compileall.compile_dir(folder, quiet=2, stripdir=str(folder), prependdir=COURSE)
     return folder
 
 
