@@ -33,7 +33,6 @@ class Verdict:
     reason: str = ""                  # one sentence, where no comparison was possible
     again: str = ""                   # one sentence, where it comes from a second chance (`second_chance`)
     device: str = ""                  # the answer of the second opinion, one sentence
-    signs: list[str] = field(default_factory=list)  # for the instructor: what is worth a look; it moves no mark
     same_for_all: bool = False        # is all that is right the same for every seed, and other things are not?
 
     @property
