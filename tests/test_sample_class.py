@@ -53,9 +53,14 @@ def test_each_submission_ends_in_its_state(graded, student):
     assert (float(rows[EXERCISE]["points"]) < float(rows[EXERCISE]["max_points"])) == case.loses
     if case.others:
         assert {row["status"] for name, row in rows.items() if name != EXERCISE} == {case.others}
-    before = read_lesson(MODULE).exercises[0]
-    if case.status not in ("missing", "invalid") and student != "mistakes-in-three":
-        assert rows[before]["status"] == "ok", "an exercise before the edited one must not suffer"
+
+
+def test_an_error_early_in_a_notebook_costs_once_and_the_feedback_says_so(graded):
+    out, rows = graded
+    mistaken = {name for name, row in of(rows, "mistakes-in-three").items() if row["status"] != "ok"}
+    assert mistaken == set(read_lesson(MODULE).exercises[:3])
+    page = (out / "feedback" / "mistake-1" / "index.html").read_text(encoding="utf-8")
+    assert "Your <code>backward</code> is right; it failed because <code>__mul__</code> above is not right yet." in page
 
 
 def test_the_solved_notebooks_earn_all_points(graded):

@@ -43,6 +43,10 @@ def exercise_cell(notebook):
     return next(cell for cell in notebook.cells if cell.metadata.get("course") == {"kind": "exercise", "exercise": EXERCISE})
 
 
+def exercise_cells(notebook):
+    return [cell for cell in notebook.cells if cell.metadata.course.kind == "exercise"]
+
+
 def check_cell(notebook):
     return next(cell for cell in notebook.cells if cell.metadata.get("course") == {"kind": "check", "exercise": EXERCISE})
 
@@ -72,11 +76,31 @@ def with_mistake(index: int):
 def several_mistakes():
     """One mistake in each of the first three exercises of the module."""
     notebook = solved()
-    for name in read_lesson(MODULE).exercises[:3]:
-        sources = edited_sources(find(name), find(name).mistakes[0].edit)
-        for cell in notebook.cells:
-            if cell.metadata.get("course") == {"kind": "exercise", "exercise": name}:
-                cell.source = sources[name]
+    for cell in exercise_cells(notebook)[:3]:
+        name = cell.metadata.course.exercise
+        cell.source = edited_sources(find(name), find(name).mistakes[0].edit)[name]
+    return notebook
+
+
+def stub_left():
+    notebook = solved()
+    exercise_cell(notebook).source = read_lesson(MODULE).exercise(EXERCISE).stub
+    return notebook
+
+
+def in_one_cell(notebook):
+    """All that stands in exercises in the cell of the first one; the other cells are deleted."""
+    first, *others = exercise_cells(notebook)
+    first.source = "\n\n\n".join(cell.source for cell in (first, *others))
+    for cell in others:
+        notebook.cells.remove(cell)
+    return notebook
+
+
+def closures_with_mistake():
+    """The whole lesson in the way of the first variant, with the exercise's last mistake, which is made in that way, too."""
+    notebook = with_edit(find(EXERCISE).variants[0].edit)
+    exercise_cell(notebook).source = edited_sources(find(EXERCISE), find(EXERCISE).mistakes[-1].edit)[EXERCISE]
     return notebook
 
 
@@ -132,19 +156,23 @@ def broken_json():
 CASES = {
     "solved": Case(solved, "ok", False),
     "blank": Case(blank, "missing", True, "missing"),
-    "mistake-1": Case(lambda: with_mistake(0), "partial", True, ""),
-    "mistake-2": Case(lambda: with_mistake(1), "partial", True, ""),
+    "mistake-1": Case(lambda: with_mistake(0), "partial", True),
+    "mistake-2": Case(lambda: with_mistake(1), "partial", True),
     "mistakes-in-three": Case(several_mistakes, "partial", True, ""),
+    "closures-mistake": Case(closures_with_mistake, "partial", True),
     "right-variant": Case(lambda: with_edit(find(EXERCISE).variants[0].edit), "ok", False),
-    "edited-check": Case(edited_check, "partial", True, ""),
-    "deleted-check": Case(deleted_check, "partial", True, ""),
-    "duplicated-check": Case(duplicated_check, "partial", True, ""),
-    "raised-points": Case(raised_points, "partial", True, ""),
+    "stub-left": Case(stub_left, "missing", True),
+    "one-cell": Case(lambda: in_one_cell(solved()), "ok", False),
+    "one-cell-mistake": Case(lambda: in_one_cell(with_mistake(0)), "partial", True),
+    "edited-check": Case(edited_check, "partial", True),
+    "deleted-check": Case(deleted_check, "partial", True),
+    "duplicated-check": Case(duplicated_check, "partial", True),
+    "raised-points": Case(raised_points, "partial", True),
     "stripped-metadata": Case(stripped_metadata, "ok", False),
-    "deleted-answer": Case(deleted_answer, "missing", True, ""),
+    "deleted-answer": Case(deleted_answer, "missing", True),
     "broken-json": Case(broken_json, "invalid", True, "invalid"),
-    "endless-loop": Case(lambda: with_line("while True: pass"), "timeout", True, ""),
-    "exits": Case(lambda: with_line("import os; os._exit(0)"), "crashed", True, ""),
+    "endless-loop": Case(lambda: with_line("while True: pass"), "timeout", True),
+    "exits": Case(lambda: with_line("import os; os._exit(0)"), "crashed", True),
     "warns-on-stderr": Case(lambda: with_line("import sys; print('careful', file=sys.stderr)"), "ok", False),
     "prints-50-MB": Case(prints_much, "ok", False),
 }
