@@ -90,13 +90,7 @@ class Plan:
 
 def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
     """The Plan for layouts."""
-    layouts = (a, b, *operands)
-    refuse_indices("matmul", layouts)
-    if any(layout.device is not a.device for layout in layouts):
-        raise ValueError("matmul: the operands lie on different devices")
-    if any(layout.dtype != a.dtype for layout in layouts):
-        dtypes = " and ".join(str(layout.dtype) for layout in layouts)
-        raise TypeError(f"matmul takes tensors of one dtype, not {dtypes}")
+    check_layouts(a, b, *operands)
     shapes = f"{a.shape}{'ᵀ' if transpose_a else ''} and {b.shape}{'ᵀ' if transpose_b else ''}"
     if not a.shape or not b.shape:
         raise ValueError(f"matmul takes no single numbers: shapes {shapes}")
@@ -126,6 +120,16 @@ def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
     write = local_plan if a.device.choices.local_memory else registers_plan
     return Plan(out, epilogue, *write(a.device, out.dtype, first, second, count,
                                       epilogue.expressions, kinds), (whole_a, whole_b))
+
+
+def check_layouts(*layouts):
+    """Whether they are numbers of one dtype on one device: ValueError, TypeError."""
+    refuse_indices("matmul", layouts)
+    if len({layout.device for layout in layouts}) > 1:
+        raise ValueError("matmul: the operands lie on different devices")
+    if len({layout.dtype for layout in layouts}) > 1:
+        dtypes = " and ".join(str(layout.dtype) for layout in layouts)
+        raise TypeError(f"matmul takes tensors of one dtype, not {dtypes}")
 
 
 def kinds_of(operands, out, columns, epilogue):
