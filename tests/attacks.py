@@ -11,7 +11,7 @@ from typing import Callable
 import nbformat
 
 from autograder.grading.sample_class import MODULE, blank, check_cell, exercise_cell, with_mistake
-from autograder.judge.kernel import LEFT_BEHIND, NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
+from autograder.judge.kernel import NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
 
 CANARY = "canary-7f3a"  # stands in every place that a submission must not read
 
@@ -384,7 +384,7 @@ ATTACKS = {
     "answers as a client": cell(CLIENT),
     "deletes its own folder": cell("import shutil, os\nshutil.rmtree(os.getcwd(), ignore_errors=True)"),
     "kills everybody": cell("import os, signal\nfor pid in (1, -1, os.getppid()):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass"),
-    "daemons": cell(DAEMON, LEFT_BEHIND),
+    "daemons": cell(DAEMON),
 
     # the notebook file
     "points raised": on_wrong(points_raised),
@@ -405,7 +405,7 @@ LONG_ATTACKS = {
     "fills /tmp": cell("with open('/tmp/x', 'wb') as f:\n    while True: f.write(b'x' * 2**20)"),
     "endless output": cell("import sys\nwhile True: print('x' * 10**6); sys.stderr.write('y' * 10**6)"),
     "endless output past Python": cell("import os\nwhile True: os.write(1, b'x' * 10**6); os.write(2, b'x' * 10**6)"),
-    "a display of 50 MB": cell("from IPython.display import display, HTML\ndisplay(HTML('<b>' * 17_000_000))", NO_MESSAGE),
+    "a display of 50 MB": cell("from IPython.display import display, HTML\ndisplay(HTML('<b>' * 17_000_000))"),
     "a flood of displays goes on": cell(FLOOD),
     "update_display for ever": cell("from IPython.display import display, update_display\ndisplay(1, display_id='a')\nwhile True: update_display(2, display_id='a')"),
     "stops itself": cell("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"),

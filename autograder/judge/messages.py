@@ -3,6 +3,7 @@
 import json
 import re
 
+from nbformat import ValidationError
 from nbformat.v4 import new_output, output_from_msg
 
 OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
@@ -73,5 +74,5 @@ def plain_output(message: dict):
         data.setdefault("text/plain", "")  # what a page shows where it shows nothing else
         count = {"execution_count": None} if output.output_type == "execute_result" else {}
         return new_output(output.output_type, data, **count)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError, ValidationError):
         return None
