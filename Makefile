@@ -42,9 +42,9 @@ $(DEV): $(READY) requirements-dev.lock
 	$(INSTALL) requirements-dev.lock || $(INSTALL_SLOWLY) requirements-dev.lock
 	touch $@
 
-# With it the tests drive JupyterLab; where it is not, and cannot be installed, they skip that and say so.
+# What the tests use of the system: a browser to drive JupyterLab, and the sandbox of submissions.
 .PHONY: chromium
 chromium:
-	command -v chromium >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
-		{ echo "- Chromium, from Debian"; apt-get update -qq; \
-		DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || true
+	{ command -v chromium && command -v bwrap; } >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null || \
+		{ echo "- Chromium and bubblewrap, from Debian"; apt-get update -qq; \
+		DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes apt-get install -y -qq --no-install-recommends chromium bubblewrap >/dev/null; } || true
