@@ -10,13 +10,15 @@ from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from autograder import paths
-from autograder.grading.classroom import find_submissions, grade
+from autograder.grading.classroom import How, find_submissions, grade
 from autograder.grading.records import Submission
 from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class
 from autograder.judge.report import HEADLINES
 from autograder.lesson.text import read_lesson
+from autograder.sandbox.bubblewrap import why_not
 
 MODULES = paths.module_names()
+HOW = How(sandbox=not why_not())
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def graded(tmp_path_factory):
     make_sample_class(out / "submissions")
     seen = []
     found, oddities = find_submissions(out / "submissions")
-    grade(found, out, MODULES, seen.append)
+    grade(found, out, MODULES, seen.append, HOW)
     assert not oddities and not any(graded.failure for graded in seen)
     with open(out / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -111,7 +113,7 @@ def test_nbgraders_own_command_gives_the_same_marks(graded, tmp_path):
 def test_grading_again_gives_the_same_rows(graded):
     out, rows = graded
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
-    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None)
+    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, HOW)
     assert {row.exercise: str(row.points) for row in again} == {name: row["points"] for name, row in of(rows, "mistake-1").items()}
 
 
