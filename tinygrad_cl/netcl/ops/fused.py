@@ -12,8 +12,8 @@ from tinygrad_cl.netcl.ops.elementwise import broadcast_strides, merge_axes
 from tinygrad_cl.netcl.ops.elementwise_source import options
 from tinygrad_cl.netcl.ops.fused_source import Operand, Walk, fused_source
 from tinygrad_cl.netcl.ops.reduction import CHUNK
+from tinygrad_cl.netcl.ops.reduction_source import CHAIN
 
-CHAIN = 512  # additions one after the other: rounding grows with their number
 MOST_CHUNKS = 4096  # the last one joins them all
 
 
