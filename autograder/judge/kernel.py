@@ -37,7 +37,7 @@ TWO_ANSWERS = "a check was answered more than once"
 LEFT_BEHIND = "programs that it started still ran at its end"
 
 # Runs in the kernel. It uses no name of the notebook, so a student may call a variable `exec` or `json`.
-BOOTSTRAP = f"""
+PREPARE = """
 import json, types
 from IPython import get_ipython
 
@@ -47,10 +47,22 @@ def module(name):
     return made
 
 inside, tools = module("inside"), module("tools")
-probe = inside.compile_probe(request["probe"])
-trials = inside.run_trials(probe, get_ipython().user_ns, request["seeds"], tools.Tools(), request["seconds"])
+probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
+"""
+TRIALS = f"""
+trials = inside.run_trials(probe, names, request["seeds"], tools.Tools(), request["seconds"])
 get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(trials)}})
 """
+
+
+def code_in_kernel(code: str, check: Check, **request) -> str:
+    """`code` as a cell for a student's kernel.
+
+    It finds `inside` and `tools`, the check's `probe`, the notebook's `names`, and `request`; `module(name)` makes a module
+    of a text that the request holds under that name.
+    """
+    request |= {"inside": getsource(inside), "tools": getsource(tools), "probe": check.probe_source}
+    return f"__import__('builtins').exec({PREPARE + code!r}, {{'request': {request!r}}})"
 
 
 @dataclass
@@ -269,7 +281,5 @@ class StudentKernel:
 
     def probe(self, check: Check, seeds: list[int]) -> Run:
         """Run a check's probe in the kernel, one trial per seed."""
-        request = {"inside": getsource(inside), "tools": getsource(tools), "probe": check.probe_source,
-                   "seeds": seeds, "seconds": check.seconds}
-        code = f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})"
+        code = code_in_kernel(TRIALS, check, seeds=seeds, seconds=check.seconds)
         return self.run(code, check.seconds * inside.PATIENCE * 2 + 5, is_probe=True)

@@ -13,13 +13,13 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder import paths
-from autograder.checks import find, inside, tools
+from autograder.checks import find, inside
 from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.grading.repair import repaired
 from autograder.judge.bench import Limits, course_cell
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, trial_seed
-from autograder.judge.kernel import StudentKernel
+from autograder.judge.kernel import StudentKernel, code_in_kernel
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
 from autograder.learner import inside as measuring
@@ -32,20 +32,11 @@ STYLES = (".code", "default", ""), (".code", "github-dark", "@media (prefers-col
 SECONDS = 0.5  # of measuring, for each exercise on each side
 COST = "application/x-course-cost+json"
 
-# Runs in the kernel; see judge.kernel.BOOTSTRAP. What the probe does is what the check does, on the same inputs.
-BOOTSTRAP = f"""
-import json, types
-from IPython import get_ipython
-
-def module(name):
-    made = types.ModuleType(name)
-    exec(compile(request[name], "<" + name + ">", "exec"), made.__dict__)
-    return made
-
-inside, tools, measuring = module("inside"), module("tools"), module("measuring")
-probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
+# Runs in the kernel. What the probe does is what the check does, on the same inputs.
+MEASURE = f"""
 run = lambda: inside.run_probe(probe, names, request["seed"], tools.Tools(), request["limit"])
-get_ipython().display_pub.publish({{"{COST}": json.dumps(measuring.cost_of(run, request["seconds"]))}})
+cost = module("measuring").cost_of(run, request["seconds"])
+get_ipython().display_pub.publish({{"{COST}": json.dumps(cost)}})
 """
 
 
@@ -151,10 +142,9 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
     """What `cost_of` says in that kernel; None where it has ended, or gave no answer."""
     if not kernel.alive:
         return None
-    request = {"inside": getsource(inside), "tools": getsource(tools), "measuring": getsource(measuring),
-               "probe": check.probe_source, "seed": trial_seed(NOTEBOOK_SEED, check.name, 0), "limit": check.seconds,
-               "seconds": SECONDS}
-    run = kernel.run(f"__import__('builtins').exec({BOOTSTRAP!r}, {{'request': {request!r}}})", check.seconds * inside.PATIENCE)
+    code = code_in_kernel(MEASURE, check, measuring=getsource(measuring), seed=trial_seed(NOTEBOOK_SEED, check.name, 0),
+                          limit=check.seconds, seconds=SECONDS)
+    run = kernel.run(code, check.seconds * inside.PATIENCE)
     found = [output.data[COST] for output in run.outputs if COST in output.get("data", {})]
     return json.loads(found[0]) if found else None
 
