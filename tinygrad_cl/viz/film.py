@@ -12,9 +12,7 @@ from numbers import Number
 import numpy as np
 
 from tinygrad_cl.viz.nodes import MISSING, plain, read, show
-from tinygrad_cl.viz.replay import exponent_of
-
-INFIX = ("+", "-", "*", "/", "**", "@")
+from tinygrad_cl.viz.replay import OPERATORS, exponent_of
 
 
 @dataclass(frozen=True)
@@ -258,6 +256,6 @@ def formula(graph, i, names):
 
 def applied(op, words):
     """An op on operands, in words."""
-    if op in INFIX and len(words) > 1:
+    if str(op) in OPERATORS and len(words) > 1:
         return f" {'·' if op == '*' else op} ".join(words)
     return f"{op}({', '.join(words)})"

@@ -41,7 +41,7 @@ def ends(node):
     """The node itself; of a tape, which lists its operations as `nodes`, those that nothing else was computed from; of a
     compiled graph its head.
     """
-    if hasattr(node, "head") and hasattr(node, "body"):
+    if is_compiled(node):
         return [node.head]
     listed = getattr(node, "nodes", None)
     if is_node(node) or not isinstance(listed, (list, tuple)) or not listed:
@@ -50,9 +50,14 @@ def ends(node):
     return [each for each in listed if id(each) not in used]
 
 
+def is_compiled(thing):
+    """Is it a graph of a compiled function: a chain of operations, and its end?"""
+    return hasattr(thing, "head") and hasattr(thing, "body")
+
+
 def kernels_of(graphs):
     """{id of a node: the number of the kernel that computes it}, from 1, where compiled graphs are drawn."""
-    compiled = [each for each in graphs if hasattr(each, "head") and hasattr(each, "body")]
+    compiled = [each for each in graphs if is_compiled(each)]
     return {id(node): number for number, each in enumerate(compiled, start=1) for node in (*each.body, each.head)}
 
 

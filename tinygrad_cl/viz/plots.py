@@ -5,6 +5,7 @@ No pyplot: a plot is an object that shows itself, whatever backend a notebook, a
 
 import io
 import time
+from itertools import cycle
 
 import matplotlib
 import numpy as np
@@ -40,6 +41,11 @@ class Plot:
             self.axes = self.figure.add_subplot(title=title, xlabel=xlabel, ylabel=ylabel)
         self.title = title
 
+    def legend(self, **options):
+        """Name the curves, in the look of all plots; the options are those of matplotlib's legend."""
+        with matplotlib.rc_context(LOOK):
+            self.axes.legend(**options)
+
     def _repr_svg_(self):
         text = io.StringIO()
         with matplotlib.rc_context(LOOK):
@@ -57,13 +63,12 @@ def plot_lines(x, curves, title="", xlabel="", ylabel="", log="", markers=True):
     """
     plot = Plot(title, xlabel, ylabel)
     plot.axes.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
-    for (name, y), style in zip(curves.items(), STYLES * (1 + len(curves) // len(STYLES))):
+    for (name, y), style in zip(curves.items(), cycle(STYLES)):
         y = np.array(y, dtype=float)
         y[~np.isfinite(y) | ((y <= 0) & ("y" in log))] = np.nan
         plot.axes.plot(x, y, label=name, **(style if markers else {**style, "marker": None}))
     if len(curves) > 1:
-        with matplotlib.rc_context(LOOK):
-            plot.axes.legend()
+        plot.legend()
     return plot
 
 
@@ -91,7 +96,7 @@ def plot_timeline(rows, title="What the device did"):
     """
     lanes = {name: [row[1:] for row in rows if row[0] == name] for name, *_ in rows}
     plot = Plot(title, "time", "", height=1.3 + 0.3 * len(lanes))
-    for lane, (times, style) in enumerate(zip(lanes.values(), STYLES * (1 + len(lanes) // len(STYLES)))):
+    for lane, (times, style) in enumerate(zip(lanes.values(), cycle(STYLES))):
         plot.axes.hlines([lane] * len(times), [queued for queued, _, _ in times], [start for _, start, _ in times],
                          color=style["color"], linewidth=0.6, alpha=0.6)
         plot.axes.broken_barh([(start, end - start) for _, start, end in times], (lane - 0.35, 0.7), color=style["color"])
@@ -108,7 +113,7 @@ def plot_losses(curves, title="Loss", smooth=1):
     """
     plot = Plot(title, "step", "loss")
     plot.axes.set_yscale("log")
-    for (name, losses), style in zip(curves.items(), STYLES * (1 + len(curves) // len(STYLES))):
+    for (name, losses), style in zip(curves.items(), cycle(STYLES)):
         losses = np.array(losses, dtype=float)
         losses[~np.isfinite(losses) | (losses <= 0)] = np.nan
         width = max(1, min(smooth, len(losses)))
@@ -116,8 +121,7 @@ def plot_losses(curves, title="Loss", smooth=1):
         if width > 1:
             plot.axes.plot(losses, color=style["color"], alpha=0.25, linewidth=0.8)
         plot.axes.plot(np.arange(width - 1, len(losses)), mean, label=name, color=style["color"], linestyle=style["linestyle"])
-    with matplotlib.rc_context(LOOK):
-        plot.axes.legend()
+    plot.legend()
     return plot
 
 
@@ -143,22 +147,20 @@ def plot_boundary(score, points, labels, title="Decision boundary", cells=60):
         plot.axes.scatter(*points[labels == kind].T, s=22, color=colour, marker=marker, edgecolors="white", linewidths=0.5,
                           label=f"{kind}", zorder=3)
     plot.axes.grid(False)
-    with matplotlib.rc_context(LOOK):
-        plot.axes.legend(title="label", loc="upper right", framealpha=0.9, frameon=True)
+    plot.legend(title="label", loc="upper right", framealpha=0.9, frameon=True)
     return plot
 
 
 def plot_memory(curves, title="Memory over time", xlabel="operation"):
     """Bytes that are held after each operation; `curves` is {name: bytes}. The largest of each is marked."""
     plot = Plot(title, xlabel, "bytes")
-    for (name, held), style in zip(curves.items(), STYLES * (1 + len(curves) // len(STYLES))):
+    for (name, held), style in zip(curves.items(), cycle(STYLES)):
         top = int(np.argmax(held))
         plot.axes.step(range(len(held)), held, where="post", color=style["color"], linestyle=style["linestyle"], label=name)
         plot.axes.plot(top, held[top], color=style["color"], marker=style["marker"])
     plot.axes.set_ylim(bottom=0)
     plot.axes.yaxis.set_major_formatter(matplotlib.ticker.EngFormatter("B"))
-    with matplotlib.rc_context(LOOK):
-        plot.axes.legend()
+    plot.legend()
     return plot
 
 
@@ -176,13 +178,12 @@ def plot_roofline(kernels, peak, bandwidth, title="Roofline"):
     plot.axes.plot(x, np.minimum(peak, bandwidth * x), color=MUTED, linewidth=1.4)
     plot.axes.text(x[-1], peak, "computing: the peak ", ha="right", va="bottom", color=MUTED)
     plot.axes.text(ridge / 3, peak / 3, "memory: the bandwidth  ", ha="right", va="bottom", color=MUTED)
-    for (name, (intensity, speed)), style in zip(kernels.items(), STYLES * (1 + len(kernels) // len(STYLES))):
+    for (name, (intensity, speed)), style in zip(kernels.items(), cycle(STYLES)):
         plot.axes.plot(intensity, speed, color=style["color"], marker=style["marker"], linestyle="", markersize=8,
                        label=f"{name}: {speed / min(peak, bandwidth * intensity):.0%} of its roof")
     plot.axes.set(xscale="log", yscale="log")
     plot.axes.yaxis.set_major_formatter(matplotlib.ticker.EngFormatter(""))
-    with matplotlib.rc_context(LOOK):
-        plot.axes.legend(loc="lower right")
+    plot.legend(loc="lower right")
     return plot
 
 
