@@ -47,12 +47,16 @@ def ours(size, prepare):
     from tinygrad_cl.netcl.core.device import manager
     from tinygrad_cl.netcl.core.tensor import Tensor
 
-    queue = manager.default("auto").queue
-    a, b = (ag.tensor(Tensor.from_host(queue, x), requires_grad=True) for x in inputs(size))
+    return on_the_tape(ag, Tensor, manager.default("auto").queue, size, prepare)
+
+
+def on_the_tape(ag, tensor_class, queue, size, prepare):
+    """f forward and backward, in the words that both netcls have; both keep gradients on the tensors."""
+    a, b = (ag.tensor(tensor_class.from_host(queue, x), requires_grad=True) for x in inputs(size))
     function = prepare(ag)
 
     def run():
-        a.grad = b.grad = None
+        a.grad = b.grad = a.value.grad = b.value.grad = None
         with ag.Tape() as tape:
             value = function(a, b)
         tape.backward(value)
@@ -141,19 +145,7 @@ def netcl_chain(size, prepare):
     from netcl.core.device import manager
     from netcl.core.tensor import Tensor
 
-    queue = manager.default("auto").queue
-    a, b = (ag.tensor(Tensor.from_host(queue, x), requires_grad=True) for x in inputs(size))
-    function = prepare(ag)
-
-    def run():
-        a.grad = b.grad = a.value.grad = b.value.grad = None
-        with ag.Tape() as tape:
-            value = function(a, b)
-        tape.backward(value)
-        queue.finish()
-        return value.value, a.grad, b.grad
-
-    return evaluated(run, lambda x: x.to_host())
+    return on_the_tape(ag, Tensor, manager.default("auto").queue, size, prepare)
 
 
 def make_netcl(size):

@@ -26,6 +26,19 @@ def problem(settings):
     return weights, biases, samples, rng.integers(0, sizes[-1], batch)
 
 
+def on_the_tape(ag, model, optimizer, x, y):
+    """A training step in the words that both netcls have."""
+    def step():
+        optimizer.zero_grad()
+        with ag.Tape() as tape:
+            loss = ag.cross_entropy(model(x), y)
+        tape.backward(loss)
+        optimizer.step()
+        return loss
+
+    return step
+
+
 def our_step(settings):
     """(a training step, the queue): what a user of the package writes."""
     import tinygrad_cl.netcl.autograd as ag
@@ -44,15 +57,7 @@ def our_step(settings):
     x = Tensor.from_host(queue, samples)
     y = Tensor.from_host(queue, classes, "int32")
 
-    def step():
-        optimizer.zero_grad()
-        with ag.Tape() as tape:
-            loss = ag.cross_entropy(model(x), y)
-        tape.backward(loss)
-        optimizer.step()
-        return loss
-
-    return step, queue
+    return on_the_tape(ag, model, optimizer, x, y), queue
 
 
 def repeated(step, finish, read, fewer=1):
@@ -229,14 +234,7 @@ def make_netcl(settings):
     x = ag.tensor(Tensor.from_host(queue, samples))
     y = ag.tensor(Tensor.from_host(queue, np.eye(settings[0][-1], dtype=np.float32)[classes]))
 
-    def step():
-        optimizer.zero_grad()
-        with ag.Tape() as tape:
-            loss = ag.cross_entropy(model(x), y)
-        tape.backward(loss)
-        optimizer.step()
-        return loss
-
+    step = on_the_tape(ag, model, optimizer, x, y)
     return repeated(step, queue.finish, lambda loss: loss.value.to_host().mean(), fewer=20)
 
 
