@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -57,8 +59,16 @@ def test_the_device_works(kernel):
     assert run(kernel, code, 60) == ("ok", "True")
 
 
+def test_the_checkout_cannot_be_read(kernel):
+    """Where the environment of Python lies in it, that alone is there."""
+    status, text = run(kernel, f"import os\nprint(*sorted(os.listdir({str(paths.ROOT)!r})))")
+    within = Path(sys.prefix).is_relative_to(paths.ROOT)
+    seen = [Path(sys.prefix).relative_to(paths.ROOT).parts[0]] if within else []
+    assert text.split() == seen if status == "ok" else "FileNotFoundError" in text
+
+
 @pytest.mark.parametrize("path", [
-    paths.ROOT, paths.LESSONS / "01_value.py", paths.SEED_FILE, "/etc/passwd", "/etc/shadow", "/var", "/home", "/root/.ssh",
+    paths.LESSONS / "01_value.py", paths.SEED_FILE, "/etc/passwd", "/etc/shadow", "/var", "/home", "/root/.ssh",
     paths.ROOT / "autograder" / "checks" / "m01_value", "/course/tinygrad_cl/../../work"], ids=str)
 def test_nothing_else_can_be_read(kernel, path):
     status, text = run(kernel, f"import os\n(os.listdir if os.path.isdir({str(path)!r}) else open)({str(path)!r})")
