@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from autograder.errors import CourseError
-from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_symbols, strip_markers
+from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_symbols, strip_markers, stubbed
 
 
 def test_a_method_comes_dedented_with_its_decorator():
@@ -34,6 +34,13 @@ def test_the_body_after_the_docstring_is_the_solution():
     assert marked.splitlines() == ["def f(x):", '    """Doc."""', f"    {BEGIN}", "    y = x", "    return y", f"    {END}", "",
                                    "", "def g():", f"    {BEGIN}", "    return 1", f"    {END}"]
     assert strip_markers(marked) == source.rstrip("\n")
+
+
+def test_in_a_class_the_body_of_each_method_is_the_solution():
+    source = 'class F(G):\n    """Doc."""\n\n    any_dtype = True\n\n    @staticmethod\n    def forward(ctx, x):\n        return x\n'
+    marked = mark_solutions(source)
+    assert strip_markers(marked) == source.rstrip("\n")
+    assert stubbed(marked) == source.replace("return x", "raise NotImplementedError").rstrip("\n")
 
 
 @pytest.mark.parametrize("symbol, part", [

@@ -82,18 +82,32 @@ def class_with(text: str, node: ast.ClassDef, members: list[str], symbol: str) -
 
 
 def mark_solutions(source: str) -> str:
-    """Put nbgrader's solution markers around the body of every function, after its docstring."""
+    """Put nbgrader's solution markers around the body of every function and of every method, after its docstring."""
     lines = source.splitlines()
-    for node in reversed(ast.parse(source).body):
-        if not isinstance(node, ast.FunctionDef):
-            continue
-        body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    for node in reversed(functions_of(ast.parse(source))):
+        body = body_of(node)
         if not body:
             raise CourseError(f"{node.name} has no body to hide")
         start, indent = body[0].lineno - 1, " " * body[0].col_offset
         lines[node.end_lineno:node.end_lineno] = [indent + END]
         lines[start:start] = [indent + BEGIN]
     return "\n".join(lines)
+
+
+def functions_of(tree) -> list[ast.FunctionDef]:
+    """The functions of a module, and the methods of its classes, in their order; not the functions inside functions."""
+    found = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            found.append(node)
+        elif isinstance(node, ast.ClassDef):
+            found += functions_of(node)
+    return found
+
+
+def body_of(function: ast.FunctionDef) -> list[ast.stmt]:
+    """The statements after the docstring."""
+    return function.body[1:] if ast.get_docstring(function) is not None else function.body
 
 
 def stubbed(source: str) -> str:
