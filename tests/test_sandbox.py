@@ -14,7 +14,7 @@ from autograder.judge.kernel import Box, StudentKernel
 from autograder.lesson.text import read_lesson
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.bubblewrap import why_not
-from autograder.sandbox.course import course_for, hidden_parts
+from autograder.sandbox.course import course_for, hidden_symbols
 
 MODULE = "01_value"
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
@@ -36,7 +36,7 @@ def run(kernel, code, seconds=30):
 
 
 def test_what_the_module_asks_for_cannot_be_imported_and_the_error_says_why(kernel):
-    assert hidden_parts(MODULE) == {"tinygrad_cl.scalar"}
+    assert set(hidden_symbols(MODULE)) == {"tinygrad_cl.scalar"}
     status, text = run(kernel, "import tinygrad_cl.scalar")
     assert status == "error" and "is what module 01_value asks you to write" in text
 

@@ -11,7 +11,7 @@ from autograder.errors import CourseError
 from autograder.judge.recorded import REFERENCE, file_of, read
 from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
-from autograder.sandbox.course import hidden_parts, names_imported, used_parts
+from autograder.sandbox.course import hidden_symbols, less_what_is_asked, used_parts, uses
 
 # What `check(…)`, `lab` and `progress` run. The tests import all of it where nothing else of the course is.
 AUTOGRADER = ("__init__", "__main__", "errors", "notebook", "paths", "student",
@@ -24,7 +24,7 @@ AS_THEY_ARE = {"LICENSE": "LICENSE", "docs/students.md": "README.md", "course.mk
 KINDS = ("given", "demo", "predict")  # of cells whose imports a student needs
 TABLES = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")  # of pyproject.toml
 
-WRITTEN_BY_STUDENTS = 'raise ImportError("{name} is what module {module} asks you to write, so it is not in your copy of the course")\n'
+WRITTEN_BY_STUDENTS = "{name} is what module MODULE asks you to write, so it is not in your copy of the course"
 
 
 def contents(modules: list[str]) -> dict[str, bytes]:
@@ -51,25 +51,18 @@ def shown(cell: dict) -> tuple:
 
 
 def engines(lessons: list[Lesson]) -> dict[str, str]:
-    """What the lessons import of tinygrad_cl. In place of what they ask for there is one line that says so."""
-    hidden = {name: lesson.module for lesson in reversed(lessons) for name in hidden_parts(lesson.module)}
-    for lesson in lessons:
-        for name in hidden.keys() & imported_modules(lesson):
-            raise CourseError(f"{lesson.module} imports {name}, which {hidden[name]} asks students to write: bundle the two apart")
-    parts = ALWAYS.union(*(used_parts(lesson.module, KINDS) for lesson in lessons))
+    """What the lessons use of tinygrad_cl, without what they ask for."""
+    used = {lesson.module: ALWAYS | used_parts(lesson.module, KINDS) for lesson in lessons}
+    parts = set().union(*used.values())
     package = paths.ROOT / "tinygrad_cl"
     found = {relative(file): file.read_text(encoding="utf-8") for part in parts for file in files(package / part)}
-    for name, module in hidden.items():
-        whole = name.replace(".", "/")
-        found = {path: text for path, text in found.items() if not path.startswith(f"{whole}/")}
-        found[f"{whole}.py"] = WRITTEN_BY_STUDENTS.format(name=name, module=module)
+    for lesson in lessons:
+        asked = WRITTEN_BY_STUDENTS.replace("MODULE", lesson.module)
+        for name, symbols in hidden_symbols(lesson.module).items():
+            for other in [other for other in used if other != lesson.module and uses(used[other], name)]:
+                raise CourseError(f"{other} imports {name}, which {lesson.module} asks students to write: bundle the two apart")
+            found[f"{name.replace('.', '/')}.py"] = less_what_is_asked(name, symbols, used[lesson.module], asked)
     return found
-
-
-def imported_modules(lesson: Lesson) -> set[str]:
-    """What the lesson's cells import, as names of modules: of `a.b.c` also `a.b` and `a`."""
-    names = {name for cell in lesson.cells if cell.kind in KINDS for name in names_imported(cell.solved)}
-    return {".".join(name.split(".")[:length]) for name in names for length in range(1, name.count(".") + 2)}
 
 
 def checks(lessons: list[Lesson]) -> dict[str, str]:

@@ -94,6 +94,30 @@ def mark_solutions(source: str) -> str:
     return "\n".join(lines)
 
 
+def without(source: str, symbols: list[str], sentence: str) -> str:
+    """The source of a module in which the bodies behind these symbols of it only raise an error; `{name}` in its sentence is filled in."""
+    lines, tree = source.splitlines(), ast.parse(source)
+    gone = {node: name for symbol in symbols for node, name in parts_of(tree, symbol)}
+    for node in sorted(gone, key=lambda node: -node.lineno):
+        if isinstance(node, ast.Assign):
+            lines[node.lineno - 1:node.end_lineno] = [f"{gone[node]} = None  # {sentence.format(name=gone[node])}"]
+        else:
+            first = body_of(node)[0]
+            before = lines[first.lineno - 1][:first.col_offset]
+            lines[first.lineno - 1:node.end_lineno] = [f"{before}raise NotImplementedError({sentence.format(name=gone[node])!r})"]
+    return "\n".join(lines) + "\n"
+
+
+def parts_of(tree: ast.Module, symbol: str) -> list[tuple[ast.stmt, str]]:
+    """The functions, methods and constants behind a symbol, each with its name."""
+    match = SYMBOL.match(symbol)
+    node = find(tree, match["name"], symbol)
+    if not isinstance(node, ast.ClassDef):
+        return [(node, match["name"])]
+    members = match["method"] or match["members"]
+    return [(method, f"{node.name}.{method.name}") for method in functions_of(node) if not members or method.name in members.split()]
+
+
 def functions_of(tree) -> list[ast.FunctionDef]:
     """The functions of a module, and the methods of its classes, in their order; not the functions inside functions."""
     found = []

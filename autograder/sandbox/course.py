@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder import paths
+from autograder.lesson.symbols import module_source, without
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import COURSE
 
@@ -20,16 +21,35 @@ from autograder.student import add_to_class, predict
 def check(name: str) -> None:
     """Nothing: the grader asks by itself."""
 '''
-HIDDEN = '''raise ImportError("{name} is what module {module} asks you to write, so it is not there while your notebook is graded")
-'''
-UNUSED = '''raise ImportError("{name} is not used by module {module}, so it is not there while your notebook is graded")
-'''
+ASKED = "{name} is what module MODULE asks you to write, so it is not there while your notebook is graded"
+UNUSED = "{name} is not used by module MODULE, so it is not there while your notebook is graded"
 ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
 
 
-def hidden_parts(module: str) -> set[str]:
-    """The modules of tinygrad_cl that hold a solution of this module's exercises."""
-    return {symbol.split(":")[0] for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in cell.pulled}
+def hidden_symbols(module: str) -> dict[str, list[str]]:
+    """What this module's exercises ask for: {module of tinygrad_cl: its symbols}."""
+    found = {}
+    for symbol in [symbol for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in cell.pulled]:
+        found.setdefault(symbol.split(":")[0], []).append(symbol)
+    return found
+
+
+def less_what_is_asked(name: str, symbols: list[str], used: set[str], asked: str) -> str:
+    """What stands for a module of tinygrad_cl that holds solutions: the module without them where the lesson uses the part
+    that it belongs to, else one line that says why it is not there. `asked` is the sentence, with {name} in it.
+    """
+    return without(module_source(name)[0], symbols, asked) if uses(used, name) else absent(name, asked)
+
+
+def uses(parts: set[str], name: str) -> bool:
+    """Is a module of tinygrad_cl in one of these parts of it?"""
+    part = name.split(".")[1]
+    return part in parts or f"{part}.py" in parts
+
+
+def absent(name: str, sentence: str) -> str:
+    """A module that cannot be imported, and says why."""
+    return f"raise ImportError({sentence.format(name=name)!r})\n"
 
 
 def used_parts(module: str, kinds=("given",)) -> set[str]:
@@ -77,10 +97,15 @@ def course_for(module: str) -> Path:
     folder = kept_folder() / module
     package = folder / "tinygrad_cl"
     shutil.copytree(paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__"))
-    for path in [path for path in package.iterdir() if path.name not in used_parts(module)]:
-        put_in_place(path, UNUSED.format(name=f"tinygrad_cl.{path.stem}", module=module))
-    for name in hidden_parts(module):
-        put_in_place(folder / Path(*name.split(".")).with_suffix(".py"), HIDDEN.format(name=name, module=module))
+    used, asked, unused = used_parts(module), ASKED.replace("MODULE", module), UNUSED.replace("MODULE", module)
+    hidden = {name: less_what_is_asked(name, symbols, used, asked)
+              for name, symbols in hidden_symbols(module).items()}
+    for path in [path for path in package.iterdir() if path.name not in used]:
+        put_in_place(path, absent(f"tinygrad_cl.{path.stem}", unused))
+    for name, source in hidden.items():
+        path = folder / Path(*name.split(".")).with_suffix(".py")
+        if path.parent.exists():  # else the folder that it lies in is not there
+            path.write_text(source, encoding="utf-8")
     (folder / "autograder").mkdir()
     (folder / "autograder" / "__init__.py").write_text("")
     shutil.copyfile(paths.ROOT / "autograder" / "student.py", folder / "autograder" / "student.py")
