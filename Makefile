@@ -17,8 +17,8 @@ test: $(DEV) chromium ## run all tests; make test ARGS="tests/test_devices.py -v
 grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
 	$(VENV) -m autograder grade --sample
 
-bundle: $(READY) ## write what a class is given into course.zip; make bundle M="00_start 01_value" takes some modules
-	$(VENV) -m autograder bundle $(M) --out course.zip
+bundle: $(READY) ## write what a class is given into bundles/, a zip file for each module
+	$(VENV) -m autograder bundle $(M)
 
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build

@@ -49,14 +49,20 @@ def build(check, modules):
 
 @main.command()
 @click.argument("modules", nargs=-1)
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The zip file to write.")
+@click.option("--out", default="bundles", type=click.Path(path_type=Path), help="The folder to write to (default: bundles).")
 def bundle(modules, out):
-    """Write what a class is given, as a zip file: MODULES (default: all), their checks, and no solution."""
+    """Write what a class is given, as zip files: notebooks, checks, and no solution.
+
+    One for each module, since most use what an earlier one asks for; MODULES that are named come together in one.
+    """
     from autograder.bundle.archive import write, zipped
     from autograder.bundle.contents import contents
-    data = zipped(contents(sorted(modules) or paths.module_names()))
-    write(out, data)
-    click.echo(f"wrote {out}, {len(data) / 1e6:.1f} MB: students unpack it and run `make lab` in its folder")
+    for group in [sorted(modules)] if modules else [[module] for module in paths.module_names()]:
+        data = zipped(contents(group))
+        path = out / f"course-{'-'.join(module[:2] for module in group)}.zip"
+        write(path, data)
+        click.echo(f"wrote {path}, {len(data) / 1e6:.1f} MB")
+    click.echo("Students unpack one over the other and run `make lab` in the folder course.")
 
 
 @main.command()

@@ -31,26 +31,39 @@ from autograder.judge.verdict import judge
 from autograder.lesson.symbols import BEGIN, END
 from autograder.lesson.text import read_lesson
 
-CHECKS = list(all_checks().values())
 MODULES = paths.module_names()
+CHECKS = {module: [check for check in all_checks().values() if check.name in read_lesson(module).exercises] for module in MODULES}
+EVERY_CHECK = [check for checks in CHECKS.values() for check in checks]
 # Lines that say nothing of a solution: any walk over a graph has them, or any work with NumPy.
 COMMON = {"if self.data <= 0:", "while stack:", "for node in order:", "for node in reversed(order):", "node.grad = 0.0",
           "node, parents_done = stack.pop()", 'with np.errstate(over="ignore"):'}
 
-# Half a second for each answer: kernels are compiled, long chains are walked.
-SLOW = {"start.kernel", "start.backward_kernel", "value.order", "value.backward", "value.gradcheck"}
+MISTAKES = 2  # of each check that are answered in the copy, too
+
+
+@pytest.fixture(scope="module", params=MODULES)
+def module(request):
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def files():
-    """{path: bytes} of the students' copy."""
-    return bundle.contents(MODULES)
+def files(module):
+    """{path: bytes} of the students' copy for that module."""
+    return bundle.contents([module])
 
 
 @pytest.fixture(scope="module")
 def copy(files, tmp_path_factory):
-    """The students' copy, unpacked."""
-    folder = tmp_path_factory.mktemp("student")
+    return unpacked(files, tmp_path_factory.mktemp("student"))
+
+
+@pytest.fixture(scope="module")
+def copy_of_01(tmp_path_factory):
+    return unpacked(bundle.contents(["01_value"]), tmp_path_factory.mktemp("student"))
+
+
+def unpacked(files, folder):
+    """The students' copy, as it lies in that folder."""
     (folder / "course.zip").write_bytes(zipped(files))
     zipfile.ZipFile(folder / "course.zip").extractall(folder)
     return folder / FOLDER
@@ -90,6 +103,10 @@ def strings(value):
 
 @pytest.fixture(scope="module")
 def texts(files):
+    return texts_of(files)
+
+
+def texts_of(files):
     """{path: text} with plain white space; of JSON, what it says."""
     return {path: plain("\n".join(strings(json.loads(data))) if path.endswith((".json", ".ipynb")) else data.decode())
             for path, data in files.items()}
@@ -111,15 +128,15 @@ def solution_lines(cell):
             yield line
 
 
-@pytest.mark.parametrize("module", MODULES)
 def test_no_file_holds_a_line_of_a_solution(module, texts):
     lines = [line for cell in read_lesson(module).cells if cell.kind in ("exercise", "written") for line in solution_lines(cell)]
     assert lines and found_in(texts, lines, f"modules/{module}/{module}.ipynb") == {}
 
 
-def test_a_line_of_a_solution_would_be_found(texts):
+def test_a_line_of_a_solution_would_be_found():
     """The test, tested: on the reference itself, and in the text of a JSON file."""
     notebook = "modules/01_value/01_value.ipynb"
+    texts = texts_of(bundle.contents(["01_value"]))
     lines = list(solution_lines(read_lesson("01_value").exercise("value.mul")))
     source = (paths.ROOT / "tinygrad_cl" / "scalar.py").read_text()
     assert len(found_in(texts | {"scalar.py": plain(source)}, lines, notebook)) == 1
@@ -127,29 +144,38 @@ def test_a_line_of_a_solution_would_be_found(texts):
     assert found_in(texts | {"hints.json": told}, lines, notebook) == {plain(lines[-1]): ["hints.json"]}
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_no_file_holds_the_code_of_a_mistake_or_a_variant(check, texts):
-    module = next(module for module in MODULES if check.name in read_lesson(module).exercises)
-    edits = [each.edit for each in check.mistakes + check.variants]
+def test_no_file_holds_the_code_of_a_mistake_or_a_variant(module, texts):
+    edits = [each.edit for check in CHECKS[module] for each in check.mistakes + check.variants]
     lines = [line for edit in edits for source in edit.sources.values() for line in source.splitlines()]
     lines += [new for edit in edits for _, new in edit.swaps]
     long = [line for line in lines if len(plain(line)) >= 30]  # a short piece says nothing
     assert found_in(texts, long, f"modules/{module}/{module}.ipynb") == {}
 
 
-def test_no_seed_no_tests_no_lessons_and_nothing_that_grades(files):
+def test_no_seed_no_tests_no_lessons_and_nothing_that_grades(module, files):
     assert not [path for path in files if re.search(
         r"seed|test|lesson|solution|sandbox|grading|mutant|trial|reference|second_chance|kernel\.py|nbgrader|\.course|work/", path)]
-    assert sorted(path for path in files if path.endswith(".ipynb")) == [f"modules/{module}/{module}.ipynb" for module in MODULES]
-    assert b"asks you to write" in files["tinygrad_cl/scalar.py"] and files["tinygrad_cl/scalar.py"].count(b"\n") == 1
+    assert sorted(path for path in files if path.endswith(".ipynb")) == [f"modules/{module}/{module}.ipynb"]
+
+
+def test_what_a_lesson_asks_for_is_not_in_its_copy():
+    scalar = bundle.contents(["01_value"])["tinygrad_cl/scalar.py"]
+    assert b"asks you to write" in scalar and scalar.count(b"\n") == 1
 
 
 def test_some_modules_alone_and_the_same_bytes_every_time(tmp_path):
     files = bundle.contents(["00_start"])
     assert not [path for path in files if "01_value" in path or "scalar" in path]
     assert "tinygrad_cl/traced.py" in files
-    main(["bundle", "00_start", "--out", str(tmp_path / "again.zip")], standalone_mode=False)
-    assert (tmp_path / "again.zip").read_bytes() == zipped(files)
+    main(["bundle", "00_start", "--out", str(tmp_path)], standalone_mode=False)
+    assert (tmp_path / "course-00.zip").read_bytes() == zipped(files)
+
+
+def test_each_module_comes_alone_unless_some_are_named(tmp_path):
+    main(["bundle", "--out", str(tmp_path / "each")], standalone_mode=False)
+    assert [path.name for path in sorted((tmp_path / "each").iterdir())] == [f"course-{module[:2]}.zip" for module in MODULES]
+    main(["bundle", "01_value", "00_start", "--out", str(tmp_path)], standalone_mode=False)
+    assert zipfile.ZipFile(tmp_path / "course-00-01.zip").testzip() is None
 
 
 def test_it_is_installed_as_the_course_is_without_the_sandbox(files):
@@ -162,7 +188,7 @@ def test_it_is_installed_as_the_course_is_without_the_sandbox(files):
 
 # -- what it does -----------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+@pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
 def test_a_check_goes_through_json_and_back(check):
     again = check_of(json.loads(json.dumps(data_of(check))))
     assert data_of(again) == data_of(check) and again.title == check.title
@@ -170,7 +196,7 @@ def test_a_check_goes_through_json_and_back(check):
     assert not again.variants and not any(mistake.edit.sources or mistake.edit.swaps for mistake in again.mistakes)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+@pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
 def test_a_check_made_from_data_reports_the_same_of_the_reference_and_of_every_mistake(check):
     again = check_of(json.loads(json.dumps(data_of(check))))
     for name in [REFERENCE] + [mistake.name for mistake in check.mistakes]:
@@ -181,57 +207,58 @@ def test_a_check_made_from_data_reports_the_same_of_the_reference_and_of_every_m
         assert [mistake.name for mistake in same.verdict.mistakes] == ([name] if name else [])
 
 
-def submissions():
-    """(check, cells) for the reference, the blank notebook and the mistakes; of slow checks, two of them."""
-    for module in MODULES:
-        lesson = read_lesson(module)
-        for check in [check for check in CHECKS if check.name in lesson.exercises]:
-            blank = {check.name: lesson.exercise(check.name).stub}
-            mistakes = check.mistakes[:2 if check.name in SLOW else None]
-            for sources in [{}, blank] + [edited_sources(check, mistake.edit) for mistake in mistakes]:
-                yield [check.name, [(f"<cell {cell.id}>", sources.get(cell.name, cell.solved) if cell.kind == "exercise" else cell.solved)
-                                    for cell in lesson.cells if cell.kind in ("given", "exercise")]]
+def submissions(module):
+    """(check, cells) for the reference, the blank notebook and some mistakes."""
+    lesson = read_lesson(module)
+    for check in CHECKS[module]:
+        blank = {check.name: lesson.exercise(check.name).stub}
+        for sources in [{}, blank] + [edited_sources(check, mistake.edit) for mistake in check.mistakes[:MISTAKES]]:
+            yield [check.name, [(f"<cell {cell.id}>", sources.get(cell.name, cell.solved) if cell.kind == "exercise" else cell.solved)
+                                for cell in lesson.cells if cell.kind in ("given", "exercise")]]
 
 
-def test_every_check_answers_as_in_the_whole_course_to_right_blank_and_wrong(copy):
-    asked = json.dumps(list(submissions()))
+def test_every_check_answers_as_in_the_whole_course_to_right_blank_and_wrong(module, copy):
+    asked = json.dumps(list(submissions(module)))
     program = Path(__file__).with_name("bundle_answers.py")
     processes = [python_in(course, program) for course in (copy, paths.ROOT)]
     here, there = [process.communicate(asked, timeout=120)[0] for process in processes]
     here, there = json.loads(here), json.loads(there)
     assert all(file.startswith(str(copy)) for file in here["files"]) and here["files"]
-    assert len(here["answers"]) > 100
+    assert len(here["answers"]) == (2 + MISTAKES) * len(CHECKS[module])
     assert here["answers"] == there["answers"]
 
 
-def test_what_is_left_out_breaks_nothing_that_is_kept(copy):
+def test_what_is_left_out_breaks_nothing_that_is_kept(copy_of_01):
     names = [f"autograder/{name}" for name in bundle.AUTOGRADER if name != "__main__"]
     names += ["tinygrad_cl/traced", "tinygrad_cl/opencl/kernels", "tinygrad_cl/gradcheck", "tinygrad_cl/viz/stepper_widget"]
     imports = "\n".join(f"import {name.replace('/', '.').removesuffix('.__init__')}" for name in names)
     code = f"{imports}\nprint(autograder.__file__)\nimport tinygrad_cl.scalar"
-    _, out, err = run_in(copy, "-c", code)
-    assert out.strip() == str(copy / "autograder" / "__init__.py"), err
+    _, out, err = run_in(copy_of_01, "-c", code)
+    assert out.strip() == str(copy_of_01 / "autograder" / "__init__.py"), err
     assert err.splitlines()[-1] == ("ImportError: tinygrad_cl.scalar is what module 01_value asks you to write, "
                                     "so it is not in your copy of the course")
 
 
-def test_lab_and_progress_work_and_the_other_commands_say_whose_copy_it_is(copy):
+def test_lab_and_progress_work_and_the_other_commands_say_whose_copy_it_is(copy_of_01):
+    copy = copy_of_01
     assert "Open JupyterLab" in run_in(copy, "-m", "autograder", "lab", "--help")[1]
     code, out, err = run_in(copy, "-m", "autograder", "progress")
-    assert code == 0 and all(module in out for module in MODULES) and "Next: start.double" in out, err
+    assert code == 0 and "01_value" in out and "Next: value.slope" in out, err
     for command in (["compare", "01"], ["grade", "."], ["build"], ["bundle"], ["checks"], ["mutants"]):
         code, out, err = run_in(copy, "-m", "autograder", *command)
         assert (code, out, err.count("\n")) == (1, "", 1) and "this is the students' copy" in err, err
 
 
-def test_make_offers_what_the_copy_can(copy):
+def test_make_offers_what_the_copy_can(copy_of_01):
+    copy = copy_of_01
     listed = subprocess.run(["make"], cwd=copy, capture_output=True, text=True, check=True).stdout
     assert re.findall(r"make (\w+)", listed) == ["help", "lab", "progress"]
     planned = subprocess.run(["make", "-n", "lab"], cwd=copy, capture_output=True, text=True, check=True)
     assert "-m autograder lab" in planned.stdout and "requirements-dev" not in planned.stdout
 
 
-def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy):
+def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy_of_01):
+    copy = copy_of_01
     module = "01_value"
     path = copy / "modules" / module / f"{module}.ipynb"
     assert path.read_text() == paths.student_notebook(module).read_text()
@@ -289,8 +316,8 @@ def test_a_notebook_that_somebody_worked_in_is_not_bundled(change, tmp_path, mon
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    (["99_none", "--out", "a.zip"], "there is no module 99_none"),
-    (["00_start", "--out", "/proc/no/a.zip"], "/proc/no/a.zip cannot be written: No such file or directory"),
+    (["99_none", "--out", "a"], "there is no module 99_none"),
+    (["00_start", "--out", "/proc/no"], "/proc/no/course-00.zip cannot be written: No such file or directory"),
 ])
 def test_what_cannot_be_made_is_said_in_one_sentence(arguments, sentence):
     with pytest.raises(CourseError, match=f"^{sentence}"):

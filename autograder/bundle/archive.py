@@ -23,6 +23,7 @@ def zipped(contents: dict[str, bytes]) -> bytes:
 
 def write(path: Path, data: bytes) -> None:
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
     except OSError as error:
         raise CourseError(f"{path} cannot be written: {error.strerror}") from None
