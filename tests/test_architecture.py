@@ -26,6 +26,7 @@ CONTRACT = {
     "tinygrad_cl.netcl.data": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.netcl.io": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.netcl.distributed": {"tinygrad_cl.netcl.core"},
+    "tinygrad_cl.datasets": set(),
     "tinygrad_cl.viz": set(),
     "tinygrad_cl.__main__": {"tinygrad_cl.opencl"},
     "autograder": set(),

@@ -109,7 +109,7 @@ def texts(files):
 def texts_of(files):
     """{path: text} with plain white space; of JSON, what it says."""
     return {path: plain("\n".join(strings(json.loads(data))) if path.endswith((".json", ".ipynb")) else data.decode())
-            for path, data in files.items()}
+            for path, data in files.items() if not path.endswith(".npz")}
 
 
 def found_in(texts, lines, notebook):

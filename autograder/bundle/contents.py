@@ -20,6 +20,7 @@ AUTOGRADER = ("__init__", "__main__", "errors", "notebook", "paths", "student",
               "learner/__init__", "learner/progress")
 ALWAYS = {"__main__.py", "traced.py"}  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
 SHIPPED = {".py", ".cl", ".css", ".html", ".js", ".json", ".svg"}
+DATA = {".npz", ".txt"}  # data sets, and their licences
 AS_THEY_ARE = {"LICENSE": "LICENSE", "docs/students.md": "README.md", "course.mk": "Makefile", "requirements.lock": "requirements.lock"}
 KINDS = ("given", "demo", "predict")  # of cells whose imports a student needs
 TABLES = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")  # of pyproject.toml
@@ -31,7 +32,8 @@ def contents(modules: list[str]) -> dict[str, bytes]:
     """The files of the students' copy with these modules, by their paths in it, sorted."""
     lessons = [read_lesson(module) for module in modules]
     texts = notebooks(lessons) | engines(lessons) | checks(lessons) | frame()
-    return {path: texts[path].encode() for path in sorted(texts)}
+    found = {path: text.encode() for path, text in texts.items()} | data(lessons)
+    return {path: found[path] for path in sorted(found)}
 
 
 def notebooks(lessons: list[Lesson]) -> dict[str, str]:
@@ -52,10 +54,8 @@ def shown(cell: dict) -> tuple:
 
 def engines(lessons: list[Lesson]) -> dict[str, str]:
     """What the lessons use of tinygrad_cl, without what they ask for."""
-    used = {lesson.module: ALWAYS | used_parts(lesson.module, KINDS) for lesson in lessons}
-    parts = set().union(*used.values())
-    package = paths.ROOT / "tinygrad_cl"
-    found = {relative(file): file.read_text(encoding="utf-8") for part in parts for file in files(package / part)}
+    used = parts_used(lessons)
+    found = {relative(file): file.read_text(encoding="utf-8") for file in files_in(used, SHIPPED)}
     for lesson in lessons:
         asked = WRITTEN_BY_STUDENTS.replace("MODULE", lesson.module)
         for name, symbols in hidden_symbols(lesson.module).items():
@@ -63,6 +63,16 @@ def engines(lessons: list[Lesson]) -> dict[str, str]:
                 raise CourseError(f"{other} imports {name}, which {lesson.module} asks students to write: bundle the two apart")
             found[f"{name.replace('.', '/')}.py"] = less_what_is_asked(name, symbols, used[lesson.module], asked)
     return found
+
+
+def data(lessons: list[Lesson]) -> dict[str, bytes]:
+    """The data sets that the lessons use, as they are."""
+    return {relative(file): file.read_bytes() for file in files_in(parts_used(lessons), DATA)}
+
+
+def parts_used(lessons: list[Lesson]) -> dict[str, set[str]]:
+    """What each lesson uses of tinygrad_cl, by the lesson's module."""
+    return {lesson.module: ALWAYS | used_parts(lesson.module, KINDS) for lesson in lessons}
 
 
 def checks(lessons: list[Lesson]) -> dict[str, str]:
@@ -92,8 +102,14 @@ def students_project(text: str) -> str:
     return "".join(table for table in tables if table[1:].partition("]")[0] in TABLES)
 
 
+def files_in(used: dict[str, set[str]], suffixes: set[str]) -> list[Path]:
+    """The files of these kinds in all those parts of tinygrad_cl."""
+    parts = set().union(*used.values())
+    return [file for part in parts for file in files(paths.ROOT / "tinygrad_cl" / part) if file.suffix in suffixes]
+
+
 def files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else [file for file in path.rglob("*") if file.suffix in SHIPPED]
+    return [path] if path.is_file() else list(path.rglob("*"))
 
 
 def relative(path: Path) -> str:
