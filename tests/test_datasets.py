@@ -33,10 +33,10 @@ def test_every_data_set_has_its_licence_beside_it():
 
 def test_a_class_is_given_the_data_of_its_lessons_with_the_licence(tmp_path, monkeypatch):
     monkeypatch.setattr(paths, "LESSONS", tmp_path)
-    (tmp_path / "98_uses.py").write_text(USES)
-    (tmp_path / "99_uses_none.py").write_text("# %% demo\n1")
-    found = bundle.data([read_lesson("98_uses")])
+    (tmp_path / "95_data.py").write_text(USES)
+    (tmp_path / "94_no_data.py").write_text("# %% demo\n1")
+    found = bundle.data([read_lesson("95_data")])
     data = (paths.ROOT / "tinygrad_cl" / "datasets" / "digits.npz").read_bytes()
     assert found["tinygrad_cl/datasets/digits.npz"] == data
     assert "tinygrad_cl/datasets/digits.LICENSE.txt" in found
-    assert bundle.data([read_lesson("99_uses_none")]) == {}
+    assert bundle.data([read_lesson("94_no_data")]) == {}
