@@ -62,6 +62,7 @@ class Check:
     device: tuple[str, ...]
     needs: tuple[str, ...]
     seconds: float
+    measured: Callable | None = None  # what `on_device` was given
     mistakes: list[Mistake] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
 
@@ -79,6 +80,13 @@ class Check:
     def variant(self, name: str, *, swap=None, source=None) -> None:
         """A right solution written another way; it must earn all points."""
         self.variants.append(Variant(name, self.edit(swap, source)))
+
+    def on_device(self, names: Callable) -> Callable:
+        """Say how a lesson on arrays is measured on the device: names(on, reference) returns the names that take the place of the
+        reference's, {name: …}, made by `on`, the module `tinygrad_cl.measured`. Use it as a decorator.
+        """
+        self.measured = names
+        return names
 
     def edit(self, swap, source) -> Edit:
         if (swap is None) == (source is None):

@@ -1,15 +1,18 @@
-"""The second opinion: the same probe with a `Value` whose gradients are central differences on the OpenCL device."""
+"""The second opinion: the same probe, with a `Value` or operations whose gradients are central differences on the OpenCL device."""
 
 from functools import lru_cache
+
+import numpy as np
 
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.checks.inside import run_probe
-from autograder.checks.tools import DeviceTools
+from autograder.checks.tools import DeviceTools, Tools
 from autograder.judge.expected import trial_seed
 from autograder.judge.outcome import outcomes_of, same_arrays
 from autograder.judge.verdict import Verdict
 
+MEASURING = 5  # times the time of a check, since each number in an array costs two evaluations
 # How far central differences may lie from a right gradient: (rtol, atol) by the precision of the device.
 TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
 
@@ -18,12 +21,23 @@ TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
 def device_outcomes(check_name: str, seed: str, trials: int):
     """(name of the device, its precision, one dict of outcomes per trial); NoDeviceError where there is none."""
     from tinygrad_cl.opencl import default_device
-    from tinygrad_cl.traced import TracedValue
 
     check, device = find(check_name), default_device()
-    records = [run_probe(check.standalone_probe, {"Value": TracedValue}, trial_seed(seed, check.name, trial), DeviceTools(),
-                         check.seconds, only=check.device) for trial in range(trials)]
+    names, tools = names_on_device(check), Tools() if check.measured else DeviceTools()
+    records = [run_probe(check.standalone_probe, names, trial_seed(seed, check.name, trial), tools,
+                         check.seconds * MEASURING, only=check.device) for trial in range(trials)]
     return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
+
+
+def names_on_device(check: Check) -> dict:
+    """The namespace for a check's probe in which gradients are measured: of a traced `Value`, or as the check itself says."""
+    if check.measured is None:
+        from tinygrad_cl.traced import TracedValue
+        return {"Value": TracedValue}
+    from autograder.judge.reference import module_of, reference_namespace
+    from tinygrad_cl import measured
+    reference = reference_namespace(module_of(check.name))
+    return reference | check.measured(measured, reference)
 
 
 def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
@@ -36,13 +50,14 @@ def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
     except NoDeviceError:
         return "No OpenCL device: not compared with finite differences (python -m tinygrad_cl doctor says what to do)."
     wrong, worst = [], 0.0
+    allowed = np.maximum(TOLERANCES[precision], (check.rtol, check.atol))
     for quantity in check.device:
         for device, student in zip(measured, map(outcomes_of, trials)):
             there, here = device.get(quantity), student.get(quantity)
             if there is None or there.array is None:
                 reason = (there or device.get("")).error["message"] if there or device.get("") else "no answer"
                 return f"The device {name} gave no answer for {quantity}: {reason}"
-            if here is None or here.array is None or not same_arrays(there.array, here.array, *TOLERANCES[precision]):
+            if here is None or here.array is None or not same_arrays(there.array, here.array, *allowed):
                 wrong.append(f"{quantity} = {there.array:.6g}" if there.array.ndim == 0 else quantity)
                 break
             worst = max(worst, float(abs(there.array - here.array).max(initial=0)))
