@@ -3,6 +3,10 @@
 import copy
 from functools import lru_cache
 
+from nbconvert.exporters.html import HTMLExporter
+from nbconvert.exporters.templateexporter import TemplateExporter
+from nbconvert.filters.highlight import Highlight2HTML
+from nbconvert.filters.widgetsdatatypefilter import WidgetsDataTypeFilter
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
@@ -11,11 +15,23 @@ from traitlets.config import Config
 from autograder.grading.harmless import harmless
 
 
+class FeedbackExporter(HTMLExporter):
+    """nbconvert's, without its last step: it parses the finished page once more, to say of images that nobody has described them.
+    That took half of a worker's own time.
+    """
+
+    def from_notebook_node(self, nb, resources=None, **options):
+        resources = self._init_resources(resources)
+        self.register_filter("highlight_code", Highlight2HTML(pygments_lexer="ipython3", parent=self))
+        self.register_filter("filter_data_type", WidgetsDataTypeFilter(notebook_metadata=nb.metadata, parent=self, resources=resources))
+        return TemplateExporter.from_notebook_node(self, nb, resources, **options)
+
+
 @lru_cache
 def exporter():
-    """nbgrader's own, with its template; all but the scores, which it would ask the gradebook for."""
+    """With nbgrader's template and preprocessors; all but the scores, which it would ask the gradebook for."""
     converter = GenerateFeedback(coursedir=CourseDirectory(), config=harmless(Config()))
-    made = converter.exporter_class(config=converter.config)
+    made = FeedbackExporter(config=converter.config)
     for preprocessor in converter.preprocessors[1:]:
         made.register_preprocessor(preprocessor, enabled=True)
     return made

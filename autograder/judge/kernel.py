@@ -138,20 +138,41 @@ def sandboxed(module: str, box: Box, folder: str) -> KernelManager:
                          connection_file=os.path.join(folder, "connection.json"))
 
 
-SPARES: dict[tuple[str, Box | None], Launched] = {}  # the next kernel, started while another one runs
+@dataclass(frozen=True)
+class Spare:
+    """The next kernel, started while another one runs, and the imports that it has been told to pay."""
+
+    kernel: Launched
+    imports: str
+
+
+SPARES: dict[tuple[str, Box | None], Spare] = {}
 
 
 def warm(module: str, box: Box | None, imports: str) -> None:
-    """Have the next kernel of that module ready, with `imports` paid; nothing of them is in the notebook's namespace."""
+    """From now on have a kernel of that module ready, with `imports` paid; nothing of them is in the notebook's namespace."""
     if (module, box) not in SPARES:
         drop_spares()
-        kernel = SPARES[module, box] = launch(module, box)
+        kernel = launch(module, box)
         kernel.client.execute(f"__import__('builtins').exec({imports!r}, {{}})", silent=True)
+        SPARES[module, box] = Spare(kernel, imports)
+
+
+def spare(module: str, box: Box | None) -> Launched | None:
+    """A kernel that was started ahead, if one is alive; the next one is started in its place."""
+    found = SPARES.pop((module, box), None)
+    if found is None:
+        return None
+    warm(module, box, found.imports)
+    if found.kernel.manager.is_alive():
+        return found.kernel
+    found.kernel.end()
+    return None
 
 
 def drop_spares() -> None:
     while SPARES:
-        SPARES.popitem()[1].end()
+        SPARES.popitem()[1].kernel.end()
 
 
 class StudentKernel:
@@ -178,11 +199,7 @@ class StudentKernel:
         self.stop()
 
     def start(self) -> None:
-        kernel = SPARES.pop((self.module, self.box), None)
-        if kernel and not kernel.manager.is_alive():
-            kernel.end()
-            kernel = None
-        kernel = kernel or launch(self.module, self.box)
+        kernel = spare(self.module, self.box) or launch(self.module, self.box)
         self.own_folder, self.manager, self.client = kernel.folder, kernel.manager, kernel.client
         self.client.wait_for_ready(timeout=START_SECONDS)
 
