@@ -1,0 +1,79 @@
+"""Grading a class: stock `nbgrader autograde`, one after another as it works, beside ours, on the same submissions.
+
+    python benchmarks/grading.py [--submissions 12] [--workers 2] [--module 01_value] [--rounds 2]
+
+The submissions are the solved lesson, so that both run every cell that there is to run. Stock runs its own Execute and
+nothing else of ours; ours runs each in a sandbox, judges with more trials, and writes the page of feedback, too. They
+take turns, round after round. What is paid once a run (making the class folder, judging the reference) is a row of its own.
+"""
+
+import argparse
+import io
+import statistics
+import sys
+import tempfile
+import time
+from contextlib import redirect_stderr
+from pathlib import Path
+
+from nbgrader.apps import NbGraderAPI
+from traitlets.config import Config
+
+from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.sample_class import solved, write_submission
+from autograder.lesson.build import convert, course_folder, write_source
+from autograder.lesson.text import read_lesson
+
+
+def stock(folder: Path, module: str, students: list[str]) -> float:
+    """Seconds that nbgrader's own autograde takes for the students."""
+    write_source(read_lesson(module), folder)
+    convert(folder, module, solution=False)
+    for student in students:
+        write_submission(folder / "submitted", student, module, solved(module))
+    api = NbGraderAPI(config=course_folder(Config(), folder))
+    start = time.perf_counter()
+    for student in students:
+        with redirect_stderr(io.StringIO()):  # its kernel warns of TCP
+            result = api.autograde(module, student)
+        if not result["success"]:
+            sys.exit(f"nbgrader failed:\n{result.get('log')}")
+    return time.perf_counter() - start
+
+
+def ours(folder: Path, module: str, students: list[str], workers: int) -> tuple[float, float]:
+    """Seconds (until the first submission is graded, from then to the end)."""
+    for student in students:
+        write_submission(folder / "submissions", student, module, solved(module))
+    found, _ = find_submissions(folder / "submissions")
+    ends, start = [], time.perf_counter()
+    rows = grade(found, folder / "out", [module], lambda graded: ends.append(time.perf_counter()), How(workers=workers))
+    assert all(row.status == "ok" for row in rows)
+    return ends[0] - start, time.perf_counter() - ends[0]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--submissions", type=int, default=12, help="graded by ours; stock gets a third of them")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--module", default="01_value")
+    parser.add_argument("--rounds", type=int, default=2)
+    options = parser.parse_args()
+    students = [f"student-{number:03}" for number in range(options.submissions)]
+    theirs, own, once = [], [], []
+    for _ in range(options.rounds):
+        with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+            few = students[:max(1, len(students) // 3)]
+            theirs.append(stock(Path(first), options.module, few) / len(few))
+            before, after = ours(Path(second), options.module, students, options.workers)
+            once.append(before)
+            own.append(after / (len(students) - 1))
+    a, b = statistics.median(theirs), statistics.median(own)
+    print(f"| {options.module}, solved | seconds for each submission | submissions a minute |\n|---|---:|---:|")
+    print(f"| stock nbgrader autograde | {a:.2f} | {60 / a:.0f} |")
+    print(f"| ours, {options.workers} workers | {b:.2f} | {60 / b:.0f} |")
+    print(f"\n{a / b:.1f} times stock's throughput; before the first is graded: {statistics.median(once):.1f} s")
+
+
+if __name__ == "__main__":
+    main()
