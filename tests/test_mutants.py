@@ -53,6 +53,11 @@ def test_only_what_a_student_writes_is_edited():
             (5, 'return (width + height)  # "·" is two bytes'), (5, 'return width  # "·" is two bytes')} <= found
 
 
+def test_an_index_with_slices_is_turned_round_without_parentheses():
+    marked = MARKED.replace("return width * height", "return width[:, height]")
+    assert (5, 'return width[height, :]  # "·" is two bytes') in edits(marked)
+
+
 def test_a_kernel_is_edited_token_by_token_but_not_in_its_comments():
     found = edits(KERNEL)
     assert {line for line, _ in found} == {5, 6}

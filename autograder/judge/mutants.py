@@ -218,7 +218,8 @@ def replacements(node: ast.AST, names: list[str]):
         case ast.Name(id=name, ctx=ast.Load()) if name in names:
             yield from (other for other in names if other != name)
         case ast.Tuple(elts=[_, _, *_] as parts, ctx=ast.Load()) | ast.List(elts=[_, _, *_] as parts, ctx=ast.Load()):
-            yield text(type(node)(parts[::-1], ast.Load()))
+            turned = text(type(node)(parts[::-1], ast.Load()))
+            yield turned[1:-1] if any(isinstance(part, ast.Slice) for part in parts) else turned  # x[(0, :)] is no Python
         case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.GeneratorExp | ast.Starred):
             yield text(argument)
         case ast.Attribute(value=value, ctx=ast.Load()) | ast.Subscript(value=value, ctx=ast.Load()):
