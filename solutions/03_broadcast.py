@@ -1,0 +1,830 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 03 · Broadcast: gradients have shapes
+#
+# A box for every single number is clear, and slow. NumPy does one operation for a whole array of numbers. So from now on
+# a box holds an **array**, and so does its gradient:
+#
+# ```
+# forward      x  ───▶  y  ───▶  …  ───▶  L         L is one number
+# backward   ∂L/∂x ◀─ ∂L/∂y ◀──  …  ◀───  1
+#
+#              each gradient has the shape of its array
+# ```
+#
+# The rules of lesson 01 stay. One thing is new: NumPy lets you add arrays of **different** shapes. What becomes of the
+# gradients then?
+#
+# No class today, only functions. Each takes `grad`, which is ∂L/∂y, and returns ∂L/∂x for its inputs. At the end they
+# train a network on XOR.
+
+# %% given
+import math
+import time
+
+import numpy as np
+
+from autograder.notebook import check, predict
+from tinygrad_cl.gradcheck import numerical_gradient
+from tinygrad_cl.viz import draw, plot_boundary, plot_losses, plot_times, seconds_per_call
+from tinygrad_cl.viz.svg import LINE, MUTED, PALE, PAPER, SKY, Picture, rect, text
+
+# %% [markdown]
+# The next cell only draws arrays. You need not read it.
+
+# %% given
+def draw_arrays(title, *parts):
+    """Arrays side by side; (x, shape) is x broadcast to that shape, its copies dashed; a text."""
+    drawn, left, lowest = [], 20, 0
+    for part in parts:
+        if isinstance(part, str):
+            drawn.append(text(left, 58, part))
+            left += 7.5 * len(part) + 20
+            continue
+        x, shape = part if isinstance(part, tuple) else (part, part.shape)
+        own = np.atleast_2d(x).shape
+        stretched = np.atleast_2d(np.broadcast_to(x, shape))
+        for (i, j), number in np.ndenumerate(stretched):
+            is_copy = i >= own[0] or j >= own[1]
+            drawn.append(rect(left + 40 * j, 40 + 28 * i, 38, 26, PAPER if is_copy else PALE[SKY],
+                              LINE if is_copy else SKY, dash="3 3" if is_copy else None))
+            drawn.append(text(left + 40 * j + 19, 58 + 28 * i, f"{number:g}", anchor="middle",
+                              fill=MUTED if is_copy else "#1f2328", mono=True))
+        drawn.append(text(left, 30, str(np.shape(x)), size=12, fill=MUTED, mono=True))
+        left += max(40 * stretched.shape[1], 8 * len(str(np.shape(x)))) + 16
+        lowest = max(lowest, 40 + 28 * stretched.shape[0])
+    return Picture(drawn, left + 4, lowest + 16, title)
+
+# %% [markdown]
+# ## 1 · Two shapes become one
+#
+# A column plus a row. The column has one number per line, the row one per column. NumPy repeats both until they fit; the
+# dashed numbers are copies.
+
+# %% demo
+column, row = np.array([[10.0], [20.0], [30.0]]), np.array([1.0, 2.0, 3.0, 4.0])
+both = (column + row).shape
+draw_arrays("a column plus a row", (column, both), "+", (row, both), "=", column + row)
+
+# %% [markdown]
+# The rule looks at shapes only. Write them one above the other, **flush right**, and go column by column:
+#
+# ```
+#     column    3  1              8  1  6            4  3
+#     row          4                 7  1            2
+#              ───────           ─────────         ────────
+#     result    3  4              8  7  6           error
+# ```
+#
+# A missing size counts as 1. Equal sizes stay. A 1 gives way. Anything else is an error.
+#
+# ### Predict, then run
+#
+# Shapes (5, 1, 3) and (4, 1). How many axes has the sum? How many numbers?
+
+# %% predict
+shape_guess = predict(axes=..., numbers=...)
+
+# %% demo
+total = np.zeros((5, 1, 3)) + np.zeros((4, 1))
+shape_guess.compare(axes=total.ndim, numbers=total.size)
+print("shape:", total.shape)
+
+# %% exercise="broadcast.shape"
+def broadcast_shape(a, b):
+    """The shape of x + y where x has the shape a and y the shape b.
+
+    a, b      tuples of sizes, of any lengths; () is the shape of a single number
+    returns   a tuple; ValueError where the shapes do not fit
+
+    >>> broadcast_shape((8, 1, 6), (7, 1))
+    (8, 7, 6)
+    """
+    ### BEGIN SOLUTION
+    length = max(len(a), len(b))
+    a = (1,) * (length - len(a)) + a
+    b = (1,) * (length - len(b)) + b
+    for m, n in zip(a, b):
+        if m != n and 1 not in (m, n):
+            raise ValueError(f"sizes {m} and {n} do not fit")
+    return tuple(n if m == 1 else m for m, n in zip(a, b))
+    ### END SOLUTION
+
+# %% check="broadcast.shape"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>Make both tuples equally long first: <code>(1,) * missing + a</code>.</details>
+# <details><summary>Hint 2</summary>Then <code>zip</code> them. Two sizes m and n fit if they are equal, or if one of them
+# is 1.</details>
+# <details><summary>Hint 3</summary>Not <code>max(m, n)</code>: 0 is a size, too (an empty batch), and 1 against 0 is
+# 0.</details>
+
+# %% [markdown]
+# ## 2 · What was copied is summed
+#
+# Now backwards. y = x + b, with x of shape (3, 2) and b of shape (2,): three examples, and one bias for each column.
+
+# %% demo
+x = np.array([[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]])
+b = np.array([10.0, 20.0])
+draw_arrays("y = x + b", x, "+", (b, x.shape), "=", x + b)
+
+# %% [markdown]
+# ### Predict, then run
+#
+# This gradient arrives at y:
+#
+# ```
+#            1   2
+# ∂L/∂y =    3  −4
+#            5   6
+# ```
+#
+# So L moves by 1 bit per bit of y₀₀, by 2 per bit of y₀₁, and so on. You move b₀ by one bit. Which numbers of y move? By
+# how many bits does L move? And for b₁?
+
+# %% predict
+bias_guess = predict(b_0=..., b_1=...)
+
+# %% demo
+grad = np.array([[1.0, 2.0], [3.0, -4.0], [5.0, 6.0]])
+measured_x, measured_b = numerical_gradient(lambda x, b: x + b, [x, b], upstream=grad)
+bias_guess.compare(b_0=measured_b[0], b_1=measured_b[1])
+draw_arrays("back", grad, "each column summed →", measured_b.round(6))
+
+# %% [markdown]
+# `numerical_gradient` is the referee of lesson 01 for arrays: it moves each number a little and measures.
+#
+# Nothing new happened. b₀ has three copies, so three paths lead from it to L, and **over all paths, add**:
+#
+# > Forward copies. Backward sums over the copies.
+#
+# In which axes were there copies? Hold the two shapes one above the other once more. For a `grad` of shape (8, 7, 6):
+#
+# ```
+# grad              8  7  6          8  7  6          8  7  6          8  7  6
+# the input's          7  6          8  1  6             1  6                ()
+#                   ▲                   ▲             ▲  ▲             ▲  ▲  ▲
+# sum over         axis 0             axis 1         0 and 1             all
+# ```
+#
+# Everything that this lesson adds to lesson 01 is in this one function.
+
+# %% exercise="broadcast.unbroadcast" source="tinygrad_cl.tensor.engine:unbroadcast"
+
+# %% check="broadcast.unbroadcast"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>Two kinds of axes: those that the input has not (there are
+# <code>grad.ndim - len(shape)</code> of them, on the left), and those in which its size is 1.</details>
+# <details><summary>Hint 2</summary>In the second kind, the axis must stay, with size 1:
+# <code>grad.sum(axis=…, keepdims=True)</code>.</details>
+# <details><summary>Hint 3</summary>A loop will do: while <code>grad</code> has too many axes, sum over axis 0; then for each
+# axis i with <code>shape[i] == 1</code>, sum over i with keepdims.</details>
+# <details><summary>Hint 4: the ValueError</summary><code>reshape</code> makes (3, 2) of (2, 3) without a word. So look at the
+# sizes yourself: after the sums, <code>grad.shape</code> must be <code>shape</code>.</details>
+
+# %% [markdown]
+# ### Why it is called an adjoint
+#
+# Broadcasting is linear: numbers are copied, nothing else. So it is a matrix B of zeros and ones. Here is the one from
+# shape (2, 1) to (2, 3): six lines for the six results, two columns for the two inputs.
+
+# %% demo
+small, large = (2, 1), (2, 3)
+B = np.stack([np.broadcast_to(unit.reshape(small), large).ravel() for unit in np.eye(2)], axis=1)
+draw_arrays("broadcasting as a matrix, and its transpose", "B =", B, "Bᵀ =", B.T)
+
+# %% [markdown]
+# Read B by lines: each result copies **one** input. Read Bᵀ by lines: each input gets the **sum** over its copies.
+# `unbroadcast` is Bᵀ, the adjoint. That gives a test without any step size: for all x and all g
+#
+# $$\langle g,\; B x \rangle \;=\; \langle B^T g,\; x \rangle$$
+
+# %% demo
+rng = np.random.default_rng(3)
+g, x = rng.normal(size=large), rng.normal(size=small)
+print("Bᵀ g by matrix:   ", B.T @ g.ravel())
+print("unbroadcast:      ", unbroadcast(g, small).ravel())
+print("⟨g, Bx⟩ = ⟨Bᵀg, x⟩:", np.vdot(g, np.broadcast_to(x, large)), np.vdot(unbroadcast(g, small), x))
+
+# %% [markdown]
+# Each rule of this lesson is the transpose of something. Keep that in mind: **what is the transpose of summing?**
+
+# %% [markdown]
+# ## 3 · The product, number by number
+#
+# y = a · b with broadcasting. Two steps, each of which you have: the rule of lesson 01 for every single product, then
+# `unbroadcast`. Only the order matters. Think of a column b, used in every column of a: each copy of b₀ met **another** a.
+
+# %% demo
+a, b = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([[10.0], [-1.0]])
+draw_arrays("y = a · b", a, "·", (b, a.shape), "=", a * b)
+
+# %% exercise="broadcast.mul"
+def mul_backward(grad, a, b):
+    """∂L/∂a and ∂L/∂b for y = a * b, number by number: a tuple.
+
+    a, b      arrays whose shapes broadcast
+    grad      ∂L/∂y, of the shape of y
+
+    >>> mul_backward(np.array([[1.0, 10.0]]), np.array([[2.0, 3.0]]), np.array([[5.0]]))
+    (array([[ 5., 50.]]), array([[32.]]))
+    """
+    ### BEGIN SOLUTION
+    return unbroadcast(grad * b, a.shape), unbroadcast(grad * a, b.shape)
+    ### END SOLUTION
+
+# %% check="broadcast.mul"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>∂y/∂a is b, for each product. Times what came from above, <code>grad</code>.</details>
+# <details><summary>Hint 2</summary>Multiply while every copy is still there. Then sum.</details>
+
+# %% [markdown]
+# ## 4 · The sum: the mirror image
+#
+# ### Predict, then run
+#
+# x has the shape (2, 4), y = x.sum(axis=1) the shape (2,). The gradient (8, −4) arrives at y. What is the gradient of
+# x₀₀? Of x₁₃? And if it were `mean` in place of `sum`?
+
+# %% predict
+sum_guess = predict(sum_00=..., sum_13=..., mean_00=..., mean_13=...)
+
+# %% demo
+x, grad = rng.normal(size=(2, 4)), np.array([8.0, -4.0])
+(of_sum,) = numerical_gradient(lambda x: x.sum(axis=1), [x], upstream=grad)
+(of_mean,) = numerical_gradient(lambda x: x.mean(axis=1), [x], upstream=grad)
+sum_guess.compare(sum_00=of_sum[0, 0], sum_13=of_sum[1, 3],
+                  mean_00=of_mean[0, 0], mean_13=of_mean[1, 3])
+draw_arrays("sum over axis 1: back", (grad[:, None], x.shape), "is", of_sum.round(6))
+
+# %% [markdown]
+# Every number of a line moves its sum by one bit per bit. So each gets the gradient of its sum: a **copy**.
+#
+# > Forward sums. Backward copies.
+#
+# The transpose of summing is broadcasting. The only trap is the shape: NumPy aligns to the right, and the axis that was
+# summed is gone. Put it back as a 1, then it stretches by itself:
+#
+# ```
+# x     (2, 4, 3)  ── sum over axis 1 ──▶   (2, 3)      with keepdims: (2, 1, 3)
+# ∂L/∂x (2, 4, 3)  ◀── copy ── (2, 1, 3) ◀── (2, 3)
+# ```
+
+# %% exercise="broadcast.sum"
+def sum_backward(grad, x, axis=None, keepdims=False):
+    """∂L/∂x for y = x.sum(axis, keepdims=keepdims), an array of the shape of x.
+
+    grad      ∂L/∂y, an array of the shape of y
+    axis      None for all axes, a number (−1 is the last axis) or a tuple of such numbers
+
+    >>> sum_backward(np.array([8.0, -4.0]), np.zeros((2, 3)), axis=1)
+    array([[ 8.,  8.,  8.],
+           [-4., -4., -4.]])
+    """
+    ### BEGIN SOLUTION
+    if axis is not None and not keepdims:
+        grad = np.expand_dims(grad, axis)
+    return np.broadcast_to(grad, x.shape)
+    ### END SOLUTION
+
+# %% check="broadcast.sum"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>With keepdims the 1 is there already. With axis=None there is one number, which stretches to
+# any shape.</details>
+# <details><summary>Hint 2</summary><code>np.expand_dims(grad, axis)</code> puts a 1 back; it takes negative numbers and tuples.
+# <code>np.broadcast_to(grad, x.shape)</code> copies.</details>
+# <details><summary>Hint 3</summary>Another way: which shape has <code>x.sum(axis, keepdims=True)</code>? Reshape grad to
+# it.</details>
+
+# %% [markdown]
+# ## 5 · The mean
+#
+# A mean is a sum, divided by how many numbers went into it. One line, with the function above. How many were they? It
+# depends on the axis, but x and grad together know it.
+
+# %% exercise="broadcast.mean"
+def mean_backward(grad, x, axis=None, keepdims=False):
+    """∂L/∂x for y = x.mean(axis, keepdims=keepdims), an array of the shape of x.
+
+    grad, axis, keepdims   as for sum_backward; no size is 0
+
+    >>> mean_backward(np.array([8.0, -4.0]), np.zeros((2, 4)), axis=1)
+    array([[ 2.,  2.,  2.,  2.],
+           [-1., -1., -1., -1.]])
+    """
+    ### BEGIN SOLUTION
+    count = x.size / grad.size
+    return sum_backward(grad, x, axis, keepdims) / count
+    ### END SOLUTION
+
+# %% check="broadcast.mean"
+
+# %% [markdown]
+# <details><summary>Hint</summary>24 numbers in x and 6 in grad: how many are behind each one?</details>
+
+# %% [markdown]
+# ## 6 · The matrix product, by its shapes
+#
+# Y = A @ B. Before any derivation: what **could** the gradient of A be? It is made of grad and B, and it must have the
+# shape of A. Write the three shapes down:
+#
+# ```
+# A (2, 3)      B (3, 4)      Y and grad (2, 4)
+# ```
+#
+# ### Predict, then run
+#
+# Take grad and B, each as it is or transposed, in either order: eight products. How many of them exist and have A's shape?
+# And if all three were square?
+
+# %% predict
+fit_guess = predict(these=..., square=...)
+
+# %% demo
+def products(g, b):
+    """{text: product} for the eight products of g and b that have a shape at all."""
+    named = {"g": g, "gᵀ": g.T}, {"b": b, "bᵀ": b.T}
+    pairs = [(p, q) for left, right in (named, named[::-1]) for p in left.items()
+             for q in right.items()]
+    return {f"{p} @ {q}": m @ n for (p, m), (q, n) in pairs if m.shape[1] == n.shape[0]}
+
+
+def how_many(n, k, m):
+    found = products(np.ones((n, m)), np.ones((k, m)))
+    return sum(product.shape == (n, k) for product in found.values())
+
+
+fit_guess.compare(these=how_many(2, 3, 4), square=how_many(3, 3, 3))
+
+# %% [markdown]
+# The shapes alone leave no choice, as long as no two sizes are equal. (So never test on square matrices.)
+#
+# Why it is right: $y_{ij} = \sum_k a_{ik}\, b_{kj}$. The number $a_{ik}$ is used in **all of line i** of Y, each time next
+# to another number of line k of B. Over all paths, add: $\partial L/\partial a_{ik} = \sum_j g_{ij}\, b_{kj}$, and that is a
+# matrix product again.
+
+# %% exercise="broadcast.matmul"
+def matmul_2d_backward(grad, a, b):
+    """∂L/∂a and ∂L/∂b for y = a @ b, two matrices: a tuple.
+
+    a, b      of shapes (n, k) and (k, m)
+    grad      ∂L/∂y, of shape (n, m)
+
+    >>> grad_a, grad_b = matmul_2d_backward(np.ones((2, 4)), np.ones((2, 3)), np.ones((3, 4)))
+    >>> grad_a.shape, grad_b.shape
+    ((2, 3), (3, 4))
+    """
+    ### BEGIN SOLUTION
+    return grad @ b.T, a.T @ grad
+    ### END SOLUTION
+
+# %% check="broadcast.matmul"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>For ∂L/∂a: (2, 4) times what gives (2, 3)? You have B, of shape (3, 4).</details>
+# <details><summary>Hint 2</summary>For ∂L/∂b: what, of shape (3, 2), times (2, 4) gives (3, 4)?</details>
+
+# %% [markdown]
+# What a square test would have let through: all eight have the right shape, one is right.
+
+# %% demo
+a, b, g = rng.normal(size=(3, 3, 3))
+measured, _ = numerical_gradient(lambda a, b: a @ b, [a, b], upstream=g)
+for name, product in products(g, b).items():
+    difference = np.abs(product - measured).max()
+    print(f"{name:8} shape {product.shape}   worst difference {difference:.1e}",
+          "  ← right" if difference < 1e-6 else "")
+
+# %% [markdown]
+# ## 7 · Vectors and stacks
+#
+# `@` takes more than matrices:
+#
+# - a vector on the **left** is a matrix of one line; that line's axis is missing from the result;
+# - a vector on the **right** is a matrix of one column; the same;
+# - axes in front of the last two are a **stack** of matrices, and stacks broadcast.
+
+# %% demo
+for a_shape, b_shape in [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)),
+                         ((7, 2, 3), (7, 3, 4)), ((7, 2, 3), (3, 4)), ((3,), (7, 3, 4)),
+                         ((6, 1, 2, 3), (7, 3, 4))]:
+    y = np.ones(a_shape) @ np.ones(b_shape)
+    print(f"{str(a_shape):14} @ {str(b_shape):11} → {y.shape}")
+
+# %% [markdown]
+# No new rule is needed. Make the axis explicit that a vector lacks (in a, in b and in grad), use the rule for matrices,
+# let `unbroadcast` sum over the stack, and give the vector its shape back. `np.swapaxes(x, -1, -2)` transposes every
+# matrix of a stack; `.T` would turn the whole stack around.
+
+# %% exercise="broadcast.matmul_any"
+def matmul_backward(grad, a, b):
+    """∂L/∂a and ∂L/∂b for y = a @ b, whatever shapes `@` takes: a tuple.
+
+    a, b      vectors, matrices or stacks of matrices (the stacks broadcast)
+    grad      ∂L/∂y, an array of the shape of y; for two vectors that is ()
+
+    >>> grad_a, grad_b = matmul_backward(np.ones((7, 2)), np.ones((7, 2, 3)), np.ones(3))
+    >>> grad_a.shape, grad_b
+    ((7, 2, 3), array([14., 14., 14.]))
+    """
+    ### BEGIN SOLUTION
+    left, right = a, b
+    if b.ndim == 1:
+        right, grad = b[:, np.newaxis], grad[..., np.newaxis]
+    if a.ndim == 1:
+        left, grad = a[np.newaxis, :], grad[..., np.newaxis, :]
+    grad_a = unbroadcast(grad @ np.swapaxes(right, -1, -2), left.shape)
+    grad_b = unbroadcast(np.swapaxes(left, -1, -2) @ grad, right.shape)
+    return grad_a.reshape(a.shape), grad_b.reshape(b.shape)
+    ### END SOLUTION
+
+# %% check="broadcast.matmul_any"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>Two matrices first, then stacks: what does the old rule need, so that it works on the last
+# two axes only? Then a weight (3, 4) under a stack: it was copied, so its gradient is summed.</details>
+# <details><summary>Hint 2: a vector on the right</summary><code>b[:, np.newaxis]</code> is a column (k, 1). Y would then have
+# shape (…, n, 1), so grad gets that last axis, too: <code>grad[..., np.newaxis]</code>.</details>
+# <details><summary>Hint 3: a vector on the left</summary><code>a[np.newaxis, :]</code> is a line (1, k), and grad gets the last
+# axis but one: <code>grad[..., np.newaxis, :]</code>. With two vectors, the right one goes first.</details>
+
+# %% [markdown]
+# ### Call the referee
+#
+# All of your rules, on shapes of every kind, with a random gradient from above:
+
+# %% demo
+def worst(f, rule, *shapes):
+    """How far the rule is from what is measured, at its worst."""
+    inputs = [rng.normal(size=shape) for shape in shapes]
+    grad = rng.normal(size=np.shape(f(*inputs)))
+    ours = rule(np.asarray(grad), *inputs)
+    ours = ours if isinstance(ours, tuple) else (ours,)
+    measured = numerical_gradient(f, inputs, upstream=grad)
+    return max(np.abs(mine - theirs).max() for mine, theirs in zip(ours, measured))
+
+
+for shapes in [((3, 1), (4,)), ((2, 1, 3), (4, 1)), ((), (2, 3))]:
+    print(f"a · b    {str(shapes):25} {worst(lambda a, b: a * b, mul_backward, *shapes):.0e}")
+for shapes in [((3,), (3,)), ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4)), ((6, 1, 2, 3), (5, 3, 4))]:
+    print(f"a @ b    {str(shapes):25} {worst(lambda a, b: a @ b, matmul_backward, *shapes):.0e}")
+for options in [{}, {"axis": 1}, {"axis": (0, -1)}, {"axis": -1, "keepdims": True}]:
+    of_sum = worst(lambda x: x.sum(**options), lambda g, x: sum_backward(g, x, **options), (2, 3, 4))
+    of_mean = worst(lambda x: x.mean(**options), lambda g, x: mean_backward(g, x, **options), (2, 3, 4))
+    print(f"sum, mean {str(options):32} {of_sum:.0e}  {of_mean:.0e}")
+
+# %% [markdown]
+# ## 8 · A network out of these
+#
+# XOR: 1 if just one of the two inputs is 1. No straight line separates the four points, so the network needs a layer in
+# between, with something that is not linear. We take z · z. You may miss tanh; but then every step is one of your
+# functions, and nothing else:
+#
+# $$Z = XW_1 + b_1 \qquad H = Z \cdot Z \qquad \text{out} = HW_2 + b_2 \qquad E = \text{out} - \text{target} \qquad
+# L = \text{mean}(E \cdot E)$$
+
+# %% demo
+from types import SimpleNamespace as Node
+
+
+def picture_of_network(n=4, hidden=3):
+    def box(label, shape, op="", *parents):
+        return Node(label=label, data=np.zeros(shape), op=op, parents=list(parents))
+
+    p = box("x @ w1", (n, hidden), "@", box("x", (n, 2)), box("w1", (2, hidden)))
+    z = box("z", (n, hidden), "+", p, box("b1", (hidden,)))
+    q = box("h @ w2", (n, 1), "@", box("h", (n, hidden), "·", z, z), box("w2", (hidden, 1)))
+    e = box("e", (n, 1), "−", box("out", (n, 1), "+", q, box("b2", (1,))), box("target", (n, 1)))
+    return draw(box("loss", (), "mean", box("e · e", (n, 1), "·", e, e)))
+
+
+picture_of_network()
+
+# %% [markdown]
+# Walk it from the right. At each box: which function of yours, with which inputs of the **forward** pass? Two boxes have two
+# edges to the same parent (h and e · e): there, add both parts.
+
+# %% exercise="broadcast.network"
+def loss_and_gradients(x, target, w1, b1, w2, b2):
+    """The loss of the network and its gradients: (loss, [∂L/∂w1, ∂L/∂b1, ∂L/∂w2, ∂L/∂b2]).
+
+    z = x @ w1 + b1,  h = z * z,  out = h @ w2 + b2,  e = out - target,  loss = mean of e * e
+
+    x         (n, inputs)          target   (n, outputs)
+    w1        (inputs, hidden)     b1       (hidden,)
+    w2        (hidden, outputs)    b2       (outputs,)
+
+    >>> one = np.ones((1, 1))
+    >>> loss, gradients = loss_and_gradients(one, one, 2 * one, one[0], one, one[0])
+    >>> float(loss), [g.tolist() for g in gradients]
+    (81.0, [[[108.0]], [108.0], [[162.0]], [18.0]])
+    """
+    ### BEGIN SOLUTION
+    z = x @ w1 + b1
+    h = z * z
+    out = h @ w2 + b2
+    e = out - target
+    square = e * e
+    loss = square.mean()
+
+    grad_square = mean_backward(np.ones(()), square)
+    grad_e = sum(mul_backward(grad_square, e, e))
+    grad_b2 = unbroadcast(grad_e, b2.shape)
+    grad_h, grad_w2 = matmul_backward(grad_e, h, w2)
+    grad_z = sum(mul_backward(grad_h, z, z))
+    grad_b1 = unbroadcast(grad_z, b1.shape)
+    _, grad_w1 = matmul_backward(grad_z, x, w1)
+    return loss, [grad_w1, grad_b1, grad_w2, grad_b2]
+    ### END SOLUTION
+
+# %% check="broadcast.network"
+
+# %% [markdown]
+# <details><summary>Hint 1: the forward pass</summary>Five lines, as they stand in the docstring; keep z, h and e.</details>
+# <details><summary>Hint 2: the start</summary>∂L/∂L is one number, 1: <code>np.ones(())</code>. Then
+# <code>mean_backward(np.ones(()), e * e)</code> is the gradient of e · e.</details>
+# <details><summary>Hint 3: the squares</summary><code>mul_backward(grad, e, e)</code> returns two parts, for the left and the
+# right e. It is the same e: add them.</details>
+# <details><summary>Hint 4: the sums</summary>A + hands its gradient on as it is: to h @ w2 the whole, to b2 what
+# <code>unbroadcast</code> makes of it. A − does so to its left side.</details>
+
+# %% [markdown]
+# Gradients are there; a step against them is one line. For the whole training:
+
+# %% exercise="broadcast.train"
+def train(x, target, parameters, steps, rate):
+    """Gradient descent: (losses, parameters after the last step).
+
+    parameters    the list [w1, b1, w2, b2]; neither the list nor its arrays are changed
+    losses        a list, one loss for each step, as it was before that step
+    each step     every parameter minus rate · its gradient
+
+    >>> x, target = np.array([[1.0], [2.0]]), np.array([[1.0], [3.0]])
+    >>> start = [np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), np.zeros(1)]
+    >>> losses, after = train(x, target, start, steps=2, rate=0.01)
+    >>> [round(float(loss), 6) for loss in losses], [p.shape for p in after]
+    ([0.5, 0.106281], [(1, 1), (1,), (1, 1), (1,)])
+    """
+    ### BEGIN SOLUTION
+    losses = []
+    for _ in range(steps):
+        loss, gradients = loss_and_gradients(x, target, *parameters)
+        losses.append(loss)
+        parameters = [p - rate * gradient for p, gradient in zip(parameters, gradients)]
+    return losses, parameters
+    ### END SOLUTION
+
+# %% check="broadcast.train"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary><code>loss_and_gradients(x, target, *parameters)</code> takes the list apart.</details>
+# <details><summary>Hint 2</summary><code>p -= rate * gradient</code> writes into the array that the caller holds. <code>p - rate *
+# gradient</code> makes a new one.</details>
+
+# %% [markdown]
+# Here it is: XOR, by functions that you wrote.
+
+# %% demo
+def start(hidden=3, seed=1):
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=(2, hidden)), np.zeros(hidden), rng.normal(size=(hidden, 1)), np.zeros(1)]
+
+
+points = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+xor = np.array([[0.0], [1.0], [1.0], [0.0]])
+before = time.perf_counter()
+losses, trained = train(points, xor, start(), steps=600, rate=0.05)
+print(f"{len(losses)} steps in {time.perf_counter() - before:.2f} s")
+print(f"loss {losses[0]:.3f} → {losses[-1]:.1e}")
+
+
+def score(points):
+    w1, b1, w2, b2 = trained
+    z = points @ w1 + b1
+    return (z * z @ w2 + b2)[:, 0] - 0.5
+
+
+for point, number in zip(points, score(points) + 0.5):
+    print(point, f"→ {number:.3f}")
+plot_losses({"XOR": losses})
+
+# %% demo
+plot_boundary(score, points, xor[:, 0].astype(int), "XOR: where the network changes its mind")
+
+# %% [markdown]
+# The boundary is a pair of curves: with squares, a network of this kind draws conic sections. A hyperbola or two parallel
+# lines will do for XOR. Try another seed in `start(seed=…)`.
+
+# %% [markdown]
+# ## The bug that raises nothing
+#
+# Somebody stores the targets as a plain list of four, of shape (4,), not (4, 1). `out` is (4, 1). Now, what is
+# `out - target`?
+#
+# ### Predict, then run
+#
+# How many numbers are in `out - target`? What is the loss of a **perfect** network, out = target? And of one that says 0.5
+# to everything?
+
+# %% predict
+silent_guess = predict(numbers=..., loss_of_perfect=..., loss_of_half=...)
+
+# %% demo
+perfect, half, flat = xor, np.full((4, 1), 0.5), xor[:, 0]
+silent_guess.compare(numbers=(perfect - flat).size, loss_of_perfect=((perfect - flat) ** 2).mean(),
+                     loss_of_half=((half - flat) ** 2).mean())
+draw_arrays("out − target", (perfect, (4, 4)), "−", (flat, (4, 4)), "=", perfect - flat)
+
+# %% [markdown]
+# Every output is compared with every target. The perfect network is punished more than the one that knows nothing, so
+# training walks away from the solution, and no error is raised. If a loss stalls, **print the shapes** first.
+#
+# Its cousin: a gradient that was not un-broadcast. Watch what a bias of shape (3,) becomes.
+
+# %% demo
+bias, gradient = np.zeros(3), np.ones((4, 3))  # the gradient of each example: somebody forgot the sum
+bias = bias - 0.1 * gradient
+print("bias = bias - 0.1 * gradient: the bias now has shape", bias.shape)
+bias = np.zeros(3)
+try:
+    bias -= 0.1 * gradient
+except ValueError as error:
+    print("bias -= 0.1 * gradient:", error)
+
+# %% [markdown]
+# ## When Python complains
+#
+# <details><summary><code>ValueError: operands could not be broadcast together with shapes (3,4) (3,)</code></summary>
+# Flush right, 4 stands above 3. If the vector is meant as one number per line, it is a column:
+# <code>v[:, np.newaxis]</code>. In a backward: the 1 of a summed axis is missing.</details>
+#
+# <details><summary><code>ValueError: matmul: Input operand 1 has a mismatch in its core dimension 0</code></summary>
+# The inner sizes differ: (n, k) @ (k, m) needs the same k. Print both shapes; one side wants a transpose, or the order is
+# the other way round.</details>
+#
+# <details><summary><code>ValueError: cannot reshape array of size 12 into shape (3,)</code></summary>
+# In <code>unbroadcast</code>: an axis was not summed, so there are too many numbers left.</details>
+#
+# <details><summary><code>ValueError: non-broadcastable output operand with shape (3,) doesn't match the broadcast shape
+# (4,3)</code></summary>
+# <code>b -= …</code> with a gradient that is larger than b: it was not un-broadcast. Be glad: <code>b = b - …</code> would
+# have said nothing.</details>
+#
+# <details><summary><code>ValueError: input operand has more dimensions than allowed by the axis remapping</code></summary>
+# <code>np.broadcast_to(grad, x.shape)</code> with a grad of more axes than x: keepdims was set, and you put the 1 in once
+# more.</details>
+#
+# <details><summary><code>AxisError: axis 1 is out of bounds for array of dimension 1</code></summary>
+# An axis of <code>grad</code> that it does not have (any more). After a sum without keepdims, all axes to its right have
+# moved.</details>
+#
+# <details><summary><code>ValueError: assignment destination is read-only</code></summary>
+# <code>np.broadcast_to</code> gives a view: its numbers are not copied, so it may not be written to. Compute a new array,
+# or take <code>.copy()</code>.</details>
+#
+# <details><summary><code>TypeError: 'int' object is not iterable</code>, or <code>tuple indices must be integers</code></summary>
+# axis may be a number or a tuple. <code>np.expand_dims</code> and <code>sum</code> take both.</details>
+#
+# <details><summary><code>AttributeError: 'float' object has no attribute 'shape'</code></summary>
+# A plain number where an array is wanted: <code>np.ones(())</code> is the number 1 as an array.</details>
+
+# %% [markdown]
+# ## What it costs
+#
+# **Copies.** The dashed numbers in the pictures are never written down. NumPy goes over the same place again: the step from
+# one line to the next (`strides`, in bytes) is 0.
+
+# %% demo
+bias, lines = np.ones(500), 2_000
+view, copies = np.broadcast_to(bias, (lines, 500)), np.tile(bias, (lines, 1))
+print(f"strides of the view: {view.strides}, of real copies: {copies.strides}")
+print(f"bytes: {bias.nbytes:,} against {copies.nbytes:,}")
+x = np.ones((lines, 500))
+print(f"x + bias: {1e3 * seconds_per_call(lambda: x + bias):.2f} ms, "
+      f"x + copies made first: {1e3 * seconds_per_call(lambda: x + np.tile(bias, (lines, 1))):.2f} ms")
+
+# %% [markdown]
+# **Work.** (n, k) @ (k, m) takes n·k·m multiplications. How many does its backward take, counted in forwards? Write down
+# the sizes of your two products.
+
+# %% predict
+work_guess = predict(backward_in_forwards=...)
+
+# %% demo
+def multiplications(left, right):
+    return left.shape[0] * left.shape[1] * right.shape[1]
+
+
+a, b, g = np.ones((2, 3)), np.ones((3, 4)), np.ones((2, 4))
+forward, backward = multiplications(a, b), multiplications(g, b.T) + multiplications(a.T, g)
+work_guess.compare(backward_in_forwards=backward / forward)
+
+sizes, forwards, backwards = [2 ** k for k in range(5, 11)], [], []
+for n in sizes:
+    a, b, g = (rng.normal(size=(n, n)) for _ in range(3))
+    forwards.append(seconds_per_call(lambda: a @ b, budget=0.05))
+    backwards.append(seconds_per_call(lambda: matmul_2d_backward(g, a, b), budget=0.05))
+print("measured, which wanders where the machine is busy:", *(f"{two / one:.1f}" for one, two in zip(forwards, backwards)))
+plot_times(sizes, {"backward": backwards, "forward": forwards}, "a @ b, n × n", "n")
+
+# %% [markdown]
+# That is why a training step is said to cost three forwards.
+#
+# **A stack under one weight.** x (B, n, k) @ w (k, m): your rule makes B matrices of w's shape and sums them. But the sum over
+# the stack and the sum inside the product are one sum: lay the stack flat, (B·n, k), and a single product does it.
+
+# %% demo
+def stacked(grad, x, w):
+    return unbroadcast(np.swapaxes(x, -1, -2) @ grad, w.shape)
+
+
+def flat_product(grad, x, w):
+    return x.reshape(-1, x.shape[-1]).T @ grad.reshape(-1, grad.shape[-1])
+
+
+batches, times = [2 ** k for k in range(9)], {"stack of products, then sum": [], "one flat product": []}
+w = rng.normal(size=(96, 64))
+for batch in batches:
+    x, g = rng.normal(size=(batch, 8, 96)), rng.normal(size=(batch, 8, 64))
+    assert np.allclose(stacked(g, x, w), flat_product(g, x, w))
+    for method, seconds in zip((stacked, flat_product), times.values()):
+        seconds.append(seconds_per_call(lambda: method(g, x, w), budget=0.04))
+print(f"bytes in between, at a batch of {batch}: {batch * w.nbytes:,} against {w.nbytes:,}")
+plot_times(batches, times, "∂L/∂w under a stack", "batch")
+
+# %% [markdown]
+# The same numbers, two orders of summing. Where speed matters, engines lay the stack flat; `unbroadcast` stays for the
+# general case.
+
+# %% [markdown] written="broadcast.explain" points=3
+# ## In your own words
+#
+# A friend trains with y = x @ w + b on batches of 32. The gradient that arrives at y has the shape (32, 10), and b has the
+# shape (10,). «The shape must fit, so I take `grad.mean(axis=0)`», says the friend. «An average is fairer than a sum, and
+# the loss goes down all the same.» Is it right? Why does the loss go down? Where would an average be right? Five sentences
+# at most. You may run it.
+#
+# <!-- BEGIN SOLUTION -->
+# It is wrong: b is copied into 32 lines, so there are 32 paths from each of its numbers to L, and over all paths we add. The
+# mean is 1/32 of the gradient: the same direction for b, so the loss still goes down, only b learns 32 times too slowly,
+# beside weights with the right gradient. If the average over the batch is wanted, it belongs into the loss, L = mean(…): then
+# every line of `grad` already carries its 1/32, and with it all parameters alike. A referee (finite differences) sees the
+# difference at once; the shape alone does not.
+#
+# **How it is marked**
+#
+# - 1 point: the sum is right, since each number of b has one copy (one path) per line of the batch, and paths are added.
+# - 1 point: the mean is the gradient divided by 32, the same direction for b: smaller steps for b, so training still works.
+# - 1 point: the average belongs into the loss (where 1/32 comes down with grad, for all parameters); taken there and here
+#   once more, it would be there twice.
+#
+# Right arguments in other words, with a drawing or with a run count in full.
+# <!-- END SOLUTION -->
+
+# %% [markdown]
+# ## The same in other words
+#
+# In PyTorch the whole of section 8 is:
+#
+# ```python
+# import torch
+#
+# w1, b1, w2, b2 = [torch.tensor(p, requires_grad=True) for p in start()]
+# z = torch.tensor(points) @ w1 + b1
+# loss = ((z * z @ w2 + b2 - torch.tensor(xor)) ** 2).mean()
+# loss.backward()
+# print(w1.grad, b1.grad, w2.grad, b2.grad)
+# ```
+#
+# | yours | PyTorch | JAX | engine 3 of this course |
+# |---|---|---|---|
+# | `broadcast_shape` | `torch.broadcast_shapes` | `jnp.broadcast_shapes` | the same rule |
+# | `unbroadcast(grad, shape)` | `grad.sum_to_size(shape)` | the transpose of `broadcast_in_dim` is a sum | `sum_to(grad, shape)` |
+# | `sum_backward` | `grad.unsqueeze(axis).expand(x.shape)` | the transpose of a sum is `broadcast_in_dim` | broadcasting |
+# | `grad` | the argument of `y.backward(grad)` | the argument of the function from `jax.vjp` | `grad` |
+# | `np.swapaxes(x, -1, -2)` | `x.mT` | `x.mT` | a flag of the matmul kernel |
+# | `(4, 1) - (4,)` | `mse_loss` warns where the sizes differ | broadcasts silently | broadcasts silently |
+#
+# JAX takes the word *transpose* at face value: it has a rule for the derivative of each operation (forward), and for each
+# linear operation its transpose. Backward is then nothing but transposing.
+#
+# ## What comes next
+#
+# You called your functions by hand, in the right order, with the right arrays of the forward pass. That is what a machine is
+# for. **04 function**: an engine that keeps those arrays, remembers the order, and calls `unbroadcast` in one place, for
+# every operation.
