@@ -80,6 +80,23 @@ def test_a_custom_function_and_its_second_and_third_derivative():
     assert (first.item(), second.item(), third.item()) == (60, 60, 30)
 
 
+def test_what_a_function_hangs_on_its_context_is_there_in_backward():
+    class Reshaped(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.shape, ctx.dtype, ctx.type, ctx.shapes, ctx.saved = x.shape, x.dtype, type(x), [x.shape], 2 * x
+            return x.reshape(-1)
+
+        @staticmethod
+        def backward(ctx, grad):
+            assert (ctx.dtype, ctx.type, ctx.shapes) == (np.float32, np.ndarray, [(2, 3)])
+            return grad.reshape(ctx.shape) * ctx.saved
+
+    x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
+    Reshaped.apply(x).sum().backward()
+    assert np.array_equal(x.grad.data, 2 * x.data)
+
+
 def test_straight_through():
     x = Tensor([0.4, 1.6], requires_grad=True)
     (StraightThrough.apply(x) * Tensor([10.0, 100.0])).sum().backward()

@@ -57,7 +57,7 @@ class Segment:
         self.nodes = [weakref.ref(node) for node in nodes]  # weak, for the nodes hold the segment
         for node in nodes:
             node.segment = self
-            for saved in node.saved:
+            for saved in node.packed:
                 if isinstance(saved, Saved) and saved.leaf is None:
                     saved.array = None
 
@@ -87,8 +87,8 @@ class Segment:
                 continue
             if new.segment is not None:
                 new.segment.recompute()
-            changed = changed or node.function is not new.function or node.shape != new.shape
-            for saved, fresh in zip(node.saved, new.saved):
+            changed |= node.function is not new.function or node.result_shape != new.result_shape
+            for saved, fresh in zip(node.packed, new.packed):
                 if isinstance(saved, Saved) and saved.array is None:
                     saved.array = fresh.array
         if changed:

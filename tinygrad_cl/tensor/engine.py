@@ -102,9 +102,9 @@ def input_gradients(node, grad):
         raise freed_error(node)
     parts = node.function.backward(node, grad)
     parts = tuple(parts) if isinstance(parts, (tuple, list)) else (parts,)
-    if len(parts) != len(node.shapes):
+    if len(parts) != len(node.input_shapes):
         raise RuntimeError(f"{node.name}.backward returned {len(parts)} gradients"
-                           f" for {len(node.shapes)} inputs")
+                           f" for {len(node.input_shapes)} inputs")
     return [fit(node, i, part) if needed and part is not None else None
             for i, (part, needed) in enumerate(zip(parts, node.needs_input_grad))]
 
@@ -112,12 +112,12 @@ def input_gradients(node, grad):
 def fit(node, i, part):
     """The gradient for input i: un-broadcast, for every operation, here."""
     if not isinstance(part, Variable):
-        part = node.type(np.asarray(part))
+        part = node.result_type(np.asarray(part))
     try:
-        part = unbroadcast(part, node.shapes[i])
+        part = unbroadcast(part, node.input_shapes[i])
     except ValueError as error:
         raise ValueError(f"{node.name}.backward: {error}") from None
-    return part if part.dtype == node.dtypes[i] else part.astype(node.dtypes[i])
+    return part if part.dtype == node.input_dtypes[i] else part.astype(node.input_dtypes[i])
 
 
 def call_hooks(node, grad):

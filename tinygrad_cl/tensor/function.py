@@ -90,30 +90,30 @@ class Context:
         if self.segment is not None:
             self.segment.recompute()
         return tuple([saved.unpack(self) if isinstance(saved, Saved) else saved
-                      for saved in self.saved])
+                      for saved in self.packed])
 
     def link(self, inputs, out):
         """Become the node behind `out`: note where gradients go, and pack what was saved."""
         self.next_nodes = tuple([(x.grad_fn or x) if needed else None
                                  for x, needed in zip(inputs, self.needs_input_grad)])
-        self.shapes = tuple([np.shape(raw(x)) for x in inputs])
-        self.dtypes = tuple([x.dtype if needed else None
-                             for x, needed in zip(inputs, self.needs_input_grad)])
-        self.shape, self.dtype, self.type = out.shape, out.dtype, type(out)
+        self.input_shapes = tuple([np.shape(raw(x)) for x in inputs])
+        self.input_dtypes = tuple([x.dtype if needed else None
+                                   for x, needed in zip(inputs, self.needs_input_grad)])
+        self.result_shape, self.result_type = out.shape, type(out)
         known = [x for x in inputs if isinstance(x, Variable)] + [out]
-        self.saved = tuple([pack(array, known, out) for array in self.to_save])
+        self.packed = tuple([pack(array, known, out) for array in self.to_save])
         self.to_save = None
         if modes.state.recorder is not None:
             modes.state.recorder.append(self)
 
     def kept_arrays(self):
         """The arrays that are kept for its backward, those to compute others from included."""
-        saved = [s.array for s in self.saved if isinstance(s, Saved) and s.array is not None]
+        saved = [s.array for s in self.packed if isinstance(s, Saved) and s.array is not None]
         return saved + (self.segment.kept_arrays() if self.segment is not None else [])
 
     def free(self):
         """Let go of what was saved."""
-        self.saved = ()
+        self.packed = ()
         self.segment = None
         self.freed = True
 

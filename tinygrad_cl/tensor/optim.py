@@ -57,6 +57,10 @@ class SGD(Optimizer):
         self.nesterov = nesterov
 
     def update(self, p, g, state):
+        """The new p, by the rules above. v is kept in `state`, at first empty.
+
+        The first v is g alone. p and g are arrays, and stay as they are.
+        """
         if self.weight_decay:
             g = g + self.weight_decay * p
         if self.momentum:
@@ -81,6 +85,10 @@ class Adam(Optimizer):
         self.eps = eps
 
     def update(self, p, g, state):
+        """The new p, by the rules above. m, v and t are kept in `state`, at first empty.
+
+        m and v start as zeros, t counts the steps from 1. p and g are arrays, and stay as they are.
+        """
         if self.weight_decay:
             g = g + self.weight_decay * p
         beta1, beta2 = self.betas

@@ -27,7 +27,7 @@ class Reshape(Function):
 
 
 class Permute(Function):
-    """The axes in another order: axis i of the result is axis axes[i] of x.
+    """The axes in another order: axis i of the result is axis axes[i] of x, −1 being its last.
 
     ∂L/∂x = grad with its axes put back. Putting back is another permutation, the inverse one.
 
