@@ -6,7 +6,7 @@ DEV := .venv/.ready-dev
 COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-.PHONY: compare test grade bundle notebooks bench peers site lock
+.PHONY: compare test grade bundle release collect notebooks bench peers site lock
 
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
@@ -19,6 +19,12 @@ grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
 
 bundle: $(READY) ## write what a class is given into bundles/, a zip file for each module
 	$(VENV) -m autograder bundle $(M)
+
+release: $(READY) ## hand a module out through nbgrader's exchange: make release M=01
+	$(VENV) -m autograder release $(or $(M),$(error say which module: make release M=01)) --out $(or $(OUT),OUT)
+
+collect: $(READY) ## collect what was handed in through nbgrader's exchange: make collect M=01
+	$(VENV) -m autograder collect $(or $(M),$(error say which module: make collect M=01)) --out $(or $(OUT),OUT)
 
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build

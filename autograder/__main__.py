@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | bundle | grade | lab | progress | compare | checks | mutants."""
+"""The command line: python -m autograder build | bundle | release | collect | grade | lab | progress | compare | checks | mutants."""
 
 import os
 import shutil
@@ -66,6 +66,28 @@ def bundle(modules, out):
 
 
 @main.command()
+@click.argument("modules", nargs=-1, required=True)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The class folder: gradebook, grades.csv, feedback.")
+@click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
+def release(modules, out, exchange):
+    """Hand MODULES out through nbgrader's exchange: `nbgrader fetch_assignment` finds them there."""
+    from autograder.grading.exchange import hand_out
+    hand_out([module_named(module) for module in modules], out, exchange)
+    click.echo(f"released {', '.join(modules)}; collect with: python -m autograder collect {' '.join(modules)} --out {out}")
+
+
+@main.command()
+@click.argument("modules", nargs=-1, required=True)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The class folder that they were released from.")
+@click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
+def collect(modules, out, exchange):
+    """Collect what was handed in for MODULES through nbgrader's exchange."""
+    from autograder.grading.exchange import collect as collect_all
+    students = collect_all([module_named(module) for module in modules], out, exchange)
+    click.echo(f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}")
+
+
+@main.command()
 @click.argument("submissions", required=False, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for gradebook, grades.csv, feedback.")
 @click.option("--sample", is_flag=True, help="Make a sample class in a temporary folder and grade it.")
@@ -114,12 +136,11 @@ def checks(names):
 @click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
 @click.option("--port", default=8888, show_default=True)
 def lab(module, browser, port):
-    """Open JupyterLab on MODULE, on your own copies in work/, which no update overwrites.
+    """Open JupyterLab on MODULE (01 will do), on your own copies in work/, which no update overwrites.
 
     Without MODULE, on the first that has something left to do.
     """
-    if module not in (None, *paths.module_names()):
-        raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
+    module = module and module_named(module)
     copy_notebooks()
     if module is None:
         from autograder.learner.progress import module_to_open
@@ -160,11 +181,9 @@ def progress():
 def compare(module, everything, browser):
     """Put your work on MODULE (01 will do) beside the reference: code, verdicts, time and memory, as a page."""
     from autograder.learner.compare import compare
-    names = [name for name in paths.module_names() if name == module or name.split("_")[0] == module]
-    if not names:
-        raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
-    page = paths.work_notebook(names[0]).with_name("compare.html")
-    text = compare(names[0], everything)
+    name = module_named(module)
+    page = paths.work_notebook(name).with_name("compare.html")
+    text = compare(name, everything)
     page.write_text(text, encoding="utf-8")
     click.echo(f"wrote {page}")
     if browser:
@@ -183,6 +202,14 @@ def mutants(checks):
         click.echo(f"{check.name}: {len(made)} mutants, {len(alive)} not noticed")
         for mutant in alive:
             click.echo(f"  line {mutant.line}: {mutant.before}\n    → {mutant.after}")
+
+
+def module_named(word: str) -> str:
+    """The module of that name, or that number: "01_value" and "01"."""
+    names = [name for name in paths.module_names() if word in (name, name.split("_")[0])]
+    if not names:
+        raise CourseError(f"there is no module {word}; there are: {', '.join(paths.module_names())}")
+    return names[0]
 
 
 def is_root() -> bool:
