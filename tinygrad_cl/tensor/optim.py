@@ -116,7 +116,15 @@ class AdamW(Adam):
 def clip_grad_norm_(parameters, max_norm):
     """Scale all gradients together so that their norm is max_norm at most; returns the norm before.
 
-    The norm is √Σg² over all numbers of all gradients, so the direction stays.
+    parameters   tensors, in anything that can be looped over, or one; where grad is None, no matter
+
+    The norm is √Σg² over all numbers of all gradients, so the direction stays. If it is not above
+    max_norm, nothing changes.
+
+    >>> p, q = Tensor([1.0, 1.0], requires_grad=True), Tensor(1.0, requires_grad=True)
+    >>> ((p * Tensor([2.0, 6.0])).sum() + q * 9).backward()
+    >>> clip_grad_norm_([p, q], 1.1), p.grad, q.grad
+    (11.0, Tensor([0.2, 0.6]), Tensor(0.9))
     """
     parameters = [parameters] if isinstance(parameters, Variable) else parameters
     gradients = [p.grad for p in parameters if p.grad is not None]
