@@ -1,0 +1,165 @@
+"""Check 2 of lesson 02: a neuron that can be called, and its parameters."""
+
+from autograder.checks.check import check
+
+
+@check("neuron.neuron", points=2, needs=("neuron.sum",))
+def neuron_neuron(student, rng, tools):
+    """A neuron with set weights: output, gradients, parameters."""
+    numbers = [0.3 + rng.uniform(0.05, 0.2), -0.6 - rng.uniform(0.05, 0.2), 0.8 + rng.uniform(0.05, 0.1)]
+    given = [-0.9 - rng.uniform(0.05, 0.2), 0.4 + rng.uniform(0.05, 0.2), 1.3 + rng.uniform(0.05, 0.2)]
+    start, up = 0.2 + rng.uniform(0.05, 0.2), -rng.uniform(1.5, 2.5)
+
+    def make(activation):
+        neuron = student.Neuron(3, activation)
+        for w, number in zip(neuron.w, numbers):
+            w.data = number
+        neuron.b.data = start
+        return neuron
+
+    def run(activation, inputs=given):
+        neuron = make(activation)
+        out = neuron(inputs)
+        tools.backpropagate(out, upstream=up)
+        return {"out": out.data, "w": [w.grad for w in neuron.w], "b": neuron.b.grad}
+
+    def squared(value):
+        return value * value
+
+    def of_values():
+        inputs = [student.Value(number) for number in given]
+        run(student.Value.tanh, inputs)
+        return [x.grad for x in inputs]
+
+    def parameters():
+        return [p.data for p in make(student.Value.tanh).parameters()]
+
+    def are_the_same_boxes():
+        neuron = make(student.Value.tanh)
+        for p, number in zip(neuron.parameters(), [0.11, 0.22, -0.33, 0.44]):
+            p.data = number + start
+        return neuron(given).data
+
+    def after_parameters():
+        neuron = make(student.Value.tanh)
+        neuron.parameters()
+        neuron.parameters()
+        return [len(neuron.w), len(neuron.parameters()), neuron(given).data]
+
+    def called_twice():
+        neuron = make(student.Value.tanh)
+        return [neuron(given).data, neuron([x + 0.5 for x in given]).data, neuron(given).data]
+
+    return {
+        "input": f"w = {', '.join(f'{w:.3g}' for w in numbers)}; b = {start:.3g}; inputs {', '.join(f'{x:.3g}' for x in given)}; "
+                 f"the gradient that arrives is {up:.3g}",
+        "output with tanh": lambda: run(student.Value.tanh)["out"],
+        "output with relu, for the inputs and for their negatives": lambda: [
+            run(student.Value.relu)["out"], run(student.Value.relu, [-3 * x for x in given])["out"]],
+        "output with a function of ours, s · s": lambda: run(squared)["out"],
+        "output without activation": lambda: run(None)["out"],
+        "tanh: grad of the weights": lambda: run(student.Value.tanh)["w"],
+        "tanh: grad of the bias": lambda: run(student.Value.tanh)["b"],
+        "without activation: grad of the weights": lambda: run(None)["w"],
+        "inputs are Values: their grad": of_values,
+        "called three times": called_twice,
+        "parameters, their numbers": parameters,
+        "output after all parameters are changed": are_the_same_boxes,
+        "parameters called three times: number of weights, of parameters, output": after_parameters,
+    }
+
+
+neuron_neuron.mistake(
+    "the activation is left out", swap=("total if self.activation is None else self.activation(total)", "total"),
+    hint=["What does the neuron keep in `self.activation`, and who uses it?", "`self.activation(total)`, unless it is None."])
+neuron_neuron.mistake(
+    "always tanh, whatever activation the neuron was given", swap=("self.activation(total)", "total.tanh()"),
+    hint=["Which neuron did `Neuron(3, Value.relu)` ask for?", "Call what was given: `self.activation(total)`."])
+neuron_neuron.mistake(
+    "tanh also where the activation is None", swap=("total if self.activation is None else self.activation(total)",
+                                                   "(self.activation or Value.tanh)(total)"),
+    hint=["What does None stand for in the docstring?", "`if self.activation is None:` the sum is the output."])
+neuron_neuron.mistake(
+    "None is called like a function", swap=("total if self.activation is None else self.activation(total)", "self.activation(total)"),
+    hint=["What is `self.activation` in `Neuron(3, None)`?", "First ask `if self.activation is None`."])
+neuron_neuron.mistake(
+    "each input is bent before it is weighed: the activation comes too early", source='''
+class Neuron:
+    def __init__(self, inputs, activation=Value.tanh, rng=random):
+        reach = 1 / math.sqrt(inputs)
+        self.w = [Value(rng.uniform(-reach, reach)) for _ in range(inputs)]
+        self.b = Value(0.0)
+        self.activation = activation
+
+    def __call__(self, inputs):
+        if self.activation is not None:
+            inputs = [self.activation(x if isinstance(x, Value) else Value(x)) for x in inputs]
+        return weighted_sum(self.w, inputs, self.b)
+
+    def parameters(self):
+        return [*self.w, self.b]
+''', hint=["Look at the drawing: what comes first, sum or tanh?", "activation(w · inputs + b)."])
+neuron_neuron.mistake(
+    "the bias is added after the activation", swap=[("weighted_sum(self.w, inputs, self.b)", "weighted_sum(self.w, inputs, Value(0.0))"),
+                                                   ("return total if self.activation is None else self.activation(total)",
+                                                    "return (total if self.activation is None else self.activation(total)) + self.b")],
+    hint=["Can the output of a tanh neuron be larger than 1?", "The bias belongs to the sum, inside the activation."])
+neuron_neuron.mistake(
+    "the bias is no parameter: it will never be trained", swap=("[*self.w, self.b]", "list(self.w)"),
+    hint=["What else does a neuron have, besides its weights?", "`[*self.w, self.b]`."])
+neuron_neuron.mistake(
+    "the bias comes first", swap=("[*self.w, self.b]", "[self.b, *self.w]"),
+    hint=["Which order does the docstring ask for?", "The weights, then the bias."])
+neuron_neuron.mistake(
+    "the list in a list: [[w, …], b]", swap=("[*self.w, self.b]", "[self.w, self.b]"),
+    hint=["What is the first part of your list?", "`[*self.w, self.b]`, or `self.w + [self.b]`."])
+neuron_neuron.mistake(
+    "the bias is appended to the neuron's own weights", swap=("return [*self.w, self.b]", "self.w.append(self.b)\n        return self.w"),
+    hint=["How many weights has the neuron after parameters() was called?", "`self.w + [self.b]` is a new list."])
+neuron_neuron.mistake(
+    "copies are handed out: whoever trains them does not move the neuron",
+    swap=("[*self.w, self.b]", "[Value(p.data) for p in [*self.w, self.b]]"),
+    hint=["If somebody changes your parameters, does the output change?", "Hand out the Values themselves."])
+neuron_neuron.mistake(
+    "numbers are handed out, not Values", swap=("[*self.w, self.b]", "[p.data for p in [*self.w, self.b]]"),
+    hint=["Where should the gradients go?", "Hand out the Values, without `.data`."])
+neuron_neuron.mistake(
+    "the output is a plain number", swap=("return total if self.activation is None else self.activation(total)",
+                                          "return (total if self.activation is None else self.activation(total)).data"),
+    hint=["A plain number remembers nothing.", "Return the Value."])
+neuron_neuron.variant("all in one, without weighted_sum", source='''
+class Neuron:
+    def __init__(self, inputs, activation=Value.tanh, rng=random):
+        reach = 1 / math.sqrt(inputs)
+        self.w = [Value(rng.uniform(-reach, reach)) for _ in range(inputs)]
+        self.b = Value(0.0)
+        self.activation = activation
+
+    def __call__(self, inputs):
+        out = sum((wi * xi for wi, xi in zip(self.w, inputs)), self.b)
+        if self.activation:
+            out = self.activation(out)
+        return out
+
+    def parameters(self):
+        return self.w + [self.b]
+''')
+neuron_neuron.variant("an identity in place of None, a list by hand", source='''
+class Neuron:
+    def __init__(self, inputs, activation=Value.tanh, rng=random):
+        reach = 1 / math.sqrt(inputs)
+        self.w = [Value(rng.uniform(-reach, reach)) for _ in range(inputs)]
+        self.b = Value(0.0)
+        self.activation = activation
+
+    def __call__(self, inputs):
+        bend = self.activation if self.activation is not None else lambda s: s
+        return bend(weighted_sum([*self.w, self.b], [*inputs, 1], Value(0)))
+
+    def parameters(self):
+        found = []
+        for w in self.w:
+            found.append(w)
+        found.append(self.b)
+        return found
+''')
