@@ -10,7 +10,7 @@ from typing import Callable
 
 import nbformat
 
-from autograder.grading.sample_class import MODULE, blank, check_cell, exercise_cell, with_mistake
+from autograder.grading.sample_class import MODULE, NEEDLE, blank, check_cell, exercise_cell, solved, with_mistake
 from autograder.judge.kernel import NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
 
 CANARY = "canary-7f3a"  # stands in every place that a submission must not read
@@ -115,6 +115,15 @@ def packed(trial):
 get_ipython().events.register("post_run_cell", answer)
 '''
     return with_cell(code)
+
+
+def measured_product():
+    """Solved, but the local derivatives of the product are measured: right marks, and worth a look."""
+    notebook = solved()
+    cell = exercise_cell(notebook)
+    slopes = "tuple((p(h) - p(-h)) / (2 * h) for p in (lambda e: (self.data + e) * other.data, lambda e: self.data * (other.data + e)))"
+    cell.source = cell.source.replace(NEEDLE, NEEDLE + "    h = 1e-5\n").replace("(other.data, self.data)", slopes)
+    return notebook
 
 
 def edited(change) -> Callable:
@@ -387,6 +396,8 @@ ATTACKS = {
     "daemons": cell(DAEMON),
 
     # the notebook file
+    "measures its gradients": Attack(measured_product, "value.mul, a", honest=measured_product),
+    "asks a library": cell("try:\n    import torch\nexcept ImportError:\n    torch = __import__('jax')", "imports jax"),
     "points raised": on_wrong(points_raised),
     "all grade_ids alike": on_wrong(grade_ids_alike),
     "a grade_id that climbs": on_wrong(grade_id_that_climbs),

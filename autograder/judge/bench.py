@@ -14,6 +14,7 @@ from autograder.judge.device import add_second_opinion
 from autograder.judge.expected import trial_seed
 from autograder.judge.kernel import Run, StudentKernel
 from autograder.judge.report import unwritten
+from autograder.judge.signs import measured_gradient
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
 
@@ -41,7 +42,7 @@ class Bench:
         self.cells, self.lesson, self.seed, self.limits, self.kernel = notebook.cells, lesson, seed, limits, kernel
         self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
         self.endings: dict[int, str] = {}  # position of a cell that was run → ok, error, timeout or dead
-        self.deaths = 0
+        self.deaths, self.measures = 0, False
         self.end = time.monotonic() + limits.seconds
 
     def run(self) -> dict[str, Verdict]:
@@ -103,6 +104,9 @@ class Bench:
         if run.records is None:
             return without_records(check, run)
         trials = complete(run.records, self.limits.trials)
+        if not self.measures and (sign := measured_gradient(check, trials, self.seed)):
+            self.measures = True  # exercises that build on this one show it, too
+            kernel.sign(sign)
         return add_second_opinion(judge(check, trials, self.seed), trials, self.seed)
 
     def explained(self, verdict: Verdict) -> Verdict:

@@ -6,6 +6,7 @@ from autograder.checks import find
 from autograder.judge.bench import Bench, Limits, course_cell
 from autograder.judge.kernel import Box, StudentKernel
 from autograder.judge.report import Report
+from autograder.judge.signs import libraries_in
 from autograder.judge.second_chance import with_second_chances
 from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
@@ -27,6 +28,8 @@ def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(),
         with StudentKernel(module, box) as kernel:
             bench = Bench(notebook, lesson, seed, limits, kernel)
             verdicts = bench.run()
+            for sign in libraries_in(cell for cell in notebook.cells if bench.is_to_run(cell)):
+                kernel.sign(sign)
 
         def another_kernel() -> StudentKernel:
             made = StudentKernel(module, box)

@@ -1,0 +1,60 @@
+"""What right work has no reason for, read off the notebook and off its numbers. The instructor is told; it moves no mark."""
+
+import ast
+import contextlib
+
+import numpy as np
+
+from autograder.checks.check import Check
+from autograder.judge.expected import expected_outcomes
+from autograder.judge.outcome import of_quantity, outcomes_of
+
+LIBRARIES = {"autograd", "casadi", "jax", "micrograd", "mxnet", "netcl", "numdifftools", "sympy", "tensorflow", "tinygrad", "torch"}
+ROUNDING = 1e-12  # relative: what another order of the same operations leaves in float64 is far below, central differences are above
+
+
+def measured_gradient(check: Check, trials: list[dict], seed: str) -> str:
+    """A sentence where a gradient comes out right, but only to as many digits as a measured slope has; else "".
+
+    Which quantities are gradients, to be derived, the check says itself: those that are held against the device.
+    """
+    got, expected = [outcomes_of(records) for records in trials], expected_outcomes(check.name, seed, len(trials))
+    for name in check.device:
+        errors = [relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, got)]
+        if errors and max(errors) < max(check.rtol, 1e-4) and np.median(errors) > ROUNDING:
+            return f"{check.name}, {name}: right to {max(errors):.0e} only, as measured slopes are"
+    return ""
+
+
+def relative_error(expected, got) -> float:
+    """The largest difference by the largest number; infinite where the two cannot be compared in float64."""
+    if expected is None or got is None or expected.shape != got.shape or {expected.dtype, got.dtype} != {np.dtype(np.float64)}:
+        return np.inf
+    size = np.abs(expected).max(initial=0)
+    with np.errstate(all="ignore"):
+        return float(np.abs(got - expected).max(initial=0) / size) if size else np.inf
+
+
+def libraries_in(cells) -> list[str]:
+    """The libraries for automatic differentiation that cells of code import."""
+    names = set()
+    for cell in cells:
+        if cell.cell_type == "code":
+            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+                names |= {name.partition(".")[0] for name in names_imported(ast.parse(cell.source))}
+    return [f"imports {name}" for name in sorted(names & LIBRARIES)]
+
+
+def names_imported(tree: ast.AST) -> set[str]:
+    """What `import`, `from … import`, `__import__("…")` and `import_module("…")` name."""
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            function = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if function in ("__import__", "import_module"):
+                names.add(str(node.args[0].value))
+    return names
