@@ -1,0 +1,120 @@
+"""Check 7 of lesson 08: the Hessian times a vector."""
+
+import numpy as np
+
+from autograder.checks.check import check
+
+
+@check("custom.hvp", points=2)
+def custom_hvp(student, rng, tools):
+    """Hessian-vector products of functions of vectors and of matrices."""
+    x, v = rng.normal(size=(2, 4))
+    X, V = rng.normal(size=(2, 2, 3))
+    A, c = rng.normal(size=(4, 4)), rng.normal(size=4)
+
+    def smooth(x):
+        return (x.tanh() * c).sum() + ((x * c).sum() * 0.5).exp()
+
+    def quadratic(x):
+        return (x * (A @ x)).sum()
+
+    def of_matrix(x):
+        return ((x @ x.T) ** 2).sum() + x.exp().sum()
+
+    def numbers(out):
+        return out.data if isinstance(out, student.Tensor) else np.asarray(out)
+
+    def run(f, x, v):
+        return numbers(student.hvp(f, x, v))
+
+    def afterwards():
+        point, direction = x.copy(), v.copy()
+        student.hvp(smooth, point, direction)
+        return [point, direction]
+
+    return {
+        "input": f"x = {np.round(x, 3).tolist()}, v = {np.round(v, 3).tolist()}",
+        "smooth f of a vector": lambda: run(smooth, x, v),
+        "along 2 v": lambda: run(smooth, x, 2 * v),
+        "at another x": lambda: run(smooth, -0.5 * x, v),
+        "a quadratic form": lambda: run(quadratic, x, v),
+        "f of a matrix": lambda: run(of_matrix, X, V),
+        "along a unit vector": lambda: run(smooth, x, np.eye(4)[2]),
+        "x and v afterwards": afterwards,
+    }
+
+
+custom_hvp.mistake(
+    "the gradient's own square is differentiated: Σ g · g, not Σ g · v", swap=("(gradient * v).sum()", "(gradient * gradient).sum()"),
+    hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."])
+custom_hvp.mistake(
+    "v is left out: H times ones comes out", swap=("(gradient * v).sum()", "gradient.sum()"),
+    hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."])
+custom_hvp.mistake(
+    "the first gradient has no history: create_graph=True is missing, or `.data` was taken of it", swap=(", create_graph=True", ", retain_graph=True"),
+    hint=["The second `grad` asks how ⟨g, v⟩ depends on x. Does g still know?", "`grad(f(x), x, create_graph=True)`, and no `.data` until the end."])
+custom_hvp.mistake(
+    "only the first gradient comes back, multiplied by v", swap=("return product.data", "return gradient.data * v"),
+    hint=["That is g · v, with no second derivative in it.", "The second call of `grad` is what you return."])
+custom_hvp.mistake(
+    "the second derivative only of each number by itself: the mixed ones are missing", source='''
+def hvp(f, x, v):
+    h = 1e-4
+    result = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        e = np.zeros(x.shape)
+        e[i] = h
+        result[i] = (f(Tensor(x + e)).item() - 2 * f(Tensor(x)).item() + f(Tensor(x - e)).item()) / h**2 * v[i]
+    return result
+''', hint=["Row i of H v is Σⱼ H[i, j] v[j]. Where are the others?", "`grad` of ⟨g, v⟩ has them all."])
+custom_hvp.mistake(
+    "the product is divided by the length of v", swap=("return product.data", "return product.data / np.linalg.norm(v)"),
+    hint=["H (2v) = 2 H v.", "Take v as it is."])
+custom_hvp.mistake(
+    "the gradient with respect to x of Σ x · v: f is not in it", swap=("(gradient * v).sum()", "(x * v).sum()"),
+    hint=["The derivative of what is wanted?", "Of ⟨g, v⟩, with g = ∂f/∂x."])
+custom_hvp.mistake(
+    "x is changed: v is added to it for a difference of gradients, and not taken off again", source='''
+def hvp(f, x, v):
+    h = 1e-6
+
+    def gradient_at(x):
+        leaf = Tensor(x, requires_grad=True)
+        return grad(f(leaf), leaf)[0].data
+    before = gradient_at(x)
+    x += h * v
+    return (gradient_at(x) - before) / h
+''', hint=["What is in x afterwards? And why not exactly, with two backward passes?", "`grad` with create_graph=True, then `grad` again."])
+custom_hvp.mistake(
+    "one-sided differences of the gradient: near, but only to a few digits", source='''
+def hvp(f, x, v):
+    h = 1e-4
+
+    def gradient_at(x):
+        leaf = Tensor(x, requires_grad=True)
+        return grad(f(leaf), leaf)[0].data
+    return (gradient_at(x + h * v) - gradient_at(x)) / h
+''', hint=["No step is needed: backward can be differentiated exactly.", "`grad` with create_graph=True, then `grad` again."])
+custom_hvp.mistake(
+    "the first gradient is v times too early: v goes in as the upstream gradient", source='''
+def hvp(f, x, v):
+    x = Tensor(x, requires_grad=True)
+    (gradient,) = grad(f(x) * Tensor(v).sum(), x, create_graph=True)
+    return grad(gradient.sum(), x)[0].data
+''', hint=["Each number of g has its own v.", "`(gradient * v).sum()` after the first `grad`."])
+custom_hvp.variant("v as the upstream gradient of g", source='''
+def hvp(f, x, v):
+    leaf = Tensor(x, requires_grad=True)
+    g = grad(f(leaf), [leaf], create_graph=True)[0]
+    return grad(g, leaf, grad_outputs=v)[0]
+''')
+custom_hvp.variant("backward twice", source='''
+def hvp(f, x, v):
+    leaf = Tensor(x, requires_grad=True)
+    f(leaf).backward(create_graph=True)
+    product = (leaf.grad * Tensor(v)).sum()
+    leaf.grad = None
+    product.backward()
+    return np.array(leaf.grad.data)
+''')
+custom_hvp.variant("a tensor comes back", swap=("product.data", "product"))

@@ -1,0 +1,141 @@
+"""Check 9 of lesson 08: a gradient through a gradient step."""
+
+import numpy as np
+
+from autograder.checks.check import check
+
+
+@check("custom.maml", points=3)
+def custom_maml(student, rng, tools):
+    """The gradient of the loss after a step, by the weights before it."""
+    starts = rng.normal(size=(3, 4)) * 0.6, rng.normal(size=4), rng.normal(size=(4, 2)) * 0.6
+    batches = [(rng.normal(size=(n, 3)), rng.normal(size=(n, 2))) for n in (5, 6, 5, 7, 4, 6)]
+    tasks = [(batches[0], batches[1]), (batches[2], batches[3]), (batches[4], batches[5])]
+    lr, goals = rng.uniform(0.2, 0.4), [tuple(rng.normal(size=(2, 4))) for _ in range(2)]
+
+    def loss(weights, batch):
+        x, y = batch
+        w1, b, w2 = weights
+        error = (x @ w1 + b).tanh() @ w2 - y
+        return (error * error).mean()
+
+    def leaves():
+        return [student.Tensor(start.copy(), requires_grad=True) for start in starts]
+
+    def numbers(g):
+        return g.data if isinstance(g, student.Tensor) else np.asarray(g)
+
+    def run(tasks, lr):
+        with np.errstate(all="ignore"):
+            return [numbers(g) for g in student.meta_gradient(loss, leaves(), tasks, lr)]
+
+    def line():
+        w = student.Tensor(starts[1].copy(), requires_grad=True)
+        (g,) = student.meta_gradient(lambda w, goal: ((w[0] - goal) ** 2).sum(), [w], goals, lr)
+        return numbers(g)
+
+    def afterwards():
+        weights = leaves()
+        student.meta_gradient(loss, weights, tasks, lr)
+        return [float(w.data.sum()) for w in weights] + [w.grad is None for w in weights]
+
+    return {
+        "input": f"three tasks, lr = {lr:.4g}, weights of shapes (3, 4), (4,), (4, 2)",
+        "three tasks: the first weight": lambda: run(tasks, lr)[0],
+        "three tasks: the second": lambda: run(tasks, lr)[1],
+        "three tasks: the third": lambda: run(tasks, lr)[2],
+        "one task: the first weight": lambda: run(tasks[:1], lr)[0],
+        "the tasks in another order: the third weight": lambda: run(tasks[::-1], lr)[2],
+        "with a larger step: the first weight": lambda: run(tasks, 2 * lr)[0],
+        "lr = 0: the first weight": lambda: run(tasks, 0.0)[0],
+        "Σ (w − goal)²": line,
+        "weights and their grad afterwards": afterwards,
+    }
+
+
+custom_maml.mistake(
+    "the inner gradient is a constant (create_graph=True is missing, or `.data` was taken): a gradient of first order only", swap=(", create_graph=True", ""),
+    hint=["The inner gradient depends on the weights, too. Does the outer one know?", "`create_graph=True` in the inner `grad`, and `w - lr * g` with tensors."])
+custom_maml.mistake(
+    "uphill: the inner step is added", swap=("w - lr * g", "w + lr * g"),
+    hint=["The gradient points up.", "w − lr · g."])
+custom_maml.mistake(
+    "the adapted weights are judged by the support batch again", swap=("loss(adapted, query)", "loss(adapted, support)"),
+    hint=["What was learnt on the ten points is to be judged on others.", "`loss(adapted, query)`."])
+custom_maml.mistake(
+    "the step is made on the query batch", swap=("loss(weights, support)", "loss(weights, query)"),
+    hint=["That is looking at the exam before it.", "The inner gradient comes from `support`."])
+custom_maml.mistake(
+    "support and query are exchanged", swap=("for support, query in tasks", "for query, support in tasks"),
+    hint=["Which of the two comes first in a pair?", "`for support, query in tasks`."])
+custom_maml.mistake(
+    "the sum over the tasks, not the mean", swap=("total / len(tasks)", "total"),
+    hint=["With twice as many tasks, should the step be twice as long?", "Divide by the number of tasks."])
+custom_maml.mistake(
+    "each task starts from where the last one ended", swap=[("adapted = [", "weights = ["), ("loss(adapted, query)", "loss(weights, query)"),
+                                                            ("    total = 0.0\n", "    total, first = 0.0, weights\n"),
+                                                            ("grad(total / len(tasks), weights)", "grad(total / len(tasks), first)")],
+    hint=["Every task starts from the same weights.", "Give the adapted weights a name of their own."])
+custom_maml.mistake(
+    "only the last task counts", swap=("total = total + loss(adapted, query)", "total = loss(adapted, query)"),
+    hint=["What becomes of the first task's loss?", "`total = total + …`."])
+custom_maml.mistake(
+    "the gradient of the last adapted weights, not of those before the step", swap=("grad(total / len(tasks), weights)]", "grad(total / len(tasks), adapted)]"),
+    hint=["Who is to learn: the weights before the step, or after it?", "`grad(…, weights)`."])
+custom_maml.mistake(
+    "no step is made: the loss of the weights as they are", swap=("loss(adapted, query)", "loss(weights, query)"),
+    hint=["Where are the adapted weights used?", "`loss(adapted, query)`."])
+custom_maml.mistake(
+    "lr is not used: the step is the whole gradient", swap=("w - lr * g", "w - g"),
+    hint=["How long is the inner step?", "lr · g."])
+custom_maml.mistake(
+    "the weights themselves are changed by the step", source='''
+def meta_gradient(loss, weights, tasks, lr):
+    total = 0.0
+    for support, query in tasks:
+        gradients = grad(loss(weights, support), weights)
+        for w, g in zip(weights, gradients):
+            w.data = w.data - lr * g.data
+        total = total + loss(weights, query)
+    return [g.data for g in grad(total / len(tasks), weights)]
+''', hint=["What is in the weights afterwards? And how could the outer gradient see the step?",
+           "New tensors: `adapted = [w - lr * g for …]`."])
+custom_maml.mistake(
+    "only the first weight is adapted", swap=("adapted = [w - lr * g for w, g in zip(weights, gradients)]", "adapted = [weights[0] - lr * gradients[0], *weights[1:]]"),
+    hint=["All weights take the step.", "`zip(weights, gradients)`."])
+custom_maml.variant("task by task, the means added up", source='''
+def meta_gradient(loss, weights, tasks, lr):
+    result = [np.zeros(w.shape) for w in weights]
+    for support, query in tasks:
+        inner = grad(loss(weights, support), weights, create_graph=True)
+        fast = [w - g * lr for w, g in zip(weights, inner)]
+        for part, g in zip(result, grad(loss(fast, query), weights)):
+            part += g.data / len(tasks)
+    return result
+''')
+custom_maml.variant("by hand: g − lr · H g, with the Hessian-vector product", source='''
+def meta_gradient(loss, weights, tasks, lr):
+    total = [0.0] * len(weights)
+    for support, query in tasks:
+        inner = grad(loss(weights, support), weights, create_graph=True)
+        adapted = [Tensor(w.data - lr * g.data, requires_grad=True) for w, g in zip(weights, inner)]
+        outer = grad(loss(adapted, query), adapted)
+        along = sum((i * Tensor(o.data)).sum() for i, o in zip(inner, outer))
+        curved = grad(along, weights)
+        total = [t + (o.data - lr * c.data) / len(tasks) for t, o, c in zip(total, outer, curved)]
+    return total
+''')
+custom_maml.variant("the mean of a list of losses, tensors returned", source='''
+def meta_gradient(loss, weights, tasks, lr):
+    def after(support, query):
+        steps = grad(loss(weights, support), weights, create_graph=True)
+        return loss([w + (-lr) * s for w, s in zip(weights, steps)], query)
+    losses = [after(*task) for task in tasks]
+    mean = losses[0] * (1 / len(losses))
+    for one in losses[1:]:
+        mean = mean + one * (1 / len(losses))
+    return list(grad(mean, weights))
+''')
+for other in ("1", "(-1)", "0.5"):
+    custom_maml.variant(f"the sum begins with {other}: a constant has no gradient", swap=("total = 0.0", f"total = {other}"))
+custom_maml.variant("tensors come back", swap=("[g.data for g in grad", "[g for g in grad"))

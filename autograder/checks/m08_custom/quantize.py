@@ -1,0 +1,158 @@
+"""Check 1 of lesson 08: rounding, with the straight-through estimator."""
+
+import numpy as np
+
+from autograder.checks.check import check
+
+
+@check("custom.quantize", points=2)
+def custom_quantize(student, rng, tools):
+    """Rounded forward, straight through backward, nothing outside of the limits."""
+    step, limit = rng.uniform(0.3, 0.45), rng.uniform(1.4, 1.7)
+    inside = step * (rng.integers(-2, 3, (2, 3)) + rng.uniform(0.1, 0.4, (2, 3)) * rng.choice([-1, 1], (2, 3)))
+    outside = rng.uniform(limit + 0.2, 4.0, (2, 2)) * rng.choice([-1, 1], (2, 2))
+    x = np.concatenate([inside, outside], axis=1)
+    up = rng.choice([-1, 1], x.shape) * rng.uniform(2.0, 5.0, x.shape)
+
+    def run(numbers, upstream, **options):
+        leaf = student.Tensor(numbers.copy(), requires_grad=True)
+        y = student.Quantize.apply(leaf, **options)
+        if upstream is None:
+            return {"y": y.data, "x": leaf.data}
+        y.backward(upstream)
+        return {"grad": leaf.grad.data}
+
+    def on_the_limit():
+        return run(np.array([-limit, limit, 0.0]), up[0, :3], step=step, limit=limit)["grad"]
+
+    def two_in_one_graph():
+        leaf = student.Tensor(inside.copy(), requires_grad=True)
+        wide = student.Quantize.apply(leaf, step=step, limit=limit)
+        narrow = student.Quantize.apply(leaf, step=2 * step, limit=0.5 * step)
+        (wide * up[:, :3] + narrow * 3.0).sum().backward()
+        return leaf.grad.data
+
+    def in_a_formula():
+        leaf = student.Tensor(inside.copy(), requires_grad=True)
+        (student.Quantize.apply(leaf * 0.7, step=step, limit=limit) ** 2 * up[:, :3]).sum().backward()
+        return leaf.grad.data
+
+    return {
+        "input": f"x = {np.round(x, 3).tolist()}, step = {step:.4g}, limit = {limit:.4g}",
+        "y": lambda: run(x, None, step=step, limit=limit)["y"],
+        "y for x inside of the limits": lambda: run(inside, None, step=step, limit=limit)["y"],
+        "y for x outside of them": lambda: run(outside, None, step=step, limit=limit)["y"],
+        "gradient inside of the limits": lambda: run(inside, up[:, :3], step=step, limit=limit)["grad"],
+        "gradient outside of them": lambda: run(outside, up[:, 3:], step=step, limit=limit)["grad"],
+        "gradient on the limits and at 0": on_the_limit,
+        "with another step: y": lambda: run(x, None, step=0.5 * step, limit=limit)["y"],
+        "with another step: gradient": lambda: run(x, up, step=0.5 * step, limit=limit)["grad"],
+        "twice in one graph, with two limits: gradient": two_in_one_graph,
+        "in a formula, Σ upstream · Quantize(0.7 x)²: gradient": in_a_formula,
+        "x afterwards": lambda: run(x, None, step=step, limit=limit)["x"],
+    }
+
+
+custom_quantize.mistake(
+    "the true slope of the staircase, 0, is passed on", swap=("return grad * inside", "return grad * 0.0"),
+    hint=["True, and useless: nothing would ever learn.", "Pretend that y is x: `grad`, where x is inside."])
+custom_quantize.mistake(
+    "the gradient goes through outside of the limits, too", swap=("return grad * inside", "return grad"),
+    hint=["Far outside, y is the limit however x moves. What is the slope of the dashed line there?",
+          "Multiply by the mask `np.abs(x) <= limit`, saved in forward."])
+custom_quantize.mistake(
+    "grad is forgotten: only the mask comes back", swap=("return grad * inside", "return 1.0 * inside"),
+    hint=["Along a path we multiply. What came down the path so far?", "`grad * inside`."])
+custom_quantize.mistake(
+    "not x, but the gradient is cut to the limits", source='''
+class Quantize(Function):
+    @staticmethod
+    def forward(ctx, x, step, limit):
+        ctx.limit = limit
+        return step * np.round(np.clip(x, -limit, limit) / step)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return Tensor(np.clip(grad.data, -ctx.limit, ctx.limit))
+''', hint=["limit is about where x is, not about how large the gradient is.", "Save a mask of x, and multiply grad by it."])
+custom_quantize.mistake(
+    "the gradient is multiplied by the step", source='''
+class Quantize(Function):
+    @staticmethod
+    def forward(ctx, x, step, limit):
+        ctx.save_for_backward(np.abs(x) <= limit)
+        ctx.step = step
+        return step * np.round(np.clip(x, -limit, limit) / step)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (inside,) = ctx.saved_tensors
+        return grad * inside * ctx.step
+''', hint=["The dashed line goes through the steps. Is it less steep when they are small?",
+           "x/step brings 1/step, step · … brings step: together 1."])
+custom_quantize.mistake(
+    "it rounds to whole numbers: the step is not used", swap=("step * np.round(np.clip(x, -limit, limit) / step)",
+                                                             "np.round(np.clip(x, -limit, limit))"),
+    hint=["With step 0.5, 0.3 becomes 0.5.", "Divide by step, round, multiply by step."])
+custom_quantize.mistake(
+    "how many steps it is comes back, not where: `step ·` is missing", swap=("step * np.round", "np.round"),
+    hint=["With step 0.5, 0.6 lies near 0.5, not near 1.", "Multiply by step after rounding."])
+custom_quantize.mistake(
+    "rounded down, not to the nearest", swap=("np.round(", "np.floor("),
+    hint=["With step 0.5, 0.4 is nearer to 0.5 than to 0.", "`np.round`."])
+custom_quantize.mistake(
+    "x is not cut to the limits", swap=("np.clip(x, -limit, limit)", "x"),
+    hint=["What is y at x = 5, with limit 1?", "`np.clip(x, -limit, limit)` before rounding."])
+custom_quantize.mistake(
+    "cut only above: −limit is forgotten", swap=[("np.clip(x, -limit, limit)", "np.minimum(x, limit)"), ("np.abs(x) <= limit", "x <= limit")],
+    hint=["What is y at x = −5, with limit 1?", "`np.clip(x, -limit, limit)`, and `np.abs(x)` in the mask."])
+custom_quantize.mistake(
+    "on the limit itself no gradient comes through", swap=("<= limit", "< limit"),
+    hint=["Look at the signs in the docstring: −limit ≤ x ≤ limit.", "`<=`."])
+custom_quantize.mistake(
+    "the mask asks y, not x", swap=[("ctx.save_for_backward(np.abs(x) <= limit)\n", "y = step * np.round(np.clip(x, -limit, limit) / step)\n        ctx.save_for_backward(np.abs(y) < limit)\n"),
+                                    ("return step * np.round(np.clip(x, -limit, limit) / step)", "return y")],
+    hint=["After cutting, everything is inside, or just on the limit or beyond it by rounding.", "The mask is about x: `np.abs(x) <= limit`."])
+custom_quantize.mistake(
+    "what backward needs is kept in the class, where the next call overwrites it", swap=[
+        ("ctx.save_for_backward(np.abs(x) <= limit)", "Quantize.inside = np.abs(x) <= limit"),
+        ("(inside,) = ctx.saved_tensors", "inside = Quantize.inside")],
+    hint=["The class is one, the calls are many. Whose mask is it at backward?", "`ctx` belongs to one call: `ctx.save_for_backward(…)`."])
+custom_quantize.mistake(
+    "x itself is changed: the result is written into it", swap=("return step * np.round(np.clip(x, -limit, limit) / step)",
+                                                               "x[...] = step * np.round(np.clip(x, -limit, limit) / step)\n        return x.copy()"),
+    hint=["What is in x after Quantize.apply(x, …)?", "Make a new array, and leave x as it is."])
+custom_quantize.variant("x saved, and the mask made in backward", source='''
+class Quantize(Function):
+    @staticmethod
+    def forward(ctx, x, step, limit):
+        ctx.save_for_backward(x)
+        ctx.limit = limit
+        k = np.rint(np.minimum(np.maximum(x, -limit), limit) / step)
+        return k * step
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return (Tensor(np.where((x.data >= -ctx.limit) & (x.data <= ctx.limit), grad.data, 0.0)),)
+''')
+custom_quantize.variant("no Function at all: the detach trick", source='''
+class Quantize:
+    @staticmethod
+    def apply(x, step, limit):
+        inside = np.abs(x.data) <= limit
+        rounded = step * np.round(np.clip(x.data, -limit, limit) / step)
+        line = x * inside
+        return line + Tensor(rounded - line.data)
+''')
+custom_quantize.variant("a mask of numbers, kept as an attribute of ctx", source='''
+class Quantize(Function):
+    @staticmethod
+    def forward(ctx, x, step, limit):
+        ctx.mask = 1.0 - (abs(x) > limit)
+        return np.round(np.clip(x, -limit, limit) / step) * step
+
+    @staticmethod
+    def backward(ctx, grad):
+        return ctx.mask * grad
+''')

@@ -1,0 +1,165 @@
+"""Check 3 of lesson 08: three operations in one node."""
+
+import numpy as np
+
+from autograder.checks.check import check
+
+
+@check("custom.swiglu", points=3)
+def custom_swiglu(student, rng, tools):
+    """The fused gate: value, gradients, what it keeps, and the gradient of the gradient."""
+    a, b = rng.normal(size=(3, 4)) * 1.5, rng.normal(size=(3, 4))
+    up = rng.choice([-1, 1], a.shape) * rng.uniform(0.5, 2.0, a.shape)
+    v, w = rng.normal(size=(2, 3, 4))
+
+    def forward(a, b, name):
+        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
+        out = student.SwiGLU.apply(x, y)
+        return {"y": out.data, "inputs": [x.data, y.data]}[name]
+
+    def run(a, b, upstream, name):
+        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
+        student.SwiGLU.apply(x, y).backward(upstream)
+        return {"a": x.grad.data, "b": y.grad.data}[name]
+
+    def kept():
+        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
+        return student.saved_bytes(student.SwiGLU.apply(x, y)) / a.nbytes
+
+    def far_out():
+        x = student.Tensor(np.array([-800.0, 800.0]), requires_grad=True)
+        y = student.Tensor(b[0, :2].copy(), requires_grad=True)
+        with np.errstate(all="ignore"):
+            out = student.SwiGLU.apply(x, y)
+            out.backward(up[0, :2])
+        return [out.data, x.grad.data, y.grad.data]
+
+    def same_twice():
+        x = student.Tensor(a.copy(), requires_grad=True)
+        student.SwiGLU.apply(x, x).backward(up)
+        return x.grad.data
+
+    def second(of, along):
+        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
+        upstream = student.Tensor(up, requires_grad=True)
+        first = student.grad(student.SwiGLU.apply(x, y), [x, y], upstream, create_graph=True)
+        target = {"a": x, "b": y, "upstream": upstream}[along]
+        return student.grad((first["ab".index(of)] * v).sum(), target)[0].data
+
+    return {
+        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}",
+        "y": lambda: forward(a, b, "y"),
+        "∂L/∂a": lambda: run(a, b, up, "a"),
+        "∂L/∂b": lambda: run(a, b, up, "b"),
+        "b of shape (4,) for every row: ∂L/∂a": lambda: run(a, b[0], up, "a"),
+        "b of shape (4,) for every row: ∂L/∂b": lambda: run(a, b[0], up, "b"),
+        "a and b are the same tensor: its gradient": same_twice,
+        "a at −800 and 800: y and both gradients": far_out,
+        "arrays kept for backward": kept,
+        "gradient of Σ v · ∂L/∂a, by a": lambda: second("a", "a"),
+        "gradient of Σ v · ∂L/∂a, by b": lambda: second("a", "b"),
+        "gradient of Σ v · ∂L/∂b, by a": lambda: second("b", "a"),
+        "gradient of Σ v · ∂L/∂a, by the upstream gradient": lambda: second("a", "upstream"),
+        "a and b afterwards": lambda: forward(a, b, "inputs"),
+    }
+
+
+custom_swiglu.mistake(
+    "a · s' is missing in ∂L/∂a: the sigmoid is treated as a constant", swap=("* b * s * (1 + a * (1 - s))", "* b * s"),
+    hint=["a stands in the formula twice, once inside of σ.", "The product rule: s + a · s · (1 − s)."])
+custom_swiglu.mistake(
+    "only the way through σ is counted in ∂L/∂a", swap=("* b * s * (1 + a * (1 - s))", "* b * s * a * (1 - s)"),
+    hint=["a stands in the formula twice, once outside of σ.", "The product rule: s + a · s · (1 − s)."])
+custom_swiglu.mistake(
+    "(1 + a) · (1 − s): the parentheses are in the wrong place", swap=("(1 + a * (1 - s))", "((1 + a) * (1 - s))"),
+    hint=["The 1 is the way outside of σ. Is it multiplied by 1 − s?", "1 + a · (1 − s)."])
+custom_swiglu.mistake(
+    "the factor b is missing in ∂L/∂a", swap=("return grad * b * s", "return grad * s"),
+    hint=["Wiggle a: does it matter for y how large b is?", "grad · b · s · (1 + a · (1 − s))."])
+custom_swiglu.mistake(
+    "in ∂L/∂b the factor a is missing: y = a · s · b", swap=("grad * a * s", "grad * s"),
+    hint=["Wiggle b by a bit: y moves by that bit times what?", "a · σ(a)."])
+custom_swiglu.mistake(
+    "grad is forgotten in ∂L/∂b", swap=("grad * a * s", "a * s"),
+    hint=["Along a path we multiply. What came down the path so far?", "grad · a · s."])
+custom_swiglu.mistake(
+    "grad is forgotten in ∂L/∂a", swap=("return grad * b * s", "return b * s"),
+    hint=["Along a path we multiply. What came down the path so far?", "grad · b · s · (1 + a · (1 − s))."])
+custom_swiglu.mistake(
+    "the two gradients are in the wrong order", swap=("return grad * b * s * (1 + a * (1 - s)), grad * a * s",
+                                                      "return grad * a * s, grad * b * s * (1 + a * (1 - s))"),
+    hint=["apply(a, b): which answer comes first?", "∂L/∂a, then ∂L/∂b."])
+custom_swiglu.mistake(
+    "forward is a · σ(b): the gate hangs on the wrong input", swap=("a * sigmoid(a) * b", "a * sigmoid(b)"),
+    hint=["y = a · σ(a) · b.", "`a * sigmoid(a) * b`."])
+custom_swiglu.mistake(
+    "forward is σ(a) · b, a plain GLU: the factor a is missing", swap=("a * sigmoid(a) * b", "sigmoid(a) * b"),
+    hint=["y = a · σ(a) · b.", "`a * sigmoid(a) * b`."])
+custom_swiglu.mistake(
+    "s is saved in forward: its numbers are right, but in the second derivative it is a constant", swap=[
+        ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a, b, sigmoid(a))"), ("a, b = ctx.saved_tensors", "a, b, s = ctx.saved_tensors"),
+        ("        s = a.sigmoid()\n", "")],
+    hint=["The gradient is right, the gradient of the gradient is not. What does s know of a?",
+          "Save a and b alone, and compute `s = a.sigmoid()` in backward."])
+custom_swiglu.mistake(
+    "s is computed from arrays in backward, so the second derivative does not see it", swap=("s = a.sigmoid()", "s = Tensor(sigmoid(a.data))"),
+    hint=["The gradient is right, the gradient of the gradient is not. `.data` leaves the graph.",
+          "`s = a.sigmoid()`, with the tensor's own operator."])
+custom_swiglu.mistake(
+    "backward computes with arrays throughout: there is no gradient of the gradient", swap=[
+        ("s = a.sigmoid()", "a, b, grad = a.data, b.data, grad.data\n        s = sigmoid(a)")],
+    hint=["The numbers are right. Do they know where they come from?", "No `.data` in backward: tensors have `*`, `+`, `-` and `.sigmoid()`."])
+custom_swiglu.mistake(
+    "a · s is saved, too: a third array is kept", swap=[("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a, b, a * sigmoid(a))"),
+                                                       ("a, b = ctx.saved_tensors", "a, b, _ = ctx.saved_tensors")],
+    hint=["How many arrays does backward really need?", "`ctx.save_for_backward(a, b)`."])
+custom_swiglu.mistake(
+    "the arrays are kept on ctx as copies, so they are not the inputs any more", swap=[
+        ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a.copy(), b.copy())")],
+    hint=["The engine knows the inputs by their very arrays. Are your copies known?", "Save a and b as they came."])
+custom_swiglu.variant("the derivative written out, in another order", source='''
+class SwiGLU(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(b, a)
+        return b * (a / (1 + np.exp(-a)))
+
+    @staticmethod
+    def backward(ctx, grad):
+        b, a = ctx.saved_tensors
+        s = 0.5 + 0.5 * (0.5 * a).tanh()
+        silu = a * s
+        return [(s + silu - silu * s) * grad * b, silu * grad]
+''')
+custom_swiglu.variant("sigmoid by tanh, and sums undone by hand", source='''
+class SwiGLU(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return 0.5 * a * (1 + np.tanh(a / 2)) * b
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        s = a.sigmoid()
+        da = grad * b * (s + a * s * (1 - s))
+        db = grad * a * s
+        if len(b.shape) < len(db.shape):
+            db = db.sum(axis=0)
+        return da, db
+''')
+custom_swiglu.variant("backward by recording forward again, and asking the engine", source='''
+class SwiGLU(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * sigmoid(a) * b
+
+    @staticmethod
+    def backward(ctx, grad_y):
+        a, b = ctx.saved_tensors
+        s = a.sigmoid()
+        inner = a * s
+        slope = s + inner * (1.0 - s)
+        return (grad_y * slope) * b, inner * grad_y
+''')
