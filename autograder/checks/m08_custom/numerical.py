@@ -59,7 +59,7 @@ def custom_numerical(student, rng, tools):
             seen.append(float(x))
             return np.float32(x)
         student.numerical_gradient(f, [at])
-        return [max(seen), min(seen)]
+        return [max(seen) - at, min(seen) - at]
 
     def inputs_after():
         inputs = [x.copy(), w.copy()]
@@ -93,7 +93,7 @@ def custom_numerical(student, rng, tools):
         "2 x in float32 with a tiny step": float32_with_a_tiny_step,
         "the step at 1, by default": default_step,
         "the step at 1 in float32, by default": default_step32,
-        "the points, by default, where f gives float32 for float64": points_where_f_rounds,
+        "how far it goes to both sides, by default, where f gives float32 for float64": points_where_f_rounds,
         "types of the results": types,
         "the inputs afterwards": inputs_after,
         "at most two runs for each number": runs,
