@@ -963,9 +963,13 @@ plot
 # <details><summary><code>ValueError: too many values to unpack</code>, or an operation with a tuple fails</summary>
 # <code>ctx.saved_tensors</code> is a tuple with just what you saved. Of one: <code>(y,) = ctx.saved_tensors</code>.</details>
 #
+# <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary>
+# A NumPy function got a tensor, such as <code>np.exp(a)</code>, or the given <code>sigmoid(a)</code>, in backward. Use the
+# tensor's own operators there: <code>a.exp()</code>, <code>a.sigmoid()</code>.</details>
+#
 # <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary>
-# A NumPy function got a tensor, such as <code>np.exp(a)</code> in backward. Use the tensor's own operators there:
-# <code>a.exp()</code>, <code>a.sigmoid()</code>.</details>
+# <code>np.dot(gradient, v)</code> leaves the graph; <code>(gradient * v).sum()</code> does not. Or <code>gradient</code> is
+# still a tuple, and NumPy made an array of it: <code>(gradient,) = grad(…)</code>.</details>
 #
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'sigmoid'</code></summary>
 # The other way round: forward gets arrays. There it is <code>sigmoid(a)</code>, <code>np.exp(a)</code>.</details>

@@ -87,6 +87,12 @@ def slope_along(f, gradient, x, v, h=1e-5):
 custom_direction.mistake(
     "x goes along 1, not along v: all numbers by the same step", swap=("f(x + h * v) - f(x - h * v)", "f(x + h) - f(x - h)"),
     hint=["Where is v in what you measure?", "x + h · v."])
+custom_direction.mistake(
+    "one number comes back, not two", swap=("return measured, np.sum(gradient * v)", "return abs(measured - np.sum(gradient * v))"),
+    hint=["Whoever asks wants to compare by himself.", "`return measured, by_rule`."])
+custom_direction.mistake(
+    "`gradient @ v` is a product of matrices, unless both are vectors", swap=("np.sum(gradient * v)", "gradient @ v"),
+    hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."])
 custom_direction.variant("a function of one number, and vdot", source='''
 def slope_along(f, gradient, x, v, h=1e-5):
     def line(t):

@@ -51,8 +51,8 @@ custom_hvp.mistake(
     "v is left out: H times ones comes out", swap=("(gradient * v).sum()", "gradient.sum()"),
     hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."])
 custom_hvp.mistake(
-    "the first gradient has no history: create_graph=True is missing, or `.data` was taken of it", swap=(", create_graph=True", ", retain_graph=True"),
-    hint=["The second `grad` asks how ⟨g, v⟩ depends on x. Does g still know?", "`grad(f(x), x, create_graph=True)`, and no `.data` until the end."])
+    "what the second `grad` gets has no history: create_graph=True is missing, or NumPy or `.data` came in between", swap=(", create_graph=True", ", retain_graph=True"),
+    hint=["The second `grad` asks how ⟨g, v⟩ depends on x. Does g still know?", "`(gradient,) = grad(f(x), x, create_graph=True)`, and then the tensor's own operators: `(gradient * v).sum()`."])
 custom_hvp.mistake(
     "only the first gradient comes back, multiplied by v", swap=("return product.data", "return gradient.data * v"),
     hint=["That is g · v, with no second derivative in it.", "The second call of `grad` is what you return."])
@@ -67,6 +67,12 @@ def hvp(f, x, v):
         result[i] = (f(Tensor(x + e)).item() - 2 * f(Tensor(x)).item() + f(Tensor(x - e)).item()) / h**2 * v[i]
     return result
 ''', hint=["Row i of H v is Σⱼ H[i, j] v[j]. Where are the others?", "`grad` of ⟨g, v⟩ has them all."])
+custom_hvp.mistake(
+    "v comes too late: H times ones, then each number times its v", swap=[("(gradient * v).sum()", "gradient.sum()"), ("return product.data", "return product.data * v")],
+    hint=["Row i of H v is Σⱼ H[i, j] v[j]. Which v multiplies H[i, j] in yours?", "v belongs inside: `(gradient * v).sum()`, then `grad`."])
+custom_hvp.mistake(
+    "`gradient @ v` is a product of matrices, unless both are vectors", swap=("(gradient * v).sum()", "gradient @ v"),
+    hint=["x may have any shape.", "Number by number: `(gradient * v).sum()`."])
 custom_hvp.mistake(
     "the product is divided by the length of v", swap=("return product.data", "return product.data / np.linalg.norm(v)"),
     hint=["H (2v) = 2 H v.", "Take v as it is."])

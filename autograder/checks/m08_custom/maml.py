@@ -101,6 +101,12 @@ def meta_gradient(loss, weights, tasks, lr):
 ''', hint=["What is in the weights afterwards? And how could the outer gradient see the step?",
            "New tensors: `adapted = [w - lr * g for …]`."])
 custom_maml.mistake(
+    "the adapted weights are new leaves: the way back to the weights is cut", swap=("[w - lr * g for", "[Tensor((w - lr * g).data, requires_grad=True) for"),
+    hint=["The outer gradient goes from the query loss to the weights. Which way does it take?", "`w - lr * g`, just as it is."])
+custom_maml.mistake(
+    "the loss before the step is added to that after it", swap=("+ loss(adapted, query)", "+ loss(adapted, query) + loss(weights, support)"),
+    hint=["The weights may be bad before the step. Only afterwards counts.", "`total + loss(adapted, query)`."])
+custom_maml.mistake(
     "only the first weight is adapted", swap=("adapted = [w - lr * g for w, g in zip(weights, gradients)]", "adapted = [weights[0] - lr * gradients[0], *weights[1:]]"),
     hint=["All weights take the step.", "`zip(weights, gradients)`."])
 custom_maml.variant("task by task, the means added up", source='''

@@ -100,6 +100,9 @@ custom_masked_softmax.mistake(
     "−1e9 stands for −∞, so a row with nothing left gets equal shares", swap=("-np.inf)\n", "-1e9)\n"),
     hint=["What comes out where all are −1e9?", "The docstring wants 0 there: use −∞, and take care of that row."])
 custom_masked_softmax.mistake(
+    "a large number is taken off what is masked; in a row with nothing left, it cancels", swap=("np.where(mask, x, -np.inf)", "x - 1e9 * (1 - mask)"),
+    hint=["What comes out where 1e9 is taken off everywhere?", "−∞ in place of x, and take care of that row."])
+custom_masked_softmax.mistake(
     "the sum goes over the first axis, not the last", swap=("e.sum(axis=-1, keepdims=True)", "e.sum(axis=0, keepdims=True)"),
     hint=["What sums to 1, rows or columns?", "`axis=-1`."])
 custom_masked_softmax.mistake(

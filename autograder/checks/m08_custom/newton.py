@@ -57,6 +57,9 @@ custom_newton.mistake(
     "the step alone comes back, not the place where it leads", swap=("return x - np.linalg.solve", "return -np.linalg.solve"),
     hint=["From where is that step?", "x − H⁻¹ g."])
 custom_newton.mistake(
+    "solve got its two arguments the wrong way round", swap=("solve(hessian, gradient.data)", "solve(gradient.data, hessian)"),
+    hint=["`np.linalg.solve(A, b)` solves A s = b. Which is the matrix?", "`np.linalg.solve(hessian, gradient.data)`."])
+custom_newton.mistake(
     "only the diagonal of H is used", swap=("np.linalg.solve(hessian, gradient.data)", "gradient.data / np.diag(hessian)"),
     hint=["The bowl may lie askew: the mixed derivatives say how.", "`np.linalg.solve` with the whole matrix."])
 custom_newton.mistake(

@@ -131,6 +131,9 @@ custom_numerical.mistake(
     "the step is the same for large and for small numbers", swap=("h = step * size(here)", "h = step"),
     hint=["The docstring: h = step · max(|x|, 0.1).", "`h = step * size(here)`."])
 custom_numerical.mistake(
+    "for small numbers the step is tiny, and at 0 there is none", swap=("h = step * size(here)", "h = step * abs(here)"),
+    hint=["How far do you go at x = 0?", "max(|x|, 0.1): `size(here)`."])
+custom_numerical.mistake(
     "the step is too small: 1e-12 by default", swap=("step or default_step(inputs, output)", "step or 1e-12"),
     hint=["Look at the V: where is 1e-12?", "`default_step(inputs, output)` knows the precision."])
 custom_numerical.mistake(
@@ -146,7 +149,7 @@ custom_numerical.mistake(
     "the results have the inputs' type: float32 rounds what was measured", swap=("[np.zeros(x.shape) for x in inputs]", "[np.zeros_like(x) for x in inputs]"),
     hint=["The docstring promises float64.", "`np.zeros(x.shape)`."])
 custom_numerical.mistake(
-    "a misshapen upstream gradient is not refused", swap=("    if upstream.shape != output.shape:\n", "    if False:\n"),
+    "an upstream gradient that is missing, or misshapen, is not refused", swap=("    if upstream.shape != output.shape:\n", "    if False:\n"),
     hint=["What is L if upstream has another shape? NumPy may broadcast it, silently.", "Compare the shapes, and raise ValueError."])
 custom_numerical.variant("flat indices, own differences", source='''
 def numerical_gradient(f, inputs, upstream=None, step=None):

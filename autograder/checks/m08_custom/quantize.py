@@ -110,10 +110,6 @@ custom_quantize.mistake(
     "on the limit itself no gradient comes through", swap=("<= limit", "< limit"),
     hint=["Look at the signs in the docstring: −limit ≤ x ≤ limit.", "`<=`."])
 custom_quantize.mistake(
-    "the mask asks y, not x", swap=[("ctx.save_for_backward(np.abs(x) <= limit)\n", "y = step * np.round(np.clip(x, -limit, limit) / step)\n        ctx.save_for_backward(np.abs(y) < limit)\n"),
-                                    ("return step * np.round(np.clip(x, -limit, limit) / step)", "return y")],
-    hint=["After cutting, everything is inside, or just on the limit or beyond it by rounding.", "The mask is about x: `np.abs(x) <= limit`."])
-custom_quantize.mistake(
     "what backward needs is kept in the class, where the next call overwrites it", swap=[
         ("ctx.save_for_backward(np.abs(x) <= limit)", "Quantize.inside = np.abs(x) <= limit"),
         ("(inside,) = ctx.saved_tensors", "inside = Quantize.inside")],
@@ -122,6 +118,10 @@ custom_quantize.mistake(
     "x itself is changed: the result is written into it", swap=("return step * np.round(np.clip(x, -limit, limit) / step)",
                                                                "x[...] = step * np.round(np.clip(x, -limit, limit) / step)\n        return x.copy()"),
     hint=["What is in x after Quantize.apply(x, …)?", "Make a new array, and leave x as it is."])
+custom_quantize.mistake(
+    "first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step", swap=(
+        "step * np.round(np.clip(x, -limit, limit) / step)", "np.clip(step * np.round(x / step), -limit, limit)"),
+    hint=["With step 0.4 and limit 1, is y = 1 a multiple of 0.4?", "First `np.clip`, then round."])
 custom_quantize.variant("x saved, and the mask made in backward", source='''
 class Quantize(Function):
     @staticmethod

@@ -117,6 +117,11 @@ custom_swiglu.mistake(
     "the arrays are kept on ctx as copies, so they are not the inputs any more", swap=[
         ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a.copy(), b.copy())")],
     hint=["The engine knows the inputs by their very arrays. Are your copies known?", "Save a and b as they came."])
+custom_swiglu.mistake(
+    "a and b hang on ctx: the engine does not know of them, and the graph is cut there", swap=[
+        ("ctx.save_for_backward(a, b)", "ctx.a, ctx.b = a, b"), ("a, b = ctx.saved_tensors", "a, b = Tensor(ctx.a), Tensor(ctx.b)")],
+    hint=["Who would notice if a were changed before backward? And what does a new Tensor know of a?",
+          "`ctx.save_for_backward(a, b)`; `ctx.saved_tensors` gives them back with their history."])
 custom_swiglu.variant("the derivative written out, in another order", source='''
 class SwiGLU(Function):
     @staticmethod

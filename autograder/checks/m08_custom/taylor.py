@@ -82,6 +82,12 @@ custom_taylor.mistake(
 custom_taylor.mistake(
     "steps are sorted, so the answers come in another order", swap=("for step in steps]", "for step in sorted(steps, reverse=True)]"),
     hint=["Which answer belongs to which step?", "In the order of `steps`."])
+custom_taylor.mistake(
+    "`gradient @ v` is a product of matrices, unless both are vectors", swap=("np.sum(gradient * v)", "gradient @ v"),
+    hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."])
+custom_taylor.mistake(
+    "relative to f(x), so that nothing can be said where f is 0", swap=("- step * rise))", "- step * rise) / abs(start))"),
+    hint=["Half the step, a quarter of the rest: for that, no division is needed.", "Do not divide."])
 custom_taylor.variant("all at once, an array", source='''
 def taylor_remainders(f, gradient, x, v, steps):
     values = np.array([f(x + e * v) for e in steps])
