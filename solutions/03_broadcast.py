@@ -30,7 +30,6 @@
 # train a network on XOR.
 
 # %% given
-import math
 import time
 
 import numpy as np
@@ -502,22 +501,21 @@ for options in [{}, {"axis": 1}, {"axis": (0, -1)}, {"axis": -1, "keepdims": Tru
 from types import SimpleNamespace as Node
 
 
-def picture_of_network(n=4, hidden=3):
-    def box(label, shape, op="", *parents):
-        return Node(label=label, data=np.zeros(shape), op=op, parents=list(parents))
-
-    p = box("x @ w1", (n, hidden), "@", box("x", (n, 2)), box("w1", (2, hidden)))
-    z = box("z", (n, hidden), "+", p, box("b1", (hidden,)))
-    q = box("h @ w2", (n, 1), "@", box("h", (n, hidden), "·", z, z), box("w2", (hidden, 1)))
-    e = box("e", (n, 1), "−", box("out", (n, 1), "+", q, box("b2", (1,))), box("target", (n, 1)))
-    return draw(box("loss", (), "mean", box("e · e", (n, 1), "·", e, e)))
+def box(label, op="", *parents):
+    return Node(label=label, op=op, parents=list(parents))
 
 
-picture_of_network()
+z = box("z 4×3", "+", box("x@w1 4×3", "@", box("x 4×2"), box("w1 2×3")), box("b1 3"))
+draw(box("h 4×3", "·", z, z))
+
+# %% demo
+out = box("out 4×1", "+", box("h@w2 4×1", "@", box("h 4×3"), box("w2 3×1")), box("b2 1"))
+e = box("e 4×1", "−", out, box("target 4×1"))
+draw(box("loss", "mean ·", e, e))
 
 # %% [markdown]
-# Walk it from the right. At each box: which function of yours, with which inputs of the **forward** pass? Two boxes have two
-# edges to the same parent (h and e · e): there, add both parts.
+# Walk both from the right. At each box: which function of yours, with which inputs of the **forward** pass? Two boxes have
+# two edges to the same parent: h = z · z, and e · e inside of the loss. There, add both parts.
 
 # %% exercise="broadcast.network"
 def loss_and_gradients(x, target, w1, b1, w2, b2):
@@ -578,7 +576,7 @@ def train(x, target, parameters, steps, rate):
     >>> start = [np.ones((1, 1)), np.zeros(1), np.ones((1, 1)), np.zeros(1)]
     >>> losses, after = train(x, target, start, steps=2, rate=0.01)
     >>> [round(float(loss), 6) for loss in losses], [p.shape for p in after]
-    ([0.5, 0.106281], [(1, 1), (1,), (1, 1), (1,)])
+    ([0.5, 0.040571], [(1, 1), (1,), (1, 1), (1,)])
     """
     ### BEGIN SOLUTION
     losses = []
@@ -743,7 +741,8 @@ print("measured, which wanders where the machine is busy:", *(f"{two / one:.1f}"
 plot_times(sizes, {"backward": backwards, "forward": forwards}, "a @ b, n × n", "n")
 
 # %% [markdown]
-# That is why a training step is said to cost three forwards.
+# That is why a training step is said to cost three forwards. (Where both curves jump, NumPy's library begins to use several
+# threads; on a busy machine they wait for each other.)
 #
 # **A stack under one weight.** x (B, n, k) @ w (k, m): your rule makes B matrices of w's shape and sums them. But the sum over
 # the stack and the sum inside the product are one sum: lay the stack flat, (B·n, k), and a single product does it.

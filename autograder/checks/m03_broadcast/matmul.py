@@ -62,6 +62,10 @@ broadcast_matmul.mistake(
 broadcast_matmul.mistake(
     "divided by the number of lines, as if the loss had a mean in it", swap=(RETURN, "return grad @ b.T, a.T @ grad / len(a)"),
     hint=["The mean, if there is one, has its own backward.", "a.T @ grad, nothing else."])
+broadcast_matmul.mistake(
+    "`reshape` in place of the transpose: the shape is right, the numbers stand elsewhere",
+    swap=(RETURN, "return grad @ b.reshape(b.shape[::-1]), a.reshape(a.shape[::-1]) @ grad"),
+    hint=["Where does b's second line go in b.T, and where in b.reshape(…)?", "`.T` turns lines into columns; reshape goes on counting."])
 broadcast_matmul.variant("line by line: outer products", source='''
 def matmul_2d_backward(grad, a, b):
     grad_b = np.zeros(b.shape)

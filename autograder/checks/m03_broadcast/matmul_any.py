@@ -115,6 +115,26 @@ broadcast_matmul_any.mistake(
     "the two gradients come in the wrong order", swap=("return grad_a.reshape(a.shape), grad_b.reshape(b.shape)",
                                                        "return grad_b.reshape(b.shape), grad_a.reshape(a.shape)"),
     hint=["Which of the two has the shape of a?", "First ∂L/∂a, then ∂L/∂b."])
+broadcast_matmul_any.mistake(
+    "`np.atleast_2d` makes a line of every vector, also of b and grad", source='''
+def matmul_backward(grad, a, b):
+    left, right, grad = np.atleast_2d(a), np.atleast_2d(b), np.atleast_2d(grad)
+    return (unbroadcast(grad @ np.swapaxes(right, -1, -2), left.shape).reshape(a.shape),
+            unbroadcast(np.swapaxes(left, -1, -2) @ grad, right.shape).reshape(b.shape))
+''', hint=["(2, 3) @ (3,): as a matrix, b has one column, and y, too.", "`b[:, np.newaxis]` and `grad[..., np.newaxis]`."])
+broadcast_matmul_any.mistake(
+    "with a vector, only one matrix beside it is thought of, no stack", source='''
+def matmul_backward(grad, a, b):
+    if a.ndim == 1 and b.ndim == 1:
+        return grad * b, grad * a
+    if b.ndim == 1:
+        return np.outer(grad, b), a.T @ grad
+    if a.ndim == 1:
+        return b @ grad, np.outer(a, grad)
+    return (unbroadcast(grad @ np.swapaxes(b, -1, -2), a.shape),
+            unbroadcast(np.swapaxes(a, -1, -2) @ grad, b.shape))
+''', hint=["(7, 2, 3) @ (3,) is allowed, too. What does np.outer make of (7, 2) and (3,)?",
+           "Make the vector a matrix first; then one rule, with unbroadcast, does for all."])
 broadcast_matmul_any.variant("matrix by matrix", source='''
 def matmul_backward(grad, a, b):
     left = a.reshape(1, -1) if a.ndim == 1 else a

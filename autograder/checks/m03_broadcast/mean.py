@@ -66,6 +66,12 @@ broadcast_mean.mistake(
 broadcast_mean.mistake(
     "the mean of grad is copied", swap=(CALL, "np.broadcast_to(grad.mean(), x.shape)"),
     hint=["Each number of x moves only its own mean.", "As in the sum, copy each grad along its axis."])
+broadcast_mean.mistake(
+    "x.shape[axis] and all of them for None, but axis may be a tuple", swap=(COUNT, "count = x.size if axis is None else x.shape[axis]"),
+    hint=["What is x.shape[(0, 2)]?", "x.size / grad.size needs no axis."])
+broadcast_mean.mistake(
+    "None is taken for axis 0", swap=(COUNT, "count = x.size / grad.size if axis is not None else x.shape[0]"),
+    hint=["With axis=None, over how many numbers is the mean?", "Over all of them: x.size / grad.size."])
 broadcast_mean.variant("grad is divided before it is copied", source='''
 def mean_backward(grad, x, axis=None, keepdims=False):
     numbers_in_each = x.size // np.mean(x, axis=axis).size

@@ -75,6 +75,10 @@ broadcast_mul.mistake(
 broadcast_mul.mistake(
     "a matrix product in place of the product number by number", swap=(RETURN, "return grad @ b.T, a.T @ grad"),
     hint=["`*` or `@`?", "y = a * b is number by number, and so are its gradients."])
+broadcast_mul.mistake(
+    "summed first, then multiplied, so the other factor makes it large again",
+    swap=(RETURN, "return unbroadcast(grad, a.shape) * b, unbroadcast(grad, b.shape) * a"),
+    hint=["Which shape has unbroadcast(grad, b.shape) * a?", "`unbroadcast(grad * b, a.shape)`: the product inside, the sum outside."])
 broadcast_mul.variant("in steps, a list", source='''
 def mul_backward(grad, a, b):
     gradients = []

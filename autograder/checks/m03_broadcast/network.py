@@ -51,6 +51,11 @@ broadcast_network.mistake(
     "z · z: of its two equal factors only one is counted", swap=("grad_z = sum(mul_backward(grad_h, z, z))", "grad_z = mul_backward(grad_h, z, z)[0]"),
     hint=["∂L/∂w2 and ∂L/∂b2 are right; then comes h = z · z, with two edges.", "Add both parts of mul_backward(grad_h, z, z)."])
 broadcast_network.mistake(
+    "in both squares, e · e and z · z, only one of the two equal factors is counted",
+    swap=[(GRAD_E, "grad_e = mul_backward(grad_square, e, e)[0]"),
+          ("grad_z = sum(mul_backward(grad_h, z, z))", "grad_z = mul_backward(grad_h, z, z)[0]")],
+    hint=["How many edges lead from e to e · e?", "mul_backward returns two parts, and both belong to e: add them. The same for z."])
+broadcast_network.mistake(
     "∂L/∂b1 is not un-broadcast", swap=("grad_b1 = unbroadcast(grad_z, b1.shape)", "grad_b1 = grad_z"),
     hint=["Which shape has b1, and which has ∂L/∂z?", "`unbroadcast(grad_z, b1.shape)`."])
 broadcast_network.mistake(

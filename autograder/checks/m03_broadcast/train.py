@@ -76,8 +76,8 @@ def train(x, target, parameters, steps, rate):
     return losses, parameters
 ''', hint=["All four gradients of a step belong to the same point.", "One call of loss_and_gradients per step, then all four."])
 broadcast_train.mistake(
-    "the step starts from the given parameters each time, not from the last ones", swap=(STEP, "last = [p - rate * gradient for p, gradient in zip(parameters, gradients)]"),
-    hint=["All your losses are the same.", "`parameters = [p - rate * gradient …]`."])
+    "the step is computed and not kept: `p = p − …` in a loop over them gives the result a name, no more", swap=(STEP, "last = [p - rate * gradient for p, gradient in zip(parameters, gradients)]"),
+    hint=["All your losses are the same. Which list holds the new arrays?", "`parameters = [p - rate * gradient …]`."])
 broadcast_train.mistake(
     "one step too many", swap=("range(steps)", "range(steps + 1)"),
     hint=["How many losses are in your list?", "`range(steps)` counts steps numbers, from 0 on."])
@@ -99,6 +99,9 @@ broadcast_train.mistake(
     "the biases stay where they are", swap=(STEP, '''w1, b1, w2, b2 = parameters
         parameters = [w1 - rate * gradients[0], b1, w2 - rate * gradients[2], b2]'''),
     hint=["What is b1 after a step?", "All four are moved."])
+broadcast_train.mistake(
+    "the gradients are divided by the batch once more", swap=("p - rate * gradient", "p - rate * gradient / len(x)"),
+    hint=["1/N stands in the loss already.", "rate * gradient, nothing else."])
 broadcast_train.variant("copies first, then in place", source='''
 def train(x, target, parameters, steps, rate):
     parameters, losses = [np.array(p) for p in parameters], np.zeros(steps)

@@ -141,6 +141,16 @@ def unbroadcast(grad, shape):
         grad = grad.sum()
     return np.asarray(grad).reshape(shape)
 ''', hint=["A column of three biases has three gradients.", "Sum along the axis of size 1 only: `sum(axis=i, keepdims=True)`."])
+broadcast_unbroadcast.mistake(
+    "`squeeze` takes away the axes of size 1 that should stay", source='''
+def unbroadcast(grad, shape):
+    added = grad.ndim - len(shape)
+    axes = tuple(range(added)) + tuple(added + i for i, n in enumerate(shape) if n == 1)
+    out = grad.sum(axis=axes, keepdims=True).squeeze()
+    if out.shape != shape:
+        raise ValueError("it does not fit")
+    return out
+''', hint=["Which shape has np.zeros((3, 1)).squeeze()?", "`reshape(shape)`, or sum the added axes without keepdims."])
 broadcast_unbroadcast.variant("axis by axis", source='''
 def unbroadcast(grad, shape):
     while len(grad.shape) > len(shape):
