@@ -87,14 +87,14 @@ class Adam(Optimizer):
     def update(self, p, g, state):
         """The new p, by the rules above. m, v and t are kept in `state`, at first empty.
 
-        m and v start as zeros, t counts the steps from 1. p and g are arrays, and stay as they are.
+        m and v start at 0, t counts the steps from 1. p and g are arrays, and stay as they are.
         """
         if self.weight_decay:
             g = g + self.weight_decay * p
         beta1, beta2 = self.betas
         t = state["t"] = state.get("t", 0) + 1
-        m = state["m"] = beta1 * state.get("m", np.zeros_like(p)) + (1 - beta1) * g
-        v = state["v"] = beta2 * state.get("v", np.zeros_like(p)) + (1 - beta2) * g * g
+        m = state["m"] = beta1 * state.get("m", 0.0) + (1 - beta1) * g
+        v = state["v"] = beta2 * state.get("v", 0.0) + (1 - beta2) * g * g
         m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)
         return p - self.lr * m_hat / (np.sqrt(v_hat) + self.eps)
 
