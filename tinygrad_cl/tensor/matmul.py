@@ -20,10 +20,7 @@ class MatMul(Function):
 
     @staticmethod
     def forward(ctx, a, b):
-        inner = a.shape[-1:], b.shape[-2:][:1]
-        if not (a.ndim and b.ndim and inner[0] == inner[1]):
-            raise ValueError(f"MatMul: the last axis of {a.shape} and the last but one (or only)"
-                             f" of {b.shape} must have the same size")
+        check_inner(a, b)
         a_needed, b_needed = ctx.needs_input_grad
         ctx.save_for_backward(a if b_needed else None, b if a_needed else None)
         ctx.a_is_vector, ctx.b_is_vector = a.ndim == 1, b.ndim == 1
@@ -43,3 +40,11 @@ class MatMul(Function):
             grad_b = (a.unsqueeze(-2) if ctx.a_is_vector else a).mT @ grad
             grad_b = grad_b.squeeze(-1) if ctx.b_is_vector else grad_b
         return grad_a, grad_b
+
+
+def check_inner(a, b):
+    """ValueError where a @ b has no meaning: the sizes of the axes that are summed differ."""
+    inner = a.shape[-1:], b.shape[-2:][:1]
+    if not (a.ndim and b.ndim and inner[0] == inner[1]):
+        raise ValueError(f"MatMul: the last axis of {a.shape} and the last but one (or only)"
+                         f" of {b.shape} must have the same size")
