@@ -1,0 +1,191 @@
+"""Check 6 of lesson 04: the rules of the difference, the quotient and the power."""
+
+from autograder.checks.check import check
+
+
+@check("function.sub_div_pow", points=3, needs=("function.context", "function.apply", "function.add_mul"))
+def function_sub_div_pow(student, rng, tools):
+    """Values, and what the rules answer to a random gradient; the power also for negative numbers."""
+    a_data, b_data, grad = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+    b_data += 0.5 * np.sign(b_data)
+    positive, n_data = rng.uniform(0.4, 1.9, size=(3, 2)), rng.uniform(-1.5, 2.5, size=(3, 2))
+    exponent = float(rng.uniform(1.3, 2.7))
+
+    def tensor(data, need=True):
+        return student.Tensor(data, requires_grad=need)
+
+    def answer(out, i):
+        upstream = student.Tensor(grad)
+        with np.errstate(invalid="raise", divide="raise"):
+            part = student.input_gradients(out.grad_fn, upstream)[i]
+        if not np.array_equal(upstream.data, grad):
+            raise ValueError("the gradient that arrived was changed")
+        return None if part is None else part.data
+
+    def both(function, i):
+        return answer(function.apply(tensor(a_data), tensor(b_data)), i)
+
+    def power(i, base=positive, n=n_data):
+        return answer(student.Pow.apply(tensor(base), tensor(n)), i)
+
+    def afterwards():
+        a, b = tensor(a_data), tensor(b_data)
+        for function in (student.Sub, student.Div):
+            answer(function.apply(a, b), 0)
+        return [*a.data.ravel(), *b.data.ravel()]
+
+    return {
+        "input": f"a = {np.round(a_data, 3).tolist()}, b = {np.round(b_data, 3).tolist()}, p = {np.round(positive, 3).tolist()}, "
+                 f"n = {np.round(n_data, 3).tolist()}, e = {exponent:.4g}; grad = {np.round(grad, 3).tolist()}",
+        "a − b": lambda: student.Sub.apply(tensor(a_data), tensor(b_data)).data,
+        "a − b: for a": lambda: both(student.Sub, 0),
+        "a − b: for b": lambda: both(student.Sub, 1),
+        "2.5 − b: for b": lambda: answer(2.5 - tensor(b_data), 1),
+        "a − row: for the row": lambda: answer(tensor(a_data) - tensor(b_data[0]), 1),
+        "a / b": lambda: student.Div.apply(tensor(a_data), tensor(b_data)).data,
+        "a / b: for a": lambda: both(student.Div, 0),
+        "a / b: for b": lambda: both(student.Div, 1),
+        "a / 2.5: for a": lambda: answer(tensor(a_data) / 2.5, 0),
+        "2.5 / b: for b": lambda: answer(2.5 / tensor(b_data), 1),
+        "a / row: for the row": lambda: answer(tensor(a_data) / tensor(b_data[0]), 1),
+        "p ** n": lambda: student.Pow.apply(tensor(positive), tensor(n_data)).data,
+        "p ** n: for p": lambda: power(0),
+        "p ** n: for n": lambda: power(1),
+        "p ** n, one n for all: for n": lambda: power(1, n=exponent),
+        "p ** e, e a plain number: for p": lambda: answer(tensor(positive) ** exponent, 0),
+        "p ** n, n an array: for p": lambda: answer(tensor(positive) ** n_data, 0),
+        "p ** −1: for p": lambda: answer(tensor(positive) ** -1, 0),
+        "a ** 3, a negative in places: for a": lambda: answer(tensor(a_data) ** 3, 0),
+        "a ** n, n = 2 a tensor that needs none: for a": lambda: answer(tensor(a_data) ** student.Tensor(2.0), 0),
+        "p ** n, p needs none: for n": lambda: answer(student.Pow.apply(tensor(positive, False), tensor(n_data)), 1),
+        "a and b afterwards": afterwards,
+    }
+
+
+FOR_B = "-grad_a * a / b if ctx.needs_input_grad[1] else None"
+FOR_N = "grad * a ** n * a.log() if ctx.needs_input_grad[1] else None"
+
+function_sub_div_pow.mistake(
+    "the difference's rule is the sum's: the sign is missing", swap=("return grad, -grad", "return grad, grad"),
+    hint=["b goes up by a bit: where does a − b go?", "`return grad, -grad`."])
+function_sub_div_pow.mistake(
+    "the sign of the difference is at the wrong one", swap=("return grad, -grad", "return -grad, grad"),
+    hint=["Which of the two is subtracted?", "`return grad, -grad`."])
+function_sub_div_pow.mistake(
+    "the quotient's rule for b has no minus", swap=("-grad_a * a / b", "grad_a * a / b"),
+    hint=["b grows: does a / b grow?", "−grad · a / b²."])
+function_sub_div_pow.mistake(
+    "the quotient's rule for b divides by b once only", swap=("-grad_a * a / b", "-grad_a * a"),
+    hint=["The slope of 1/b is −1/b². Count the b's.", "−grad · a / b²."])
+function_sub_div_pow.mistake(
+    "the quotient's rule for a multiplies", swap=("grad_a = grad / b", "grad_a = grad * b"),
+    hint=["a / 10: does the quotient move ten times as much as a, or a tenth?", "grad / b."])
+function_sub_div_pow.mistake(
+    "the quotient's rule for b leaves a out", swap=("-grad_a * a / b", "-grad_a / b"),
+    hint=["a / b is a times 1/b. With a = 10, does it move as much with b as for a = 1?", "−grad · a / b²."])
+function_sub_div_pow.mistake(
+    "the exponent does not go down by one", swap=("a ** (n - 1)", "a ** n"),
+    hint=["The slope of a³ is 3 a².", "`a ** (n - 1)`."])
+function_sub_div_pow.mistake(
+    "the exponent does not come down as a factor", swap=("grad * n * a ** (n - 1)", "grad * a ** (n - 1)"),
+    hint=["The slope of a³ is 3 a².", "grad * n * …"])
+function_sub_div_pow.mistake(
+    "the power's rule ignores the gradient that arrives", swap=("grad_a = grad * n * a", "grad_a = n * a"),
+    hint=["What if the result counts three times as much?", "grad * n * a ** (n − 1)."])
+function_sub_div_pow.mistake(
+    "an exponent that is a tensor gets no gradient", swap=(FOR_N, "None"),
+    hint=["2ˣ moves with x, too.", "grad · aⁿ · ln a."])
+function_sub_div_pow.mistake(
+    "the logarithm is that of the exponent", swap=("a ** n * a.log()", "a ** n * n.log()"),
+    hint=["eˣ has the slope eˣ · ln e. Of which of the two is the logarithm taken?", "ln a."])
+function_sub_div_pow.mistake(
+    "the logarithm is computed though nobody asked: a is negative in places", swap=(FOR_N, "grad * a ** n * a.log()"),
+    hint=["a ** 2 with a = −1: whose gradient needs ln a?", "Only `if ctx.needs_input_grad[1]`."])
+function_sub_div_pow.mistake(
+    "the power's gradient for n has no logarithm", swap=("a ** n * a.log()", "a ** n"),
+    hint=["2ⁿ doubles from n to n + 1; eⁿ grows faster. What makes the difference?", "grad · aⁿ · ln a."])
+for reason, old, new in [
+    ("a is always kept for the quotient's rule", "a if ctx.needs_input_grad[1] else None, b", "a if True else None, b"),
+    ("a is kept for the quotient's rule where there are inputs", "a if ctx.needs_input_grad[1] else None, b",
+     "a if ctx.needs_input_grad else None, b"),
+    ("of two the second is the last: in Div.forward", "a if ctx.needs_input_grad[1] else None, b", "a if ctx.needs_input_grad[-1] else None, b"),
+    ("of two the second is the last: in Div.backward", "/ b if ctx.needs_input_grad[1]", "/ b if ctx.needs_input_grad[-1]"),
+    ("of two the second is the last: in Pow.backward", "log() if ctx.needs_input_grad[1]", "log() if ctx.needs_input_grad[-1]"),
+]:
+    function_sub_div_pow.variant(reason, swap=(old, new))
+function_sub_div_pow.variant("everything through logarithms and powers", source='''
+class Sub(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        return a + (-1) * b
+
+    @staticmethod
+    def backward(ctx, grad):
+        return [grad * 1.0, grad * -1.0]
+
+
+class Div(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.save_for_backward(np.asarray(a), np.asarray(b))
+        return np.divide(a, b)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, b = ctx.saved_tensors
+        return grad / b, grad * a * (-1) / (b * b)
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, a, n):
+        y = a ** n
+        ctx.save_for_backward(a, np.asarray(n), y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, n, y = ctx.saved_tensors
+        parts = [None, None]
+        if ctx.needs_input_grad[0]:
+            parts[0] = grad * (n * a ** (n - 1.0))
+        if ctx.needs_input_grad[1]:
+            parts[1] = a.log() * y * grad
+        return tuple(parts)
+''')
+function_sub_div_pow.variant("with plain arrays", source='''
+class Sub(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        return a - b
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.data, -grad.data
+
+
+class Div(Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        ctx.a, ctx.b = a, b
+        return a / b
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.data / ctx.b, -grad.data * ctx.a / ctx.b ** 2
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, a, n):
+        ctx.a, ctx.n = a, n
+        return np.power(a, n)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, n = ctx.a, ctx.n
+        for_a = grad.data * n * np.power(a, n - 1.0)
+        if ctx.needs_input_grad[1]:
+            return for_a, grad.data * np.power(a, n) * np.log(a)
+        return for_a, None
+''')
