@@ -17,7 +17,7 @@ NAMES = {  # what we read ← the names it goes by, in this course, micrograd an
     "op": ("op", "_op", "op_name"),
     "label": ("label", "name"),
     "local": ("local_derivatives", "_local_grads", "local_grads"),
-    "shape": ("shape",),
+    "shape": ("result_shape", "shape"),  # a Function may hang a shape of its own on its node
     "saved": ("saved", "kept", "saved_tensors"),
 }
 MISSING = object()
