@@ -12,11 +12,13 @@ from pathlib import Path
 from autograder.checks.check import Check, Edit, Mistake, register
 
 SUFFIX = ".checks.json"
-LEFT_OUT = ("mistakes", "variants")  # they hold code
+LEFT_OUT = ("mistakes", "variants", "measured")  # they hold code
 
 
 def data_of(check: Check) -> dict:
     data = {part.name: getattr(check, part.name) for part in fields(Check) if part.name not in LEFT_OUT}
+    if check.measured:
+        data["device"] = ()  # it would take the reference's other names, too, and the copy has no reference
     return data | {"mistakes": [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]}
 
 

@@ -21,9 +21,11 @@ TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
 def device_outcomes(check_name: str, seed: str, trials: int):
     """(name of the device, its precision, one dict of outcomes per trial); NoDeviceError where there is none."""
     from tinygrad_cl.opencl import default_device
+    from tinygrad_cl.traced import TracedValue
 
     check, device = find(check_name), default_device()
-    names, tools = names_on_device(check), Tools() if check.measured else DeviceTools()
+    names = names_on_device(check)
+    tools = DeviceTools() if names.get("Value") is TracedValue else Tools()
     records = [run_probe(check.standalone_probe, names, trial_seed(seed, check.name, trial), tools,
                          check.seconds * MEASURING, only=check.device) for trial in range(trials)]
     return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
