@@ -1,9 +1,11 @@
 """Check 9 of lesson 02: the dot product of two arrays, and all of its slopes."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 
-@check("neuron.dot", points=2)
+@check("neuron.dot", points=2, device=("slopes for w", "slopes for x"))
 def neuron_dot(student, rng, tools):
     """Value and slopes for arrays of five, of one, and of whole numbers."""
     w, x, up = rng.normal(size=5), rng.normal(size=5) + 2.0, -rng.uniform(1.5, 2.5)
@@ -43,6 +45,13 @@ def neuron_dot(student, rng, tools):
 
 
 RETURN = "float(w @ x), arrived * x, arrived * w"
+@neuron_dot.on_device
+def names(on, reference):
+    def dot(w, x):
+        return on.ag.sum(w * x)
+    return {"dot_with_slopes": lambda w, x, arrived: (on.value(dot, w, x), *on.gradients(dot, np.array(arrived), w, x))}
+
+
 neuron_dot.mistake(
     "the slopes are exchanged", swap=(RETURN, "float(w @ x), arrived * w, arrived * x"),
     hint=["If w₁ moves by a bit, by how much does w·x move?", "For w it is x, for x it is w."])

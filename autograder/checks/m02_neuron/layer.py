@@ -1,9 +1,10 @@
 """Check 3 of lesson 02: neurons side by side."""
 
 from autograder.checks.check import check
+from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.layer", points=2, needs=("neuron.neuron",))
+@check("neuron.layer", points=2, needs=("neuron.neuron",), device=("grad of all weights and biases",))
 def neuron_layer(student, rng, tools):
     """A layer with three inputs and four outputs, its weights set one by one."""
     numbers = rng.permutation(np.linspace(-0.9, 0.8, 16)) + rng.uniform(-0.02, 0.02)
@@ -78,6 +79,7 @@ def neuron_layer(student, rng, tools):
 
 MAKE, CALL, PARAMETERS = ("[Neuron(inputs, activation, rng) for _ in range(outputs)]", "[neuron(inputs) for neuron in self.neurons]",
                           "[p for neuron in self.neurons for p in neuron.parameters()]")
+neuron_layer.on_device(on_traced_values)
 neuron_layer.mistake(
     "one and the same neuron, several times in the list", swap=(MAKE, "[Neuron(inputs, activation, rng)] * outputs"),
     hint=["Change a weight of the first neuron. What happens to the second?", "`[Neuron(…) for _ in range(outputs)]` makes a new one each time."])

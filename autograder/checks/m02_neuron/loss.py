@@ -1,9 +1,10 @@
 """Check 5 of lesson 02: the mean squared error."""
 
 from autograder.checks.check import check
+from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.loss", points=2)
+@check("neuron.loss", points=2, device=("five examples: grad of the predictions", "predictions 3·x and x·x: x.grad"))
 def neuron_loss(student, rng, tools):
     """The loss of three predictions, of one, of five, and its gradients."""
     numbers = [1.0 + rng.uniform(0.1, 0.8), -2.0 - rng.uniform(0.1, 0.8), 0.3 + rng.uniform(0.1, 0.8),
@@ -44,7 +45,7 @@ def neuron_loss(student, rng, tools):
         "one example: loss": lambda: run(1)["loss"],
         "one example: grad of the prediction": lambda: run(1)["grad"],
         "targets 3, 0, −1: loss": lambda: run(3, [3, 0, -1])["loss"],
-        "predictions made of x, 3·x and x·x: x.grad": before_it,
+        "predictions 3·x and x·x: x.grad": before_it,
         "prediction and target equal: loss and grad": lambda: [run(2, numbers)["loss"], *run(2, numbers)["grad"]],
         "predictions and targets afterwards": afterwards,
         "ValueError if there are more predictions": lambda: refuses(3, 2),
@@ -53,6 +54,7 @@ def neuron_loss(student, rng, tools):
 
 
 DIVIDED = "total / len(targets)"
+neuron_loss.on_device(on_traced_values)
 neuron_loss.mistake(
     "the sum, not the mean: nothing divides by the number of examples", swap=(DIVIDED, "total"),
     hint=["What becomes of your loss if every example comes twice?", "Divide by `len(targets)`."])

@@ -1,9 +1,11 @@
 """Check 4 of lesson 02: layers one after the other."""
 
 from autograder.checks.check import check
+from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.mlp", points=3, needs=("neuron.neuron", "neuron.layer"))
+@check("neuron.mlp", points=3, needs=("neuron.neuron", "neuron.layer"),
+       device=("[2, 4, 3, 1]: grad of all parameters", "[2, 3, 4]: grad of all parameters"))
 def neuron_mlp(student, rng, tools):
     """Networks with set weights: sizes, activations, outputs, gradients, parameters."""
     numbers = rng.permutation(np.linspace(-0.9, 0.8, 80)) + rng.uniform(-0.005, 0.005)
@@ -23,7 +25,7 @@ def neuron_mlp(student, rng, tools):
         return value * value * factor
 
     def grads(sizes, last):
-        model = make(sizes)
+        model = make(sizes, student.Value.tanh)
         out = model(given)
         out = out * last if not isinstance(out, list) else out[0] * last + out[-1]
         tools.backpropagate(out, upstream=up)
@@ -85,6 +87,7 @@ MAKE = "[Layer(*pair, activation, rng) for pair in pairs[:-1]]"
 LAST = "self.layers.append(Layer(*pairs[-1], None, rng))"
 RETURN = "return values[0] if len(values) == 1 else values"
 PARAMETERS = "[p for layer in self.layers for p in layer.parameters()]"
+neuron_mlp.on_device(on_traced_values)
 neuron_mlp.mistake(
     "the last layer has the activation, too: the output cannot leave −1 … 1", swap=("Layer(*pairs[-1], None, rng)", "Layer(*pairs[-1], activation, rng)"),
     hint=["Can your network answer 5?", "The last layer gets None."])

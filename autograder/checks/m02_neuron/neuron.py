@@ -1,9 +1,12 @@
 """Check 2 of lesson 02: a neuron that can be called, and its parameters."""
 
 from autograder.checks.check import check
+from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.neuron", points=2, needs=("neuron.sum",))
+@check("neuron.neuron", points=2, needs=("neuron.sum",),
+       device=("tanh: grad of the weights", "tanh: grad of the bias", "without activation: grad of the weights",
+               "inputs are Values: their grad"))
 def neuron_neuron(student, rng, tools):
     """A neuron with set weights: output, gradients, parameters."""
     numbers = [0.3 + rng.uniform(0.05, 0.2), -0.6 - rng.uniform(0.05, 0.2), 0.8 + rng.uniform(0.05, 0.1)]
@@ -69,6 +72,7 @@ def neuron_neuron(student, rng, tools):
     }
 
 
+neuron_neuron.on_device(on_traced_values)
 neuron_neuron.mistake(
     "the activation is left out", swap=("total if self.activation is None else self.activation(total)", "total"),
     hint=["What does the neuron keep in `self.activation`, and who uses it?", "`self.activation(total)`, unless it is None."])

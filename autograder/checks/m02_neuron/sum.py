@@ -1,9 +1,10 @@
 """Check 1 of lesson 02: the weighted sum."""
 
 from autograder.checks.check import check
+from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.sum", points=2)
+@check("neuron.sum", points=2, device=("grad of the weights", "grad of the bias", "inputs are Values: their grad"))
 def neuron_sum(student, rng, tools):
     """Weights times inputs, plus the bias: the number, and the gradients of all that goes in."""
     numbers = [1.0 + rng.uniform(0.1, 0.8), -2.0 - rng.uniform(0.1, 0.8), 3.0 + rng.uniform(0.1, 0.8)]
@@ -58,6 +59,7 @@ def neuron_sum(student, rng, tools):
     }
 
 
+neuron_sum.on_device(on_traced_values)
 neuron_sum.mistake(
     "the bias is forgotten", swap=("total = bias", "total = Value(0.0)"),
     hint=["What is the sum if all inputs are 0?", "Begin with `total = bias`."])

@@ -1,9 +1,11 @@
 """Check 7 of lesson 02: the training loop."""
 
 from autograder.checks.check import check
+from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.train", points=4, needs=("neuron.loss", "neuron.step"))
+@check("neuron.train", points=4, needs=("neuron.loss", "neuron.step"),
+       device=("one round: parameters", "five rounds: parameters"))
 def neuron_train(student, rng, tools):
     """A small model of our own, trained for some rounds: losses, parameters, what is left behind."""
     start = [0.4 + rng.uniform(0.05, 0.3), -0.7 - rng.uniform(0.05, 0.3), 0.2 + rng.uniform(0.05, 0.3), 0.9 + rng.uniform(0.05, 0.3)]
@@ -65,6 +67,7 @@ def neuron_train(student, rng, tools):
 
 ERASE, BACK, STEP, NOTE = ("zero_grad(model.parameters())", "loss.backward()", "step(model.parameters(), learning_rate)", "losses.append(loss.data)")
 LOSS = "loss = mean_squared_error([model(x) for x in inputs], targets)"
+neuron_train.on_device(on_traced_values)
 neuron_train.mistake(
     "zero_grad is missing: the gradients of all rounds add up", swap=(ERASE, "pass"),
     hint=["What is in a grad when the second round begins?", "`zero_grad(model.parameters())` in each round, before backward."])
