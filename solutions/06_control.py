@@ -610,8 +610,8 @@ def watch(tensors):
     tensors    {name: tensor}; those that require no gradient are left out (they take no hooks)
 
     After a backward, the dict holds for each name the length √Σg² of the whole gradient g that came
-    through that tensor, as a float; after a second backward, that of the second. Gradients pass
-    unchanged.
+    through that tensor, as a float (not a tensor); after a second backward, that of the second.
+    Gradients pass unchanged.
 
     >>> x = Tensor([3.0, 4.0], requires_grad=True)
     >>> y = x * 2
@@ -1016,7 +1016,9 @@ def fit(w, x, y, lr, steps):
 # %% [markdown]
 # <details><summary>Hint 1</summary>The four: the way from w to the prediction, the shape of y, the tensor that is trained, the
 # losses that are kept. And one that the broken program does not even reach: where is zero_grad?</details>
-# <details><summary>Hint 2</summary><code>w -= …</code> on a leaf is refused while it is recorded:
+# <details><summary>Hint 2</summary>Before the first backward, <code>w.grad</code> is None: <code>w.zero_grad()</code> does not
+# mind.</details>
+# <details><summary>Hint 3</summary><code>w -= …</code> on a leaf is refused while it is recorded:
 # <code>with engine.no_grad():</code>. Inside it, the tensor stays the same one, and stays a leaf.</details>
 
 # %% demo
@@ -1058,7 +1060,8 @@ plot_losses({"repaired": losses}, "It learns")
 #
 # <details><summary><code>ValueError: a hook returned shape () for (2, 3)</code></summary>
 # The hook returned something, such as the length. What a hook returns replaces the gradient. A hook that only looks
-# returns nothing; in a <code>lambda</code>, that is hard to write.</details>
+# returns nothing; in a <code>lambda</code>, that is hard to write. The same cause:
+# <code>AttributeError: 'float' object has no attribute 'shape'</code>.</details>
 #
 # <details><summary>All lengths stand under the last name</summary>
 # The hook looks up <code>name</code> when it is called, and then the loop is over. See hint 2 of exercise 7.</details>

@@ -88,6 +88,9 @@ control_clip.mistake(
                                          "sum(float(np.sum(g.data.astype(np.float64) ** 2)) for g in gradients)"),
     hint="√Σg²")
 control_clip.mistake(
+    "the squares of each gradient are averaged, not added up", swap=("np.sum(g.data", "np.mean(g.data"),
+    hint="√Σg²: a sum over all numbers of all gradients.")
+control_clip.mistake(
     "the lengths of the single gradients are added up",
     swap=("math.sqrt(sum(float(np.sum(g.data.astype(np.float64) ** 2)) for g in gradients))",
           "sum(math.sqrt(float(np.sum(g.data.astype(np.float64) ** 2))) for g in gradients)"),

@@ -67,6 +67,9 @@ control_detach.mistake(
     swap=("reward + discount * next_value.detach()", "discount * (reward + next_value.detach())"),
     hint="The reward comes now, only the next value comes later: reward + discount · next_value.")
 control_detach.mistake(
+    "the discount is left out", swap=("discount * next_value", "next_value"),
+    hint="What comes later counts a bit less: reward + discount · next_value.")
+control_detach.mistake(
     "the difference is not squared", swap=("((value - target) ** 2)", "(value - target)"),
     hint="The mean of (value − target)².")
 control_detach.mistake(

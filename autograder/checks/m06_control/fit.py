@@ -89,6 +89,12 @@ control_fit.mistake(
     swap=[("        w.zero_grad()\n", ""), ("losses.append(loss.item())", "losses.append(loss.item())\n        w.zero_grad()")],
     hint="What if w comes in with a gradient? Clear it before backward.")
 control_fit.mistake(
+    "w.grad.zero_() before there is a gradient", swap=("w.zero_grad()", "w.grad.zero_()"),
+    hint=["Before the first backward, w.grad is None.", "`w.zero_grad()`, or `w.grad = None`."])
+control_fit.mistake(
+    "one step too many", swap=("range(steps)", "range(steps + 1)"),
+    hint="`steps` losses, each with its step.")
+control_fit.mistake(
     "w is rebuilt: a new tensor is trained, not the caller's",
     swap=("with engine.no_grad():\n            w -= lr * w.grad", "w = Tensor(w.data - lr * w.grad.data, requires_grad=True)"),
     hint=["`w = …` gives your name w another tensor. The caller's is as before.", "In place, under no_grad: `w -= …`."])

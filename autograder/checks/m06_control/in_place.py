@@ -156,6 +156,10 @@ control_in_place.mistake(
     "under no_grad the tensor loses its past", swap=("    if recording:\n", "    if True:\n"),
     hint=["Under no_grad the result has no grad_fn. Should x lose its own?", "Take over only while recording is on."])
 control_in_place.mistake(
+    "x takes over the result's counter as well",
+    swap=("result.grad_fn, result.requires_grad\n", "result.grad_fn, result.requires_grad\n        x.version = result.version\n"),
+    hint=["Who saved the old numbers looks at x's old counter. Does it move?", "The counter belongs to the memory, which stays: leave it, and count."])
+control_in_place.mistake(
     "the numbers are not written", swap=("x.data[...] = result.data", "pass"), hint="`x.data[...] = result.data`")
 control_in_place.mistake(
     "nothing is returned", swap=("return x", "pass"), hint="`return x`, so that calls can be chained.")

@@ -130,6 +130,9 @@ control_nan.mistake(
     "gradients are looked at before backward was run", swap=[("    loss.backward()\n", ""), ("    handles =", "    loss.backward()\n    handles =")],
     hint="First the hooks, then backward: a hook sees only what comes after it was hung on.")
 control_nan.mistake(
+    "where all is well, there is no first bad one to take", swap=("return (\"backward\", bad[0]) if bad else None", "return \"backward\", bad[0]"),
+    hint="An empty list has no [0]: return None if nothing was found.")
+control_nan.mistake(
     "the hooks stay", swap=("handle.remove()", "pass"),
     hint="`register_hook` returns a handle: call its remove() after backward.")
 control_nan.mistake(

@@ -99,6 +99,15 @@ control_watch.mistake(
           "norms[name] = math.sqrt((gradient.data ** 2).sum())\n            return gradient.wrap(np.array(norms[name]))"),
     hint="What a hook returns goes on in place of the gradient. Return nothing.")
 control_watch.mistake(
+    "a lambda returns what it computes, and that replaces the gradient",
+    swap=("tensor.register_hook(hook_for(name))",
+          "tensor.register_hook(lambda g, name=name: norms.setdefault(name, g.norm().item()))"),
+    hint=["What a hook returns goes on in place of the gradient, and a lambda always returns.",
+          "A `def` without `return`; or a call that gives None, such as norms.update(…)."])
+control_watch.mistake(
+    "the lengths are tensors, not floats", swap=("math.sqrt((gradient.data ** 2).sum())", "gradient.norm()"),
+    hint="A tensor that has one number gives it by `.item()`.")
+control_watch.mistake(
     "lengths of several backwards are added up",
     swap=("norms[name] = math", "norms[name] = norms.get(name, 0.0) + math"),
     hint="The docstring: after a second backward, that of the second. `=`, not `+=`.")
