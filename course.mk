@@ -15,7 +15,7 @@ INSTALL_SLOWLY := $(VENV) -m pip install --quiet --disable-pip-version-check --r
 .SILENT:
 
 help: ## show this list
-	awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s%s\n", $$1, $$2}' $(filter-out Makefile,$(MAKEFILE_LIST)) Makefile
+	awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s%s\n", $$1, $$2}' $(filter-out Makefile,$(MAKEFILE_LIST)) Makefile
 
 lab: $(READY) ## open the course in JupyterLab
 	$(VENV) -m autograder lab

@@ -5,7 +5,7 @@ from attacks import LONG_ATTACKS
 from test_attacks import pytestmark as needs_the_sandbox
 from test_attacks import withstands
 
-pytestmark = needs_the_sandbox
+pytestmark = [needs_the_sandbox, pytest.mark.long]
 
 
 @pytest.mark.parametrize("name", LONG_ATTACKS)

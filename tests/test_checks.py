@@ -13,7 +13,7 @@ from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
 CHECKS = list(all_checks().values())
-SEEDS = [(NOTEBOOK_SEED, 2), ("a secret", 5), ("another", 5)]
+SEEDS = [(NOTEBOOK_SEED, 2), ("a secret", 5), pytest.param("another", 5, marks=pytest.mark.long)]
 
 
 def verdict_of(check, namespace, seed=NOTEBOOK_SEED, trials=2):

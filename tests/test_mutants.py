@@ -41,6 +41,7 @@ def edits(marked):
     return {(mutant.line, mutant.after) for mutant in mutants_of_cell(Cell("exercise", marked.strip("\n"), "id"))}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("check", all_checks().values(), ids=lambda check: check.name)
 def test_every_small_change_of_a_solution_loses_points_or_is_declared_a_variant(check):
     assert [f"{mutant.before} → {mutant.after}" for mutant in survivors(check, mutants_of(check))] == []
