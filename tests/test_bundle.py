@@ -36,7 +36,9 @@ CHECKS = {module: [check for check in all_checks().values() if check.name in rea
 EVERY_CHECK = [check for checks in CHECKS.values() for check in checks]
 # Lines that say nothing of a solution: any walk over a graph has them, or any work with NumPy.
 COMMON = {"if self.data <= 0:", "while stack:", "for node in order:", "for node in reversed(order):", "node.grad = 0.0",
-          "node, parents_done = stack.pop()", 'with np.errstate(over="ignore"):'}
+          "node, parents_done = stack.pop()", 'with np.errstate(over="ignore"):',
+          "ctx.axis = axis", "ctx.key = key", "ctx.save_for_backward(y)", "(y,) = ctx.saved_tensors", "return s", "return t", "return y",
+          "return grad.reshape(ctx.input_shape)"}
 
 MISTAKES = 2  # of each check that are answered in the copy, too
 

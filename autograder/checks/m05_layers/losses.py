@@ -84,7 +84,7 @@ layers_losses.mistake(
     hint=["The prediction is too large. Which sign has its gradient?", "2 · (prediction − target)."])
 layers_losses.mistake(
     "MSE.backward returns one gradient for two inputs", swap=("return slope, -slope", "return slope"),
-    hint=["How many inputs did `apply` get?", "One gradient each: `return slope, -slope`."])
+    hint=["How many inputs did `apply` get?", "One gradient each, for the prediction and for the target; the docstring has both."])
 layers_losses.mistake(
     "BCE's gradient has the wrong sign: t − p", swap=("x.sigmoid() - t", "t - x.sigmoid()"),
     hint=["The logit is too high, p > t. Which sign has the gradient?", "sigmoid(x) − t."])

@@ -67,7 +67,7 @@ layers_softmax.mistake(
     hint=["What do the columns add up to, for axis=0?", "Give axis to max and sum, and keep it for backward."])
 layers_softmax.mistake(
     "the axis is right in forward, and always the last one in backward", swap=("ctx.axis = axis", "ctx.axis = -1"),
-    hint=["Along which axis do your gradients add up to 0?", "Let the axis hang on ctx: `ctx.axis = axis`."])
+    hint=["Along which axis do your gradients add up to 0?", "Let the axis hang on ctx, and take it from there in backward."])
 layers_softmax.mistake(
     "the exponentials are saved, not the probabilities", swap=("ctx.save_for_backward(y)", "ctx.save_for_backward(e)"),
     hint=["The rule needs y. What comes out of `saved_tensors`?", "Save what forward returns."])
