@@ -56,14 +56,16 @@ class Target:
 
 def eager(text, contender, least, aim, part, **more):
     return Target(text, "eager", ("y + x", "y · x", "relu(y)", "tanh(y)"), contender, least, aim,
-                  part, **more)
+                  part, limit="Python: a Node, the choice of a kernel, and PyOpenCL's call", **more)
 
 
 MICRO = 1e-6
+VALUES = "backward waits for memory, box after box, and micrograd's does, too"
 TARGETS = [
     Target("MLP step, captured: times faster than torch eager", "mlp", WAITED, "torch eager",
            1.7, 2.3),
-    Target("… than jax.jit", "mlp", WAITED, "jax.jit", 1.5, 1.5),
+    Target("… than jax.jit", "mlp", WAITED, "jax.jit", 1.5, 1.5,
+           limit="the small matrix products run on one core, since waking the other takes as long"),
     Target("… than tinygrad", "mlp", WAITED, "tinygrad TinyJit", 5, 5),
     Target("… than netcl", "mlp", WAITED, "netcl", 150, 150),
     Target("… than NumPy by hand", "mlp", WAITED, "NumPy by hand", 1.0, 1.2),
@@ -82,9 +84,9 @@ TARGETS = [
     eager("… backward: µs at most", "tinygrad_cl.netcl", 8, 5.5, "backward", most=True, unit=MICRO),
     eager("… forward: times faster than netcl", "netcl", 8, 8, "forward"),
     Target("Value MLP: times faster than micrograd", "scalar", ("collector on",), "micrograd",
-           20, 28, "both"),
+           20, 28, "both", limit=VALUES),
     Target("… with the collector off in both", "scalar", ("collector off",), "micrograd",
-           2.7, 3.3, "both"),
+           2.7, 3.3, "both", limit=VALUES),
     Target("chain of 100,000 Values: times as long per Value as 1,000, at most", "chain",
            ("there and back",), "tinygrad_cl.scalar, 100,000", 3, 3, most=True),
 ]
