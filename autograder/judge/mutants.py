@@ -71,7 +71,7 @@ def survivors(check: Check, mutants: list[Mutant]) -> list[Mutant]:
                 for name, source in edited_sources(check, variant.edit).items() if name == check.name}
     unknown = [mutant for mutant in mutants if normal(mutant.source) not in declared]
     sources = [mutant.source for mutant in unknown]
-    if is_text(cell_of(check)):
+    if is_text(cell_of(check)) or "cl." in cell_of(check).solved:
         earned = earned_apart(check, sources)
     else:
         earned = [earns_all_points(check, source) for source in sources]
@@ -101,9 +101,11 @@ def earned_apart(check: Check, sources: list[str]) -> list[bool]:
                 pool = get_context("spawn").Pool(1)
                 pool.apply(earns_all_points_by_name, (check.name, cell_of(check).solved))  # only imports take long
             try:
-                earned.append(pool.apply_async(earns_all_points_by_name, (check.name, source)).get(PATIENCE))
+                all_points = pool.apply_async(earns_all_points_by_name, (check.name, source)).get(PATIENCE)
             except TimeoutError:
-                earned.append(False)
+                all_points = None
+            earned.append(bool(all_points))
+            if all_points is None:
                 pool.terminate()
                 pool = None
     finally:
@@ -112,9 +114,11 @@ def earned_apart(check: Check, sources: list[str]) -> list[bool]:
     return earned
 
 
-def earns_all_points_by_name(name: str, source: str) -> bool:
-    """A check does not travel between processes; its name does."""
-    return earns_all_points(find(name), source)
+def earns_all_points_by_name(name: str, source: str) -> bool | None:
+    """A check does not travel between processes; its name does. None where the process is lost to an endless kernel."""
+    from tinygrad_cl.opencl.kernels import is_busy
+    earned = earns_all_points(find(name), source)
+    return None if is_busy() else earned
 
 
 def mutants_of(check: Check) -> list[Mutant]:

@@ -1,6 +1,7 @@
 """A student's first kernels: build them with errors that point at the student's own line, and run them on NumPy arrays."""
 
 import re
+import time
 from functools import lru_cache
 
 import numpy as np
@@ -9,6 +10,7 @@ import pyopencl as cl
 from tinygrad_cl.opencl.devices import default_device
 
 MARGIN = 2**16       # numbers on either side of an array: far enough for i·64, and aligned for every device
+PATIENCE = 10        # seconds for one launch; the kernels of a lesson take milliseconds
 SENTINEL = 123.25    # what lies there before the run; no sine or cosine of it gives it back
 
 
@@ -64,24 +66,100 @@ def run_kernel(source, name, *arrays, n, local_size=64):
 def run_guarded(source, name, *arrays, n, local_size=64, first_group=0):
     """As `run_kernel`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
 
-    A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between two
-    margins, where it is counted and does no harm. The arrays are float32, of one dimension. The groups before
-    `first_group` are not started, so that it shows which numbers the others leave to them.
+    The groups before `first_group` are not started, so that it shows which numbers the others leave to them.
     """
+    left_out = first_group * local_size
+    work_items = -(-n // local_size) * local_size - left_out
+    return launch_guarded(source, name, *arrays, n, work_items=work_items, local_size=local_size, offset=left_out)
+
+
+def launch(source, name, *arguments, work_items, local_size=None):
+    """Run a kernel once, with any arguments and in up to three dimensions; its arrays as they are afterwards.
+
+    arguments    what the kernel takes, in its order: a float32 array for each buffer, numbers for the rest
+    work_items   how many are started, a number or a tuple; local_size: how many in a group (None: the driver decides)
+
+    KernelError where the kernel wrote outside its arrays.
+    """
+    results, outside = launch_guarded(source, name, *arguments, work_items=work_items, local_size=local_size)
+    if outside:
+        raise KernelError(f"the kernel {name} overwrote {outside} numbers outside its arrays; "
+                          "does a work-item that has nothing to compute do nothing?")
+    return results
+
+
+def launch_guarded(source, name, *arguments, work_items, local_size=None, offset=0):
+    """As `launch`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
+
+    A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between two
+    margins, where it is counted and does no harm. The arrays are float32, of one dimension. `offset` is the number of the
+    first work-item that is started.
+    """
+    arrays = [argument for argument in arguments if isinstance(argument, np.ndarray)]
+    refuse_misread(arrays)
+    device, kernel = default_device(), build_kernel(source, name)
+    padded = [np.pad(array, MARGIN, constant_values=SENTINEL) for array in arrays]
+    buffers = buffers_of(device.context, padded)
+    inner = iter([buffer.get_sub_region(4 * MARGIN, array.nbytes) for buffer, array in zip(buffers, arrays)])
+    start(device, kernel, [next(inner) if isinstance(argument, np.ndarray) else argument for argument in arguments],
+          work_items, local_size, offset)
+    for whole, buffer in zip(padded, buffers):  # whole buffers, of which the kernel wrote parts
+        cl.enqueue_copy(device.queue, whole, buffer)
+    outside = sum(int((margin != SENTINEL).sum()) for whole in padded for margin in (whole[:MARGIN], whole[-MARGIN:]))
+    return [whole[MARGIN:-MARGIN].copy() for whole in padded], outside
+
+
+def kernel_seconds(source, name, *arguments, work_items, local_size=None, times=7):
+    """How long the device works on one launch, by its own clock: the least of several. Arguments as for `launch`."""
+    device, kernel = default_device(), build_kernel(source, name)
+    buffers = iter(buffers_of(device.context, [argument for argument in arguments if isinstance(argument, np.ndarray)]))
+    given = [next(buffers) if isinstance(argument, np.ndarray) else argument for argument in arguments]
+    events = [start(device, kernel, given, work_items, local_size) for _ in range(times)]
+    return min(event.profile.end - event.profile.start for event in events) * 1e-9
+
+
+def refuse_misread(arrays):
     wrong = [f"{array.dtype} of {array.ndim} dimensions" for array in arrays
              if (array.dtype, array.ndim) != (np.float32, 1)]
     if wrong:
         raise TypeError(f"a kernel here takes float32 arrays of one dimension, not {wrong[0]}")
-    device, kernel = default_device(), build_kernel(source, name)
-    padded = [np.pad(array, MARGIN, constant_values=SENTINEL) for array in arrays]
+
+
+def buffers_of(context, arrays):
+    """A buffer of the context for each array, filled with its numbers."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-    buffers = [cl.Buffer(device.context, flags, hostbuf=whole) for whole in padded]
-    inner = [buffer.get_sub_region(4 * MARGIN, array.nbytes) for buffer, array in zip(buffers, arrays)]
-    left_out = first_group * local_size
-    work_items = -(-n // local_size) * local_size - left_out
-    kernel(device.queue, (work_items,), (local_size,), *inner, np.int32(n), global_offset=(left_out,))
-    device.queue.finish()  # the copies read the whole buffers, of which the kernel wrote parts
-    for whole, buffer in zip(padded, buffers):
-        cl.enqueue_copy(device.queue, whole, buffer)
-    outside = sum(int((margin != SENTINEL).sum()) for whole in padded for margin in (whole[:MARGIN], whole[-MARGIN:]))
-    return [whole[MARGIN:-MARGIN].copy() for whole in padded], outside
+    return [cl.Buffer(context, flags, hostbuf=array) for array in arrays]
+
+
+def start(device, kernel, arguments, work_items, local_size, offset=0):
+    """Start a kernel, wait until it is done, and return its event. KernelError if it does not end in PATIENCE seconds."""
+    global _last
+    if is_busy():
+        raise KernelError("the device still works on a kernel that did not end; restart the notebook's kernel "
+                          "(menu Kernel), since only that stops it")
+    size, group, first = map(as_tuple, (work_items, local_size, offset or None))
+    numbers = {int: np.int32, float: np.float32}
+    arguments = [numbers.get(type(argument), lambda same: same)(argument) for argument in arguments]
+    event = _last = kernel(device.queue, size, group, *arguments, global_offset=first)
+    device.queue.flush()
+    end = time.monotonic() + PATIENCE
+    while is_busy():  # in Python, and not in the driver: there neither an interrupt nor a time limit would get through
+        if time.monotonic() > end:
+            raise KernelError(f"the kernel {kernel.function_name} did not end in {PATIENCE} s; is there a loop in it that "
+                              "never ends? Restart the notebook's kernel (menu Kernel), since only that stops it")
+        time.sleep(2e-5)
+    event.wait()
+    return event
+
+
+def as_tuple(size):
+    """A number of work-items as OpenCL wants it: 64 as (64,); None stays None."""
+    return size if size is None or isinstance(size, tuple) else (size,)
+
+
+_last = None  # the event of the kernel started last
+
+
+def is_busy():
+    """Whether the kernel started last is still running."""
+    return _last is not None and _last.command_execution_status > cl.command_execution_status.COMPLETE

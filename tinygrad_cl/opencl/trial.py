@@ -1,0 +1,47 @@
+"""One run of a student's kernel for a check: what it computed, and a sentence on what it did to memory."""
+
+import numpy as np
+
+from tinygrad_cl.opencl.kernels import launch_guarded
+from tinygrad_cl.opencl.oclgrind import inspect_kernel
+
+UNSET = -1000.0  # in every result before the run
+FINE = "as it should be"
+
+
+def try_kernel(source, name, *arguments, result, work_items, local_size=None, offset=0, right=None):
+    """(the result as an array, a sentence on memory) of a kernel between margins.
+
+    arguments   what the kernel takes; None stands for the result, an array of as many numbers as `result` says
+    right       what the result should be: then a kernel that is right is run under Oclgrind, where that is installed, so
+                that an access outside an array or a race does not pass by luck
+    """
+    given = [np.full(result, UNSET, np.float32) if argument is None else argument for argument in arguments]
+    before = [argument for argument in given if isinstance(argument, np.ndarray)]
+    place = [argument is None for argument in arguments if argument is None or isinstance(argument, np.ndarray)].index(True)
+    after, outside = launch_guarded(source, name, *given, work_items=work_items, local_size=local_size, offset=offset)
+    out = after.pop(place)
+    del before[place]
+    changed = sum(int((now != then).sum()) for now, then in zip(after, before))
+    return out, verdict_on_memory(out, outside, changed) or hidden_fault(
+        source, name, given, work_items, local_size, right is not None and np.allclose(out, right, 1e-4, 1e-4)) or FINE
+
+
+def verdict_on_memory(out, outside, changed):
+    faults = [f"{outside} numbers outside the arrays overwritten"] * bool(outside)
+    faults += [f"{changed} numbers of the inputs overwritten"] * bool(changed)
+    faults += ["nothing written into the result"] * bool((out == UNSET).all())
+    return "; ".join(faults)
+
+
+_inspected = {}
+
+
+def hidden_fault(source, name, given, work_items, local_size, is_right):
+    """What Oclgrind sees in a kernel whose results are right; "" where it sees nothing, or is not there."""
+    if not is_right:
+        return ""
+    key = source, name, work_items, local_size
+    if key not in _inspected:  # the next trial of a check asks the same
+        _inspected[key] = "; ".join(inspect_kernel(source, name, *given, work_items=work_items, local_size=local_size))
+    return _inspected[key]
