@@ -1,6 +1,8 @@
 """Kernels on NumPy arrays: right results, errors that point at the line, and writes outside that are counted."""
 
 import doctest
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -78,6 +80,27 @@ def test_groups_that_are_not_started_leave_their_numbers_alone():
     loop = DOUBLE.replace("int i = get_global_id(0);", "").replace("if (i < n)", "for (int i = 0; i < n; i++)")
     (_, out), outside = run_guarded(loop, "twice", *arrays(192), n=192, first_group=1)
     assert (np.isnan(out).sum(), outside) == (0, 0)
+
+
+ENDLESS = """
+from tinygrad_cl.opencl import kernels
+kernels.PATIENCE = 1
+source = "__kernel void spin(__global float *a) { volatile int on = 1; while (on) ; a[0] = 1; }"
+import numpy as np, os
+for _ in range(2):
+    try:
+        kernels.launch(source, "spin", np.zeros(1, np.float32), work_items=1)
+    except kernels.KernelError as error:
+        print(error, flush=True)
+os._exit(0)  # a device that is still busy would hold up the end
+"""
+
+
+def test_a_kernel_that_never_ends_is_given_up_and_the_next_one_says_why_it_cannot_run():
+    done = subprocess.run([sys.executable, "-c", ENDLESS], capture_output=True, text=True, timeout=60)
+    first, second = done.stdout.splitlines()
+    assert "spin did not end in 1 s; is there a loop" in first
+    assert "still works on a kernel that did not end; restart" in second
 
 
 @pytest.mark.parametrize("array", [np.zeros(3), np.zeros((2, 2), np.float32), np.zeros(3, np.int32)], ids=str)

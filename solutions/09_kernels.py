@@ -1,0 +1,822 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 09 · Kernels
+#
+# Engine 3 will run on your OpenCL device, whatever that is. Today you write what it is made of: an elementwise kernel, a
+# sum, a matrix product. Each one first right, then fast.
+#
+# At the end stands one picture: how far your matrix product is from what the device can do at all, and from NumPy.
+
+# %% given
+import numpy as np
+import pyopencl as cl
+
+from autograder.notebook import add_to_class, check, predict
+from tinygrad_cl.opencl import default_device, report
+from tinygrad_cl.opencl.kernels import KernelError, build_kernel, kernel_seconds, launch
+from tinygrad_cl.opencl.oclgrind import inspect_kernel
+from tinygrad_cl.viz import (draw_devices, highlight_kernels, plot_lines, plot_roofline,
+                             plot_timeline, plot_times, seconds_per_call)
+
+highlight_kernels()  # colours OpenCL C in the cells of this page
+
+# %% given
+device = default_device()
+rng = np.random.default_rng(9)
+
+
+def size_for(n, slow):
+    """n, or `slow` where the device is an interpreter."""
+    return slow if device.is_interpreter else n
+
+
+def normal(*shape):
+    """Random float32 numbers."""
+    return rng.normal(size=shape).astype(np.float32)
+
+# %% [markdown]
+# ## Who is who
+#
+# Seven words, and where each belongs:
+#
+# ```
+# platform                 a driver: PoCL, NVIDIA, Intel, …
+# └─ device                a processor that it knows
+#    └─ context            what belongs together: memory and programs on that device
+#       ├─ buffer          a piece of the device's memory
+#       ├─ kernel          a compiled function
+#       └─ queue           a list of commands: copy this, start that
+#          └─ event        the receipt for one command: done yet? when?
+# ```
+
+# %% demo
+draw_devices(report())
+
+# %% [markdown]
+# Python never calls a kernel. It puts a *command* into the queue and goes on. Whoever wants a result waits for the event.
+
+# %% demo
+TWICE = """
+__kernel void twice(__global const float *a, __global float *out, const int n)
+{
+    int i = get_global_id(0);
+    if (i < n) out[i] = 2 * a[i];
+}
+"""
+
+twice = build_kernel(TWICE, "twice")
+a = normal(size_for(2**22, 2**10))
+result = np.empty_like(a)
+there, back = (cl.Buffer(device.context, cl.mem_flags.READ_WRITE, a.nbytes) for _ in range(2))
+queue = device.queue
+events = [("copy there", cl.enqueue_copy(queue, there, a, is_blocking=False)),
+          ("kernel", twice(queue, a.shape, (64,), there, back, np.int32(a.size))),
+          ("copy back", cl.enqueue_copy(queue, result, back, is_blocking=False))]
+queue.finish()
+zero = events[0][1].profile.queued
+times = [(name, *(1e-9 * (t - zero) for t in (event.profile.queued, event.profile.start,
+                                              event.profile.end))) for name, event in events]
+plot_timeline(times, "Three commands: queued (line), running (bar)")
+
+# %% [markdown]
+# The lines begin together: Python queued all three commands at once. The bars come one after the other: this queue works
+# *in order*. Which of the three takes longest, for a kernel this small?
+#
+# ## 1 · The host side
+#
+# Write the Python half yourself, once: buffers, launch, wait, copy back. The other exercises use a ready one, `launch`.
+#
+# | you need | it is called |
+# |---|---|
+# | a buffer filled from an array | `cl.Buffer(context, flags, hostbuf=array)` |
+# | its flags | <code>cl.mem_flags.READ_WRITE &#124; cl.mem_flags.COPY_HOST_PTR</code> |
+# | start | `event = kernel(queue, (work_items,), (local_size,), *buffers, np.int32(n))` |
+# | wait | `event.wait()` |
+# | copy back | `cl.enqueue_copy(queue, array, buffer)` |
+# | when it ran, in nanoseconds | `event.profile.start`, `event.profile.end` |
+
+# %% exercise="kernels.host"
+def run_on_device(device, kernel, arrays, n, local_size):
+    """Run a kernel on copies of NumPy arrays: (new arrays, with what the buffers hold, seconds).
+
+    device      has a .context and a .queue
+    kernel      takes a buffer for each array, then the number n as an np.int32
+    arrays      float32; they stay as they are
+    n           work-items that are needed; as many are started as fill whole groups of local_size
+    seconds     how long the kernel itself ran, from start to end, by its event
+
+    >>> (_, doubled), seconds = run_on_device(device, twice, [a, np.empty_like(a)], a.size, 64)
+    """
+    ### BEGIN SOLUTION
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = [cl.Buffer(device.context, flags, hostbuf=array) for array in arrays]
+    groups = (n + local_size - 1) // local_size
+    event = kernel(device.queue, (groups * local_size,), (local_size,), *buffers, np.int32(n))
+    event.wait()
+    results = [np.empty_like(array) for array in arrays]
+    for result, buffer in zip(results, buffers):
+        cl.enqueue_copy(device.queue, result, buffer)
+    return results, 1e-9 * (event.profile.end - event.profile.start)
+    ### END SOLUTION
+
+# %% check="kernels.host"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>10 numbers in groups of 4 are 3 groups, so 12 work-items. How do you round up without a
+# float? <code>(n + local_size - 1) // local_size</code>, or <code>-(-n // local_size)</code>.</details>
+# <details><summary>Hint 2</summary>Copy back into <code>np.empty_like(array)</code>, not into the caller's array.</details>
+# <details><summary>Hint 3</summary>1 second is 10⁹ nanoseconds.</details>
+
+# %% [markdown]
+# ## What a launch costs
+#
+# The same kernel, `twice`, for 1 number and for 10,000. Python's clock runs from the call until the event says done. How
+# many times longer do the 10,000 take?
+
+# %% predict
+guess = predict(times_longer=...)
+
+# %% demo
+def call_and_wait(n):
+    twice(queue, (n,), None, there, back, np.int32(n)).wait()
+
+
+def least_seconds(function, calls=30):
+    """The shortest of several calls: other programs on this computer only add to it."""
+    return min(seconds_per_call(function, budget=0) for _ in range(calls))
+
+
+sizes = [1, 10_000, *([] if device.is_interpreter else [100_000, 400_000, 1_600_000, 4_000_000])]
+measured = [least_seconds(lambda: call_and_wait(n)) for n in sizes]
+guess.compare(times_longer=measured[1] / measured[0])
+plot_times(sizes, {"call and wait": measured}, f"One launch of twice on {device.name}")
+
+# %% [markdown]
+# Flat on the left, a slope on the right. The simplest model of that is a straight line:
+#
+# $$\text{seconds}(n) = \text{overhead} + n \cdot \text{per number}$$
+#
+# The overhead is paid for every launch; where both parts are equal, half of the time is wasted. Call that size n½. Fit
+# the line, with least squares.
+
+# %% exercise="kernels.overhead"
+def fit_overhead(sizes, seconds):
+    """(overhead, per_number, n_half) of the best line seconds = overhead + per_number · n.
+
+    sizes, seconds   as many numbers each, two at least; lists, tuples or arrays
+    the best         by least squares
+    n_half           the size at which overhead and work take the same time
+
+    >>> overhead, per_number, n_half = fit_overhead([0, 100, 200], [5.0, 6.0, 7.0])
+    >>> round(overhead, 6), round(per_number, 6), round(n_half, 3)
+    (5.0, 0.01, 500.0)
+    """
+    ### BEGIN SOLUTION
+    per_number, overhead = np.polyfit(sizes, seconds, 1)
+    return overhead, per_number, overhead / per_number
+    ### END SOLUTION
+
+# %% check="kernels.overhead"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary><code>np.polyfit(x, y, 1)</code> gives two numbers. The one for the highest power comes
+# first.</details>
+# <details><summary>Hint 2</summary>At n½: overhead = per_number · n½.</details>
+
+# %% demo
+overhead, per_number, n_half = fit_overhead(sizes, measured)
+print(f"a launch costs about {1e6 * overhead:.0f} µs, a number {1e9 * per_number:.2f} ns")
+print(f"below {n_half:,.0f} numbers, most of the time is overhead")
+
+# %% [markdown]
+# Training a small network means thousands of launches below that size. Remember it until module 12, where many operations
+# become one kernel.
+#
+# ## 2 · Two dimensions, two guards
+#
+# Memory has one dimension, a matrix has two. Row after row, so element (row, column) lies at `row * columns + column`:
+#
+# ```
+#            column 0   1   2   3
+#   row 0         [ 0   1   2   3 ]        memory: 0 1 2 3 │ 4 5 6 7 │ 8 9 …
+#   row 1         [ 4   5   6   7 ]
+# ```
+#
+# Work-items can be numbered in two dimensions, too: `get_global_id(0)` is the column, `get_global_id(1)` the row. Neighbours
+# in dimension 0 should be neighbours in memory.
+#
+# A matrix of 30 rows and 50 columns, groups of 16 × 16. How many work-items start, and how many of them have nothing to do?
+
+# %% predict
+guess = predict(work_items=..., nothing_to_do=...)
+
+# %% demo
+work_items = (4 * 16) * (2 * 16)
+guess.compare(work_items=work_items, nothing_to_do=work_items - 30 * 50)
+
+# %% [markdown]
+# Some are too far right, some too far down, some both. A work-item too far right has a *valid* place in memory all the same:
+# which one?
+#
+# Write the kernel behind a linear layer: add a bias to each column, then ReLU.
+
+# %% exercise="kernels.bias_relu"
+BIAS_RELU = """
+// out[row, column] = max(x[row, column] + bias[column], 0)
+// x and out: rows × columns numbers, row after row; bias: columns numbers.
+// Dimension 0 counts columns, dimension 1 rows; of both there may be more than needed.
+__kernel void bias_relu(__global const float *x, __global const float *bias,
+                        __global float *out, const int rows, const int columns)
+{
+    ### BEGIN SOLUTION
+    int column = get_global_id(0), row = get_global_id(1);
+    if (row < rows && column < columns) {
+        int i = row * columns + column;
+        out[i] = fmax(x[i] + bias[column], 0.0f);
+    }
+    ### END SOLUTION
+}
+"""
+
+# %% check="kernels.bias_relu"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>A guard for each dimension, joined by <code>&amp;&amp;</code>.</details>
+# <details><summary>Hint 2</summary><code>fmax(value, 0.0f)</code> is C's maximum of two floats.</details>
+
+# %% [markdown]
+# ### When it does not build
+#
+# A compiler counts lines as you do: line 1 is the one with the opening quotes.
+
+# %% demo
+BROKEN = """
+__kernel void broken(__global const float *a, __global float *out)
+{
+    int i = get_global_id(0)
+    out[i] = a[i];
+}
+"""
+try:
+    launch(BROKEN, "broken", normal(4), normal(4), work_items=4)
+except KernelError as error:
+    print(error)
+
+# %% [markdown]
+# ### When it builds, and is wrong by luck
+#
+# This one adds up 64 numbers: every work-item adds its own to `total[0]`. All 64 numbers are 1. What comes out, on your
+# device? Run the cell more than once.
+
+# %% demo
+RACE = """
+__kernel void race(__global const float *x, __global float *total)
+{
+    int i = get_global_id(0);
+    total[0] += x[i];
+}
+"""
+ones, nothing = np.ones(64, np.float32), np.zeros(1, np.float32)
+print([float(launch(RACE, "race", ones, nothing, work_items=64, local_size=1)[1][0])
+       for _ in range(10)])
+
+# %% [markdown]
+# `+=` is three steps: read, add, write. Two work-items that read before either writes lose one of the numbers: a **data
+# race**. On some devices it goes well for years.
+#
+# *Oclgrind* is a device that interprets kernels and watches every access. Where it is installed, `inspect_kernel` runs your
+# kernel there and says what it saw.
+
+# %% demo
+inspect_kernel(RACE, "race", ones, nothing, work_items=64, local_size=1)
+
+# %% demo
+x, bias, out = normal(15), normal(5), np.zeros(15, np.float32)  # 3 rows of 5 columns
+inspect_kernel(BIAS_RELU, "bias_relu", x, bias, out, 3, 5, work_items=(8, 4), local_size=(4, 4))
+
+# %% [markdown]
+# ## 3 · Lanes
+#
+# A core of a CPU adds 4, 8 or 16 floats with one instruction, if they are in one *vector*. OpenCL C has types for that:
+#
+# | | |
+# |---|---|
+# | `float16 v = vload16(0, x + start);` | 16 numbers, from `x[start]` on |
+# | `v * v`, `exp(v)`, `v + 1.0f` | lane by lane |
+# | `vstore16(v, 0, out + start);` | 16 numbers to `out[start]` and on |
+#
+# A GPU makes its vectors of work-items; there it matters less.
+
+# %% demo
+print(f"{device.name} likes {device.vector_width} floats at once")
+
+# %% [markdown]
+# Write $e^{-x^2}$ with 16 numbers for each work-item. If n is no multiple of 16, somebody finds fewer than 16: those go
+# one by one.
+
+# %% exercise="kernels.lanes"
+BELL = """
+// out[i] = exp(-x[i]²) for n numbers. Work-item w computes the numbers 16 w … 16 w + 15, as a
+// float16; where fewer than 16 are left, those that are there, one by one (perhaps none).
+__kernel void bell(__global const float *x, __global float *out, const int n)
+{
+    ### BEGIN SOLUTION
+    int start = 16 * get_global_id(0);
+    if (start + 16 <= n) {
+        float16 v = vload16(0, x + start);
+        vstore16(exp(-v * v), 0, out + start);
+    } else {
+        for (int i = start; i < n; i++)
+            out[i] = exp(-x[i] * x[i]);
+    }
+    ### END SOLUTION
+}
+"""
+
+# %% check="kernels.lanes"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>Two cases: <code>if (start + 16 &lt;= n) { … } else { … }</code>.</details>
+# <details><summary>Hint 2</summary>The second is a loop, <code>for (int i = start; i &lt; n; i++)</code>. If
+# <code>start</code> is beyond n already, it does nothing: a guard for free.</details>
+
+# %% [markdown]
+# Same formula, one number for each work-item, against yours. How many times as fast are the lanes?
+
+# %% predict
+guess = predict(times_as_fast=...)
+
+# %% demo
+BELL_ONE = """
+__kernel void bell(__global const float *x, __global float *out, const int n)
+{
+    int i = get_global_id(0);
+    if (i < n) out[i] = exp(-x[i] * x[i]);
+}
+"""
+n = size_for(2**20, 2**10)
+x, out = normal(n), np.empty(n, np.float32)
+one = kernel_seconds(BELL_ONE, "bell", x, out, n, work_items=n, local_size=64)
+lanes = kernel_seconds(BELL, "bell", x, out, n, work_items=n // 16)
+guess.compare(times_as_fast=one / lanes)
+numpys = seconds_per_call(lambda: np.exp(-x * x))
+print(f"one by one {1e6 * one:.0f} µs, 16 lanes {1e6 * lanes:.0f} µs, "
+      f"NumPy {1e6 * numpys:.0f} µs")
+
+# %% [markdown]
+# ## 4 · A sum, as in the textbook
+#
+# Elementwise work-items never meet. In a sum they must. Inside a *group* they can: they share **local memory**, and a
+# **barrier** makes all of them wait until everybody has come.
+#
+# ```
+# part   a   b   c   d   e   f   g   h        each work-item brings a number
+#        └───────────┬───┐
+#       a+e b+f c+g d+h   .   .   .   .       barrier, then the first half adds the second
+#      a+e+c+g  …   .   .   .   .   .   .     barrier, then the first quarter …
+#        sum  .   .   .   .   .   .   .   .
+# ```
+#
+# A group of 64 needs six steps. Why a barrier before each? What `part[me + step]` holds was written by somebody else.
+#
+# Every work-item of the group has to come to the barrier, the ones without a number, too. So no `return` at the top.
+
+# %% exercise="kernels.tree"
+TREE = """
+// sums[g] = the sum of the numbers of group g: x[64 g] … x[64 g + 63], fewer in the last group.
+// Groups have 64 work-items; x has n numbers; the sums are not set before.
+__kernel void tree(__global const float *x, __global float *sums, const int n)
+{
+    __local float part[64];
+    int i = get_global_id(0), me = get_local_id(0);
+    ### BEGIN SOLUTION
+    part[me] = i < n ? x[i] : 0.0f;
+    for (int step = 32; step > 0; step /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (me < step)
+            part[me] += part[me + step];
+    }
+    ### END SOLUTION
+    if (me == 0)
+        sums[get_group_id(0)] = part[0];
+}
+"""
+
+# %% check="kernels.tree"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>Who has no number brings 0: <code>part[me] = i &lt; n ? x[i] : 0.0f;</code></details>
+# <details><summary>Hint 2</summary><code>for (int step = 32; step &gt; 0; step /= 2)</code>, and in it
+# <code>barrier(CLK_LOCAL_MEM_FENCE);</code>, outside of any <code>if</code>.</details>
+# <details><summary>Hint 3</summary>Only those with <code>me &lt; step</code> add. At the end one work-item writes
+# <code>sums[get_group_id(0)]</code>.</details>
+
+# %% [markdown]
+# Is every barrier there? A missing one may pass by luck. Oclgrind sees it.
+
+# %% demo
+inspect_kernel(TREE, "tree", normal(100), np.zeros(2, np.float32), 100,
+               work_items=128, local_size=64)
+
+# %% [markdown]
+# ## 5 · A sum, as a CPU likes it
+#
+# Now without meeting at all: few work-items, each with a long chunk of its own. It keeps 16 running sums in a `float16`,
+# and folds them at the end. `.lo` and `.hi` are the halves of a vector:
+#
+# ```
+# float8 eight = lanes.lo + lanes.hi;      16 → 8, then 8 → 4, 4 → 2; a float2 has .x and .y
+# ```
+
+# %% exercise="kernels.chunks"
+CHUNKS = """
+// sums[w] = the sum of chunk w: x[w * chunk] and on, chunk numbers, but none beyond x[n - 1].
+// Just as many work-items run as there are sums. An empty chunk has the sum 0.
+__kernel void chunks(__global const float *x, __global float *sums, const int n, const int chunk)
+{
+    int i = get_global_id(0) * chunk, end = min(i + chunk, n);
+    ### BEGIN SOLUTION
+    float16 lanes = 0.0f;
+    for (; i + 16 <= end; i += 16)
+        lanes += vload16(0, x + i);
+    float8 eight = lanes.lo + lanes.hi;
+    float4 four = eight.lo + eight.hi;
+    float2 two = four.lo + four.hi;
+    float sum = two.x + two.y;
+    for (; i < end; i++)
+        sum += x[i];
+    sums[get_global_id(0)] = sum;
+    ### END SOLUTION
+}
+"""
+
+# %% check="kernels.chunks"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>A loop in steps of 16 for as long as 16 are left, then a loop in steps of 1 for the
+# rest. Both go on with the same <code>i</code>.</details>
+# <details><summary>Hint 2</summary>One <code>=</code> at the very end, into <code>sums[get_global_id(0)]</code>.</details>
+
+# %% [markdown]
+# A million numbers. NumPy's `sum` takes 1 unit of time. How many do the tree and the chunks take, on your device?
+
+# %% predict
+guess = predict(tree=..., chunks=...)
+
+# %% demo
+n = size_for(2**20, 2**10)
+x, workers = normal(n), 4 * device.compute_units
+tree = kernel_seconds(TREE, "tree", x, np.empty(n // 64, np.float32), n,
+                      work_items=n, local_size=64)
+chunks = kernel_seconds(CHUNKS, "chunks", x, np.empty(workers, np.float32), n, -(-n // workers),
+                        work_items=workers, local_size=1)
+numpys = seconds_per_call(lambda: x.sum())
+guess.compare(tree=tree / numpys, chunks=chunks / numpys)
+print(f"tree {1e6 * tree:.0f} µs, chunks {1e6 * chunks:.0f} µs, NumPy {1e6 * numpys:.0f} µs")
+
+# %% [markdown]
+# On a GPU the tree wins: a group runs at once, and a barrier costs next to nothing. A CPU has no 64 hands. One core plays
+# all the work-items of a group in turn, and at each barrier it has to start over with the first. So it runs through 64
+# work-items seven times, to do 63 additions.
+#
+# | | tree | chunks |
+# |---|---|---|
+# | work-items per core | thousands, short | few, long |
+# | additions of 16 lanes at once | no | yes |
+# | barriers for 64 numbers | 6 | none |
+# | who likes it | GPU | CPU |
+#
+# That is why engine 3 has both, and asks the device which.
+
+# %% [markdown]
+# ## 6 · The matrix product, first right
+#
+# c = a · b: element (row, column) is row `row` of a times column `column` of b. One work-item for each element.
+#
+# ```
+#                     b  k × n
+#                      column
+#                        │
+#      a  m × k          ▼            c[row * n + column] = Σ  a[row * k + p] · b[p * n + column]
+#   row ──────▶        c  m × n                             p
+# ```
+
+# %% exercise="kernels.matmul"
+MATMUL = """
+// c = a · b, with a of m × k numbers, b of k × n, c of m × n, all row after row.
+// Dimension 0 counts columns of c, dimension 1 rows; of both there may be more than needed.
+__kernel void matmul(__global const float *a, __global const float *b, __global float *c,
+                     const int m, const int n, const int k)
+{
+    ### BEGIN SOLUTION
+    int column = get_global_id(0), row = get_global_id(1);
+    if (row < m && column < n) {
+        float sum = 0.0f;
+        for (int p = 0; p < k; p++)
+            sum += a[row * k + p] * b[p * n + column];
+        c[row * n + column] = sum;
+    }
+    ### END SOLUTION
+}
+"""
+
+# %% check="kernels.matmul"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>A row of a is k long, a row of b is n long. So is a row of c.</details>
+# <details><summary>Hint 2</summary>Keep the sum in a <code>float sum = 0.0f;</code> of your own, and write c once.</details>
+
+# %% demo
+SIDE = size_for(512, 32)
+LEFT, RIGHT = normal(SIDE, SIDE), normal(SIDE, SIDE)
+OPERATIONS = 2 * SIDE ** 3  # SIDE multiplications and additions for each of SIDE² numbers
+
+
+def speed(source, name, columns=1, rows=1, local_size=(1, 1)):
+    """Operations per second of a product whose work-items compute rows × columns numbers."""
+    arrays = LEFT.ravel(), RIGHT.ravel(), np.empty(SIDE * SIDE, np.float32)
+    work_items = SIDE // columns, SIDE // rows
+    return OPERATIONS / kernel_seconds(source, name, *arrays, SIDE, SIDE, SIDE, times=4,
+                                       work_items=work_items, local_size=local_size)
+
+
+naive = speed(MATMUL, "matmul", local_size=(16, 16))
+numpys = OPERATIONS / seconds_per_call(lambda: LEFT @ RIGHT)
+print(f"{SIDE} × {SIDE}, in billions of operations per second: yours {naive / 1e9:.1f}, "
+      f"NumPy {numpys / 1e9:.0f}")
+
+# %% [markdown]
+# ## 7 · What stands in the way
+#
+# Not the arithmetic. Look at what the innermost loop *loads*: two floats, for one multiplication and one addition.
+#
+# Now let a work-item compute a block of `rows` × `lanes` numbers of c. For each p it loads `lanes` numbers of b and `rows`
+# numbers of a, and **uses each of them several times**:
+#
+# ```
+#  row p of b      b0    b1    b2    b3        loads: 4 of b, 2 of a
+#     a[row, p]       a0   a0b0  a0b1  a0b2  a0b3      multiplications: 8, additions: 8
+#     a[row + 1, p]   a1   a1b0  a1b1  a1b2  a1b3
+# ```
+#
+# The number that counts is the **intensity**: operations per byte loaded.
+
+# %% exercise="kernels.intensity"
+def intensity(rows, lanes):
+    """Operations per byte that the innermost loop loads, for a block of rows × lanes numbers of c.
+
+    For each p: rows floats of a and lanes floats of b are loaded, once each, 4 bytes a float. Each
+    number of the block gets one multiplication and one addition.
+
+    >>> intensity(1, 1)
+    0.25
+    """
+    ### BEGIN SOLUTION
+    operations = 2 * rows * lanes
+    loaded = 4 * (rows + lanes)
+    return operations / loaded
+    ### END SOLUTION
+
+# %% check="kernels.intensity"
+
+# %% demo
+rows = [1, 2, 4, 8, 16, 32]
+blocks = {f"{lanes} lanes": [intensity(r, lanes) for r in rows] for lanes in (1, 4, 16)}
+plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block")
+
+# %% [markdown]
+# With one lane it stays below ½, however many rows. A block that is long in one direction only is of little use.
+#
+# ## 8 · The matrix product, in registers
+#
+# A block of ROWS × 16: its running sums are ROWS vectors, `float16 sum[ROWS]`. For each p one vector of b, ROWS single
+# numbers of a.
+#
+# To stay in registers, an array needs indices that the compiler knows. So write `#pragma unroll` on a line of its own
+# before each loop over `r`: then the loop becomes ROWS lines, with r = 0, r = 1, … in them.
+
+# %% exercise="kernels.blocked"
+BLOCKED = """
+#define ROWS 8
+// c = a · b, with a of m × k numbers, b of k × n, c of m × n. Work-item (i, j) computes the
+// block from row ROWS j and column 16 i on: ROWS rows, 16 columns. m is a multiple of ROWS,
+// n of 16, and just as many work-items run as there are blocks.
+__kernel void blocked(__global const float *a, __global const float *b, __global float *c,
+                      const int m, const int n, const int k)
+{
+    int column = 16 * get_global_id(0), row = ROWS * get_global_id(1);
+    ### BEGIN SOLUTION
+    float16 sum[ROWS];
+    #pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        sum[r] = 0.0f;
+    for (int p = 0; p < k; p++) {
+        float16 line = vload16(0, b + p * n + column);
+        #pragma unroll
+        for (int r = 0; r < ROWS; r++)
+            sum[r] += a[(row + r) * k + p] * line;
+    }
+    #pragma unroll
+    for (int r = 0; r < ROWS; r++)
+        vstore16(sum[r], 0, c + (row + r) * n + column);
+    ### END SOLUTION
+}
+"""
+
+# %% check="kernels.blocked"
+
+# %% [markdown]
+# <details><summary>Hint 1</summary>Three parts: set the sums to 0; the loop over p; store. Each has a loop over
+# <code>r</code> from 0 to ROWS.</details>
+# <details><summary>Hint 2</summary>In the loop over p: <code>float16 line = vload16(0, b + p * n + column);</code></details>
+# <details><summary>Hint 3</summary>A float times a float16 is a float16: <code>sum[r] += a[(row + r) * k + p] *
+# line;</code></details>
+
+# %% [markdown]
+# Because ROWS is a name, the same text gives four kernels: 1, 2, 4 and 8 rows. How many times as fast as the naive one is
+# a block of one row? Of eight? And is eight faster than NumPy (times as fast)?
+
+# %% predict
+guess = predict(one_row=..., eight_rows=..., eight_rows_to_numpy=...)
+
+# %% demo
+def with_rows(rows):
+    return BLOCKED.replace("#define ROWS 8", f"#define ROWS {rows}")
+
+
+speeds = {rows: speed(with_rows(rows), "blocked", columns=16, rows=rows) for rows in (1, 2, 4, 8)}
+guess.compare(one_row=speeds[1] / naive, eight_rows=speeds[8] / naive,
+              eight_rows_to_numpy=speeds[8] / numpys)
+
+# %% [markdown]
+# ## The roof
+#
+# Two things limit any kernel: how fast the device computes, and how fast numbers come in. We measure both with kernels that
+# do nothing else: one multiplies and adds in registers, the other reads an array that fits into the cache.
+
+# %% demo
+PEAK = """
+__kernel void peak(__global float *out, const int times)
+{
+    float16 s[16];
+    #pragma unroll
+    for (int r = 0; r < 16; r++) s[r] = r + get_global_id(0);
+    for (int t = 0; t < times; t++) {
+        #pragma unroll
+        for (int r = 0; r < 16; r++) s[r] = fma(s[r], (float16)(0.5f), (float16)(1.0f));
+    }
+    float16 sum = 0.0f;
+    #pragma unroll
+    for (int r = 0; r < 16; r++) sum += s[r];
+    vstore16(sum, get_global_id(0), out);
+}
+"""
+READ = """
+__kernel void read(__global const float *x, __global float *out, const int vectors, const int times)
+{
+    float16 a = 0.0f, b = 0.0f, c = 0.0f, d = 0.0f;
+    for (int t = 0; t < times; t++)
+        for (int i = 0; i < vectors; i += 4) {
+            a += vload16(i, x);     b += vload16(i + 1, x);
+            c += vload16(i + 2, x); d += vload16(i + 3, x);
+        }
+    vstore16(a + b + c + d, get_global_id(0), out);
+}
+"""
+workers, times, vectors = 4 * device.compute_units, size_for(20_000, 4), 4096
+out = np.empty(16 * workers, np.float32)
+peak = workers * times * 16 * 32 / kernel_seconds(PEAK, "peak", out, times,
+                                                  work_items=workers, local_size=1)
+again = size_for(64, 1)
+bandwidth = workers * again * vectors * 64 / kernel_seconds(
+    READ, "read", np.zeros(16 * vectors, np.float32), out, vectors, again,
+    work_items=workers, local_size=1)
+print(f"{device.name}: {peak / 1e9:.0f} billion operations, "
+      f"{bandwidth / 1e9:.0f} GB from the cache, per second")
+
+# %% demo
+kernels = {"naive": (intensity(1, 1), naive)}
+kernels |= {f"{rows} × 16": (intensity(rows, 16), found) for rows, found in speeds.items()}
+plot = plot_roofline(kernels, peak, bandwidth, f"Matrix products of {SIDE} × {SIDE}")
+plot.axes.axhline(numpys, color="black", linewidth=1, linestyle=":")
+plot.axes.text(plot.axes.get_xlim()[0], numpys, " NumPy", va="bottom")
+plot
+
+# %% [markdown]
+# Read it from left to right. The slanted part is the memory's roof: below it, more operations per byte means more speed.
+# The flat part is the peak.
+#
+# - **naive** lies far below its own roof: it loads one float at a time, where the memory hands out sixteen.
+# - **1 × 16** does nearly as many loads per operation, but each brings a whole vector.
+# - **more rows** move the point to the right, and up.
+#
+# No step changed the arithmetic. All of them do the same multiplications and additions.
+#
+# <details><summary>Why not 64 rows?</summary>
+#
+# A CPU with AVX-512 has 32 vector registers. When the sums need more, some live in memory, and each addition loads and
+# stores again. Try <code>speed(with_rows(32), "blocked", columns=16, rows=32)</code>.
+#
+# </details>
+#
+# <details><summary>And on a GPU?</summary>
+#
+# There the block of a work-item is smaller, and groups share tiles of a and b in local memory; sixteen lanes for each
+# work-item are too many. Engine 3 has a kernel of that kind, too, in <code>tinygrad_cl/netcl/ops/matmul_source.py</code>.
+#
+# </details>
+
+# %% [markdown]
+# ## Messages you may meet
+#
+# <details><summary><code>KernelError: line 4, `int i = get_global_id(0)`: expected ';' at end of declaration</code></summary>
+#
+# The line is that of your text, counted from the line with the opening quotes. Often the cause is at the end of the line
+# before.
+#
+# </details>
+#
+# <details><summary><code>KernelError: the kernel … overwrote 6 numbers outside its arrays</code></summary>
+#
+# A guard is missing or lets too many pass, or a vector is stored where fewer than 16 numbers are left.
+#
+# </details>
+#
+# <details><summary><code>KernelError: the kernel … did not end in 10 s</code>, and after that
+# <code>the device still works on a kernel that did not end</code></summary>
+#
+# A loop has no end: <code>step /= 2</code> without <code>step &gt; 0</code>, or an <code>i</code> that never grows. Nobody
+# can stop a kernel that runs; restart the notebook's kernel, and mend the loop first. A barrier to which some work-items
+# never come can look the same.
+#
+# </details>
+#
+# <details><summary><code>KernelError: line 5, …: call to 'exp' is ambiguous</code></summary>
+#
+# An int meets a function of floats, <code>exp(2)</code>, and some compilers do not choose. Write <code>2.0f</code>.
+#
+# </details>
+#
+# <details><summary><code>LogicError: clEnqueueNDRangeKernel failed: INVALID_WORK_GROUP_SIZE</code></summary>
+#
+# The number of work-items is no multiple of the group's. Round up to whole groups.
+#
+# </details>
+#
+# <details><summary><code>LogicError: … INVALID_ARG_SIZE</code> or <code>INVALID_KERNEL_ARGS</code></summary>
+#
+# A Python int or float went in where the kernel takes an int or a float of 4 bytes: <code>np.int32(n)</code>.
+#
+# </details>
+
+# %% [markdown] written="kernels.explain" points=3
+# ## In your own words
+#
+# The naive matrix product and the blocked one do exactly the same multiplications and additions. Why is one so much faster on
+# your device? And why did the tree, which is the standard way to add up numbers on a GPU, do so badly or so well on yours?
+# Use numbers that you measured. Five sentences at most.
+#
+# <!-- BEGIN SOLUTION -->
+# The naive kernel loads two floats for two operations, a quarter of an operation per byte, and one float at a time; the block
+# of 8 × 16 loads 24 floats for 256 operations, more than ten times the intensity, and a whole vector with each load. So it
+# spends its time computing and comes near the peak, while the naive one waits for loads. (My two
+# measured speeds stand in the last plot.) The tree needs a barrier for each of its six steps. On a CPU one core plays all 64 work-items in
+# turn and begins anew after each barrier, so it does far more bookkeeping than additions; chunks need no barrier and add 16
+# lanes at once. On a GPU the 64 really run side by side, and there the tree is good.
+#
+# **How it is marked**
+#
+# - 1 point: loaded numbers are used several times (more operations per byte), or the same said with registers.
+# - 1 point: barriers on a CPU: one core runs the work-items of a group in turn (or on a GPU: they run at once, so it does
+#   well there).
+# - 1 point: measured numbers stand behind both.
+# <!-- END SOLUTION -->
+
+# %% [markdown]
+# ## The same in other words
+#
+# | here (OpenCL) | CUDA | PyTorch / netcl |
+# |---|---|---|
+# | work-item, `get_global_id(0)` | thread, `blockIdx.x * blockDim.x + threadIdx.x` | hidden |
+# | group, `get_local_id(0)` | block, `threadIdx.x` | hidden |
+# | `__local`, `barrier(CLK_LOCAL_MEM_FENCE)` | `__shared__`, `__syncthreads()` | hidden |
+# | queue, event | stream, event | `torch.cuda.Stream`; netcl's `Tensor.queue` |
+# | buffer | `cudaMalloc` | `tensor.data_ptr()`; netcl's `Tensor.buffer` |
+# | Oclgrind | `compute-sanitizer --tool racecheck` | hidden |
+# | `kernel_seconds` | `cudaEventElapsedTime` | `torch.utils.benchmark` |
+#
+# ## What comes next
+#
+# Kernels that compute forward. In module 10, *tape*, each launch leaves a note of what it did, and the notes, read
+# backwards, launch the gradients.
