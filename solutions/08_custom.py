@@ -84,8 +84,9 @@ def stairs(x):
     return 0.5 * np.round(np.clip(x, -1, 1) / 0.5)
 
 
-stairs_guess.compare(true_slope=(stairs(0.3 + 1e-5) - stairs(0.3 - 1e-5)) / 2e-5,
-                     pretended_slope=(np.clip(0.3 + 1e-5, -1, 1) - np.clip(0.3 - 1e-5, -1, 1)) / 2e-5)
+left, right = 0.3 - 1e-5, 0.3 + 1e-5
+stairs_guess.compare(true_slope=(stairs(right) - stairs(left)) / (right - left),
+                     pretended_slope=(np.clip(right, -1, 1) - np.clip(left, -1, 1)) / (right - left))
 
 # %% [markdown]
 # With the true slope nothing ever learns. So backward lies: it treats the steps as if they were the line through them.
@@ -197,10 +198,13 @@ class MaskedSoftmax(Function):
     >>> x = Tensor([[0.0, 0.0, 9.0], [1.0, 2.0, 3.0]], requires_grad=True)
     >>> mask = np.array([[True, True, False], [False, False, False]])
     >>> y = MaskedSoftmax.apply(x, mask)
-    >>> y.backward([[1.0, 3.0, 5.0], [1.0, 1.0, 1.0]]); y.data, x.grad
-    (array([[0.5, 0.5, 0. ],
-           [0. , 0. , 0. ]], dtype=float32), Tensor([[-0.5,  0.5,  0. ],
-            [ 0. ,  0. ,  0. ]]))
+    >>> y.backward([[1.0, 3.0, 5.0], [1.0, 1.0, 1.0]])
+    >>> y.detach()
+    Tensor([[0.5, 0.5, 0. ],
+            [0. , 0. , 0. ]])
+    >>> x.grad
+    Tensor([[-0.5,  0.5,  0. ],
+            [ 0. ,  0. ,  0. ]])
     """
 
     @staticmethod
@@ -266,7 +270,7 @@ kept_guess.compare(composed=saved_bytes(composed(*big)) / big[0].data.nbytes, ne
 
 # %% given
 def sigmoid(x):
-    """1 / (1 + e⁻ˣ) of an array, without overflow. For arrays, so for forward; tensors have .sigmoid()."""
+    """1 / (1 + e⁻ˣ) of an array, for forward; tensors have .sigmoid()."""
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, small) / (1 + small)
 
@@ -417,32 +421,21 @@ plot
 # choice, and gives the worst error.
 
 # %% demo
-def trial(function, inputs, upstream, **options):
+def trial(f, inputs, upstream):
     leaves = [Tensor(x, requires_grad=True) for x in inputs]
-    function.apply(*leaves, **options).backward(upstream)
-    measured = numerical_gradient(
-        lambda *arrays: function.apply(*map(Tensor, arrays), **options).data, inputs, upstream)
+    f(*leaves).backward(upstream)
+    measured = numerical_gradient(lambda *arrays: f(*map(Tensor, arrays)).data, inputs, upstream)
     return max(np.max(np.abs(leaf.grad.data - m)) for leaf, m in zip(leaves, measured))
 
 
-class MySoftmax(Function):  # the mask fixed, so that only x is moved
-    mask = np.array([[1, 1, 0, 1, 1], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0]], bool)
-
-    @staticmethod
-    def forward(ctx, x):
-        return MaskedSoftmax.forward(ctx, x, MySoftmax.mask)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return MaskedSoftmax.backward(ctx, grad)[0]
-
-
 rng = np.random.default_rng(1)
-x, x2 = rng.normal(size=(2, 3, 5))
-upstream = rng.normal(size=(3, 5))
-print(f"MaskedSoftmax {trial(MySoftmax, [x], upstream):.0e}")
-print(f"SwiGLU        {trial(SwiGLU, [x, x2], upstream):.0e}")
-print(f"Quantize      {trial(Quantize, [x], upstream, step=0.5, limit=1.0):.0e}  ← a lie, as intended")
+x, x2, upstream = rng.normal(size=(3, 3, 5))
+mask = np.array([[1, 1, 0, 1, 1], [0, 1, 1, 0, 1], [0, 0, 0, 0, 0]], bool)
+softmax_error = trial(lambda x: MaskedSoftmax.apply(x, mask), [x], upstream)
+quantize_error = trial(lambda x: Quantize.apply(x, step=0.5, limit=1.0), [x], upstream)
+print(f"MaskedSoftmax {softmax_error:.0e}")
+print(f"SwiGLU        {trial(SwiGLU.apply, [x, x2], upstream):.0e}")
+print(f"Quantize      {quantize_error:.0e}  ← a lie, as intended")
 
 # %% [markdown]
 # ## What it cannot see
@@ -514,7 +507,7 @@ pass_guess = predict(with_ones=..., with_random=...)
 # %% demo
 x = np.random.default_rng(2).uniform(0.5, 2.0, (3, 3))
 upstreams = {"ones": np.ones((3, 3)), "random": np.random.default_rng(3).normal(size=(3, 3))}
-table = {f.__name__: {name: trial(f, [x], up) for name, up in upstreams.items()}
+table = {f.__name__: {name: trial(f.apply, [x], up) for name, up in upstreams.items()}
          for f in (LazyLog, LazyTranspose, LazyReLU, LazySoftmax)}
 pass_guess.compare(**{f"with_{name}": sum(row[name] < 1e-6 for row in table.values())
                       for name in upstreams})
@@ -739,7 +732,7 @@ for function in (SwiGLU, HastySwiGLU):
         return grad(f(x), x)[0].data
 
     measured = (gradient_of_f(a + 1e-5 * v) - gradient_of_f(a - 1e-5 * v)) / 2e-5
-    print(f"{function.__name__:12} gradient off by {trial(function, [a, b], up):.0e},"
+    print(f"{function.__name__:12} gradient off by {trial(function.apply, [a, b], up):.0e},"
           f" H·v off by {np.max(np.abs(hvp(f, a, v) - measured)):.0e}")
 
 # %% [markdown]
@@ -852,15 +845,18 @@ plot
 
 # %% exercise="custom.maml"
 def meta_gradient(loss, weights, tasks, lr):
-    """∂/∂weights of the mean over tasks of loss(w', query), w' = weights − lr · ∂loss(weights, support)/∂weights.
+    """∂/∂weights of the mean over tasks of loss(w', query): the gradient through one step.
+
+    w' = weights − lr · ∂loss(weights, support)/∂weights, for each task from the same weights
 
     loss      loss(weights, batch) returns a tensor of one number
     weights   a list of leaf tensors; neither they nor their `grad` are changed
-    tasks     a list of pairs (support, query) of batches; each task starts from the same weights
+    tasks     a list of pairs (support, query) of batches
     returns   a list of arrays, one for each weight
 
-    >>> w = Tensor([1.0], requires_grad=True)        # w' = w − 0.25 · 2 (w − 3), loss (w' − 3)²
-    >>> meta_gradient(lambda w, target: ((w[0] - target) ** 2).sum(), [w], [(3.0, 3.0)], 0.25)
+    >>> def loss(w, goal): return ((w[0] - goal) ** 2).sum()
+    >>> w = Tensor([1.0], requires_grad=True)        # w' = w − 0.25 · 2 (w − 3) = 2
+    >>> meta_gradient(loss, [w], [(3.0, 3.0)], 0.25)
     [array([-1.], dtype=float32)]
     """
     ### BEGIN SOLUTION

@@ -24,6 +24,9 @@ def numerical_gradient(f, inputs, upstream=None, step=None):
     step       relative: h = step · max(|x|, 0.1); by default 2·∛ε, 1.2e-5 in float64 and 1e-2 in float32
 
     Costs two calls of f for each number in the inputs. ValueError if the upstream gradient is missing or misshapen.
+
+    >>> numerical_gradient(lambda x, k: k * x**2, [np.array([1.0, 3.0]), 5.0], upstream=[1.0, 10.0])
+    [array([ 10., 300.]), array(91.)]
     """
     inputs = as_float_arrays(inputs)
     output = evaluate(f, inputs)
