@@ -310,8 +310,8 @@ print("noted:", ", ".join(tape))
 # block.
 
 # %% predict
-off_guess = predict(inside_the_block=..., made_before_used_inside=..., after_an_error=...,
-                    in_a_new_thread=...)
+off_guess = predict(inside_the_block=..., made_before_used_inside=..., on_again_inside=...,
+                    after_the_inner_block=..., after_an_error=..., in_a_new_thread=...)
 
 # %% demo
 def in_thread(function):
@@ -325,6 +325,9 @@ before = w * 3
 with engine.no_grad():
     inside = w * 3
     seen = before.requires_grad  # it was recorded when it was made
+    with engine.set_grad_enabled(True):
+        again = w * 3
+    inner_done = w * 3
     threaded = in_thread(lambda: w * 3)
 try:
     with engine.no_grad():
@@ -332,6 +335,8 @@ try:
 except ValueError:
     after = w * 3
 off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_used_inside=int(seen),
+                  on_again_inside=int(again.requires_grad),
+                  after_the_inner_block=int(inner_done.requires_grad),
                   after_an_error=int(after.requires_grad),
                   in_a_new_thread=int(threaded.requires_grad))
 
@@ -998,6 +1003,10 @@ def fit(w, x, y, lr, steps):
     lr      step size: w ← w − lr · gradient, for `steps` steps
 
     A gradient that w has already when fit is called does not count.
+
+    >>> w = Tensor(np.zeros(1), requires_grad=True)
+    >>> fit(w, np.array([[1.0], [2.0]]), np.array([2.0, 4.0]), 0.1, 2), w.data.tolist()
+    ([10.0, 2.5], [1.5])
     """
     ### BEGIN SOLUTION
     losses = []
@@ -1139,7 +1148,7 @@ print(f"a layer, forward and backward: {1e6 * whole:.0f} µs; a hook's work: {1e
 # - 1 point: what each saves: the sum nothing, the product its inputs, exp its result (not its input).
 # - 1 point: the alternative is a silently wrong gradient; the counter, or the comparison of versions, is what notices.
 #
-# Right arguments in other words count in full. It is no fault to say that A would still be fine if only y's graph changed.
+# Right arguments in other words count in full.
 # <!-- END SOLUTION -->
 
 # %% [markdown]
