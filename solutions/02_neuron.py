@@ -703,12 +703,17 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 # <code>self.activation(…)</code> where the activation is None: then the sum itself is the output.</details>
 #
 # <details><summary><code>TypeError: a Value holds one real number, not [Value(…)]</code></summary>
-# A list where a Value should be. Does your MLP return a list with one Value? The docstring wants it without the list.
-# </details>
+# A list where a Value should be. <code>self.w + self.b</code> is a list plus a Value; a list plus a list is
+# <code>self.w + [self.b]</code>. Or your MLP returns a list with one Value; the docstring wants it without the
+# list.</details>
 #
-# <details><summary><code>TypeError: unsupported operand type(s) for *: 'Value' and 'list'</code></summary>
-# An example that is a list of lists: <code>model(inputs)</code> where <code>model(x)</code>, one of the inputs, is
+# <details><summary><code>TypeError: a Value holds one real number, not [1.2, −0.5]</code></summary>
+# All examples where one belongs: <code>model(inputs)</code>, but <code>model(x)</code> for each x of the inputs is
 # meant.</details>
+#
+# <details><summary><code>TypeError: 'module' object is not callable</code></summary>
+# The module <code>random</code> came where the activation belongs: <code>Neuron(inputs, rng)</code>. The order is inputs,
+# activation, rng.</details>
 #
 # <details><summary><code>ValueError: zip() argument 2 is shorter than argument 1</code></summary>
 # A neuron with two weights got one input, or the other way round. In a Layer: were inputs and outputs exchanged?</details>
@@ -720,8 +725,8 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 # <code>parameters()</code> gives a list of lists. It has to be flat: a comprehension with two <code>for</code>, or
 # <code>+=</code> of lists in place of <code>append</code>.</details>
 #
-# <details><summary><code>AttributeError: 'Neuron' object has no attribute 'w'</code> after an exercise was repaired</summary>
-# The cell with the class ran again, but the network was made from the old class. Run the cells from there on.</details>
+# <details><summary>An exercise was repaired, and a demo below still does the old thing</summary>
+# Its network was made from the class as it was before. Run the cells from the class on once more.</details>
 #
 # <details><summary><code>OverflowError: … is larger than any float</code></summary>
 # The loss grew from round to round: the learning rate is too large, or nobody calls <code>zero_grad</code>, or the step goes

@@ -90,6 +90,9 @@ neuron_layer.mistake(
     "the activation is not handed on to the neurons", swap=(MAKE, "[Neuron(inputs, rng=rng) for _ in range(outputs)]"),
     hint=["Which activation have the neurons of `Layer(3, 4, Value.relu)`?", "`Neuron(inputs, activation, rng)`."])
 neuron_layer.mistake(
+    "the rng comes where the activation belongs", swap=(MAKE, "[Neuron(inputs, rng) for _ in range(outputs)]"),
+    hint=["In which order does Neuron take inputs, activation, rng?", "`Neuron(inputs, activation, rng)`."])
+neuron_layer.mistake(
     "the rng is not handed on: with a seed the weights are still different each time", swap=(MAKE, "[Neuron(inputs, activation) for _ in range(outputs)]"),
     hint=["Who draws the weights, and from which rng?", "`Neuron(inputs, activation, rng)`."])
 neuron_layer.mistake(

@@ -101,6 +101,9 @@ neuron_mlp.mistake(
     "the rng is not handed on: with a seed the weights are still different each time", swap=[(MAKE, MAKE.replace(", rng", "")), (LAST, LAST.replace(", rng", ""))],
     hint=["Who draws the weights, and from which rng?", "`Layer(…, rng)`, for the last one, too."])
 neuron_mlp.mistake(
+    "in the last layer the rng comes where the activation belongs", swap=(LAST, LAST.replace("None, rng", "rng")),
+    hint=["In which order does Layer take inputs, outputs, activation, rng?", "`Layer(…, None, rng)`."])
+neuron_mlp.mistake(
     "the last layer's rng is forgotten", swap=(LAST, LAST.replace(", rng", "")),
     hint=["Who draws the weights of the last layer?", "`Layer(…, None, rng)`."])
 neuron_mlp.mistake(

@@ -118,6 +118,9 @@ neuron_neuron.mistake(
     "the list in a list: [[w, …], b]", swap=("[*self.w, self.b]", "[self.w, self.b]"),
     hint=["What is the first part of your list?", "`[*self.w, self.b]`, or `self.w + [self.b]`."])
 neuron_neuron.mistake(
+    "a list plus a Value: the bias is not in a list of its own", swap=("[*self.w, self.b]", "self.w + self.b"),
+    hint=["What is on the left of the +, and what on the right?", "List plus list: `self.w + [self.b]`."])
+neuron_neuron.mistake(
     "the bias is appended to the neuron's own weights", swap=("return [*self.w, self.b]", "self.w.append(self.b)\n        return self.w"),
     hint=["How many weights has the neuron after parameters() was called?", "`self.w + [self.b]` is a new list."])
 neuron_neuron.mistake(

@@ -161,6 +161,22 @@ def train(model, inputs, targets, rounds, learning_rate):
     return losses
 ''', hint=["The loss is a mean. Are your gradients those of the mean, or of the sum?", "`loss = … / len(inputs)` before backward."])
 neuron_train.mistake(
+    "in each round only the last example counts: loss and zero_grad stand within the loop over the examples", source='''
+def train(model, inputs, targets, rounds, learning_rate):
+    losses = []
+    for _ in range(rounds):
+        for x, t in zip(inputs, targets):
+            loss = mean_squared_error([model(x)], [t])
+            zero_grad(model.parameters())
+            loss.backward()
+        step(model.parameters(), learning_rate)
+        losses.append(loss.data)
+    return losses
+''', hint=["What is left of the first example's gradients when step is called?", "One loss over all examples: first all predictions, then the loss."])
+neuron_train.mistake(
+    "all inputs are put into the model at once", swap=("[model(x) for x in inputs]", "model(inputs)"),
+    hint=["model(…) takes one example. What is `inputs`?", "`[model(x) for x in inputs]`."])
+neuron_train.mistake(
     "two steps in each round", swap=(STEP, f"{STEP}\n        {STEP}"),
     hint=["How often is `step` called in a round?", "Once."])
 neuron_train.mistake(
