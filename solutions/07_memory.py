@@ -377,12 +377,12 @@ def accumulate(loss_of, x, y, size):
 # it for its own <code>len</code>. The loss as a number is <code>loss.item()</code>.</details>
 
 # %% [markdown]
-# Does it come out the same, and what does it cost? The step below: 12 layers, 1,024 rows, in ever smaller pieces.
+# Does it come out the same, and what does it cost? The step below: 12 layers, 4,096 rows, in ever smaller pieces.
 
 # %% demo
 deep = weights_of([64] * 13)
-inputs = rng.normal(size=(1024, 64)).astype(np.float32)
-targets = rng.normal(size=(1024, 64)).astype(np.float32)
+inputs = rng.normal(size=(4096, 64)).astype(np.float32)
+targets = rng.normal(size=(4096, 64)).astype(np.float32)
 
 
 def deep_loss(x, y):
@@ -400,7 +400,7 @@ whole = gradients(lambda: deep_loss(inputs, targets).backward())
 pieces, peaks, seconds = [1, 2, 4, 8, 16, 32], [], []
 for n in pieces:
     def in_pieces():
-        return accumulate(deep_loss, inputs, targets, 1024 // n)
+        return accumulate(deep_loss, inputs, targets, 4096 // n)
 
     difference = np.abs(gradients(in_pieces) - whole).max() / np.abs(whole).max()
     peak, took = measure(in_pieces)
@@ -410,11 +410,12 @@ for n in pieces:
           f"gradient differs by {difference:.0e}")
 plot_lines(pieces, {"peak memory": np.array(peaks) / peaks[0],
                     "time": np.array(seconds) / seconds[0]},
-           "A batch of 1,024 in micro-batches", "micro-batches", "times the whole batch", log="x")
+           "A batch of 4,096 in micro-batches", "micro-batches", "times the whole batch", log="x")
 
 # %% [markdown]
-# Memory falls nearly with the number of pieces, until the gradients of the weights are what is left. Time hardly
-# changes, until the pieces become so small that Python's part shows. The last digits differ: sums in another order.
+# Memory falls nearly with the number of pieces, until the gradients of the weights are what is left. Time: as long as
+# the pieces are large, it hardly changes; each piece goes through Python once more and adds to each weight's gradient once
+# more, and in the end that is all one sees. The last digits differ: the same sums, in another order.
 #
 # <details><summary>When is it <em>not</em> the same?</summary>When rows of a batch meet each other in forward. Batch
 # normalization takes its mean over the micro-batch, so its gradient is another one. And dropout draws other masks.</details>
@@ -442,8 +443,8 @@ class Checkpoint(Function):
         """The result of function(*tensors), one tensor for each array; nothing is recorded (no_grad).
 
         arrays     kept with ctx.save_for_backward: as inputs, they are there anyway
-        function   takes tensors, returns one. Keep it for backward, as ctx.rerun, say; the name
-                   ctx.function is taken
+        function   takes tensors, returns one. Keep it for backward, as ctx.rerun, say; the names
+                   ctx.function and ctx.segment are taken
 
         Returns an array, the `data` of the result.
         """
@@ -788,10 +789,10 @@ ways = {
     "forward, recorded": lambda: deep_loss(inputs, targets),
     "forward + backward": lambda: deep_loss(inputs, targets).backward(),
     "checkpointed": lambda: segmented_loss(inputs, targets).backward(),
-    "accumulated, 8 pieces": lambda: accumulate(deep_loss, inputs, targets, 128),
-    "both": lambda: accumulate(segmented_loss, inputs, targets, 128),
+    "accumulated, 8 pieces": lambda: accumulate(deep_loss, inputs, targets, 512),
+    "both": lambda: accumulate(segmented_loss, inputs, targets, 512),
 }
-print(f"{'12 layers, 1,024 rows':24} {'peak MB':>8} {'ms':>6}   times a full step")
+print(f"{'12 layers, 4,096 rows':24} {'peak MB':>8} {'ms':>6}   times a full step")
 costs = {name: measure(run) for name, run in ways.items()}
 full_peak, full_seconds = costs["forward + backward"]
 for name, (peak, took) in costs.items():

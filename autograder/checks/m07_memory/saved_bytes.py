@@ -130,7 +130,7 @@ def saved_bytes(tensor, without=()):
     total = 0
     for node in topological_order([tensor.grad_fn or tensor]):
         if isinstance(node, Context) and id(node) not in known:
-            total += int(np.prod(node.shape)) * node.dtype.itemsize
+            total += 8 * int(np.prod(node.result_shape))
     return total
 ''', hint=["x + y has a result. Does its node keep anything?", "Sum up over `node.kept_arrays()`."])
 memory_saved_bytes.variant("sets of ids, with a loop", source='''
