@@ -5,7 +5,7 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("custom.masked_softmax", points=3)
+@check("custom.masked_softmax", points=3, device=("∂L/∂x", "a mask of shape (5,) for every row: ∂L/∂x"))
 def custom_masked_softmax(student, rng, tools):
     """Masked softmax: values, gradients, large numbers, empty rows, a gradient of the gradient."""
     x = rng.normal(size=(3, 5))
@@ -69,6 +69,13 @@ def custom_masked_softmax(student, rng, tools):
         "x afterwards": lambda: afterwards()[0],
         "the mask afterwards": lambda: afterwards()[1],
     }
+
+
+@custom_masked_softmax.on_device
+def names(on, reference):
+    def softmax(x, mask):
+        return on.ag.softmax(on.ag.where(on.ag.cast(mask, np.float32), x, -1e9))
+    return {"MaskedSoftmax": on.function(softmax, base=reference["Function"])}
 
 
 custom_masked_softmax.mistake(

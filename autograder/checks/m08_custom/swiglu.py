@@ -5,7 +5,8 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("custom.swiglu", points=3)
+@check("custom.swiglu", points=3,
+       device=("∂L/∂a", "∂L/∂b", "b of shape (4,) for every row: ∂L/∂b", "a and b are the same tensor: its gradient"))
 def custom_swiglu(student, rng, tools):
     """The fused gate: value, gradients, what it keeps, and the gradient of the gradient."""
     a, b = rng.normal(size=(3, 4)) * 1.5, rng.normal(size=(3, 4))
@@ -62,6 +63,13 @@ def custom_swiglu(student, rng, tools):
         "gradient of Σ v · ∂L/∂a, by the upstream gradient": lambda: second("a", "upstream"),
         "a and b afterwards": lambda: forward(a, b, "inputs"),
     }
+
+
+@custom_swiglu.on_device
+def names(on, reference):
+    def swiglu(a, b):
+        return a * on.ag.sigmoid(a) * b
+    return {"SwiGLU": on.function(swiglu, base=reference["Function"])}
 
 
 custom_swiglu.mistake(
