@@ -686,8 +686,8 @@ def dead_over_time(learning_rate, rounds=20, starts=5):
     return dead
 
 
-dead = {f"learning rate {rate}": dead_over_time(rate) for rate in (0.1, 0.4, 0.8)}
-small_steps, _, large_steps = dead.values()
+dead = {f"learning rate {rate}": dead_over_time(rate) for rate in (0.1, 0.8)}
+small_steps, large_steps = dead.values()
 dead_guess.compare(before=small_steps[0], after_small_steps=small_steps[-1],
                    after_large_steps=large_steps[-1])
 plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", markers=False)
