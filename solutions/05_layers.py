@@ -79,7 +79,7 @@ class Tensor(Engine):
         return Softmax.apply(self, axis=axis)
 
     def permute(self, *axes):
-        return Permute.apply(self, axes=axes)
+        return Permute.apply(self, axes=tuple(np.ravel(axes).tolist()))
 
     def max(self, axis=None, keepdims=False):
         return Max.apply(self, axis=axis, keepdims=keepdims)
@@ -749,14 +749,15 @@ print("grey values by the distance of their rows from that of white:", *order)
 # %% [markdown]
 # ## When Python complains
 #
-# <details><summary><code>AttributeError: 'Tensor' object has no attribute …</code>, or a TypeError of a NumPy function</summary>
-# In <code>backward</code> you have Tensors. Use their operators and methods: <code>x.tanh()</code> in place of
-# <code>np.tanh(x)</code>, <code>x.exp()</code> in place of <code>np.exp(x)</code>.</details>
+# <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary>
+# <code>np.tanh(x)</code> in <code>backward</code>, where x is a Tensor. Use its operators and methods:
+# <code>x.tanh()</code>, <code>x.exp()</code>.</details>
 #
 # <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary>
-# The same: <code>np.exp(x)</code> was given a Tensor.</details>
+# The same: a function of NumPy that is no ufunc, such as <code>np.where</code>, was given a Tensor that needs a
+# gradient. Multiply with a mask instead.</details>
 #
-# <details><summary><code>ValueError: too many values to unpack</code>, or arithmetic on a tuple</summary>
+# <details><summary><code>TypeError: unsupported operand type(s) for **: 'tuple' and 'int'</code></summary>
 # <code>ctx.saved_tensors</code> is a tuple, also of one: <code>(x,) = ctx.saved_tensors</code>.</details>
 #
 # <details><summary><code>RuntimeError: …Loss.backward returned 1 gradients for 2 inputs</code></summary>
@@ -766,7 +767,7 @@ print("grey values by the distance of their rows from that of white:", *order)
 # <details><summary><code>ValueError: …backward: a gradient of shape (4, 2, 3) does not fit an input of shape (2, 3, 4)</code></summary>
 # The axes were permuted once more in place of back.</details>
 #
-# <details><summary><code>ValueError: operands could not be broadcast together</code> in softmax or max</summary>
+# <details><summary><code>ValueError: Softmax: the shapes (3, 4) do not broadcast</code> (or of Max, CrossEntropyLoss, Div)</summary>
 # A sum or maximum without <code>keepdims=True</code> has lost its axis, and cannot be lined up with x.</details>
 #
 # <details><summary>The loss of a regression does not fall, and there is no error</summary>

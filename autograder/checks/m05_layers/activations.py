@@ -13,24 +13,26 @@ def layers_activations(student, rng, tools):
     ups = rng.normal(size=5)
     far = np.array([-1000.0, -30.0, 0.0, 30.0, 1000.0])
 
+    def value(name, numbers):
+        with np.errstate(all="ignore"):
+            return getattr(student.Tensor(numbers, requires_grad=True), name)().data
+
     def run(name, numbers, upstream):
         leaf = student.Tensor(numbers, requires_grad=True)
         with np.errstate(all="ignore"):
-            out = getattr(leaf, name)()
-            value = out.data.copy()
-            out.backward(upstream)
-        return {"value": value, "gradient": leaf.grad.data, "after": leaf.data}
+            getattr(leaf, name)().backward(upstream)
+        return {"gradient": leaf.grad.data, "after": leaf.data}
 
     return {
         "input": f"x = {np.round(x, 4).tolist()}; the gradient that arrives is {np.round(up, 4).tolist()}",
-        "relu(x)": lambda: run("relu", x, up)["value"],
+        "relu(x)": lambda: value("relu", x),
         "relu(x), x.grad": lambda: run("relu", x, up)["gradient"],
         "relu at −1000, −30, 0, 30, 1000: gradient": lambda: run("relu", far, ups)["gradient"],
-        "sigmoid(x)": lambda: run("sigmoid", x, up)["value"],
+        "sigmoid(x)": lambda: value("sigmoid", x),
         "sigmoid(x), x.grad": lambda: run("sigmoid", x, up)["gradient"],
-        "sigmoid at −1000, −30, 0, 30, 1000": lambda: run("sigmoid", far, ups)["value"],
+        "sigmoid at −1000, −30, 0, 30, 1000": lambda: value("sigmoid", far),
         "sigmoid at −1000, −30, 0, 30, 1000: gradient": lambda: run("sigmoid", far, ups)["gradient"],
-        "tanh(x)": lambda: run("tanh", x, up)["value"],
+        "tanh(x)": lambda: value("tanh", x),
         "tanh(x), x.grad": lambda: run("tanh", x, up)["gradient"],
         "tanh at −1000, −30, 0, 30, 1000: gradient": lambda: run("tanh", far, ups)["gradient"],
         "x after relu, sigmoid and tanh": lambda: [run(name, x, up)["after"] for name in ("relu", "sigmoid", "tanh")],
@@ -91,6 +93,10 @@ layers_activations.mistake(
 layers_activations.mistake(
     "tanh forgets the gradient that arrives", swap=("return grad * (1 - t * t)", "return 1 - t * t"),
     hint=["The chain rule multiplies. By what, here?", "grad · (1 − t²)."])
+
+layers_activations.mistake(
+    "parentheses are missing around 1 − t²: grad · 1 comes first", swap=("return grad * (1 - t * t)", "return grad * 1 - t * t"),
+    hint=["Which part does Python multiply with grad?", "grad * (1 - t * t)."])
 
 layers_activations.variant("masks and arrays", source='''
 class ReLU(Function):

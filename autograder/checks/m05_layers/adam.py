@@ -69,6 +69,9 @@ layers_adam.mistake(
     "the means are not freed of their start: 1 − βᵗ is missing", swap=(HATS, "m_hat, v_hat = m, v"),
     hint=["m starts at 0. How large is it after the first step, beside g?", "m / (1 − β₁ᵗ), v / (1 − β₂ᵗ)."])
 layers_adam.mistake(
+    "only m is freed of its start, v is not", swap=(HATS, "m_hat, v_hat = m / (1 - beta1**t), v"),
+    hint=["Both means start at 0. Which one do you correct?", "v̂ = v / (1 − β₂ᵗ) stands below the root."])
+layers_adam.mistake(
     "steps are counted from 0: the first divides by 0", swap=('state.get("t", 0) + 1', 'state.get("t", -1) + 1'),
     hint=["What is 1 − β⁰?", "t = 1 in the first step."])
 layers_adam.mistake(

@@ -13,21 +13,24 @@ def layers_cross_entropy(student, rng, tools):
     large = np.array([[1000.0, 0.0, -1000.0], [0.3, -0.4, 0.9], [-800.0, -802.0, -801.0]])
     large_target = np.array([1, 2, 0])
 
+    def value(numbers, classes):
+        with np.errstate(all="ignore"):
+            return student.cross_entropy(student.Tensor(numbers, requires_grad=True), classes).data
+
     def run(numbers, classes):
         leaf = student.Tensor(numbers, requires_grad=True)
         with np.errstate(all="ignore"):
-            out = student.cross_entropy(leaf, classes)
-            out.backward(np.array(up))
-        return {"value": out.data, "gradient": leaf.grad.data, "after": leaf.data}
+            student.cross_entropy(leaf, classes).backward(np.array(up))
+        return {"gradient": leaf.grad.data, "after": leaf.data}
 
     return {
         "input": f"logits = {np.round(x, 4).tolist()}, target = {target}; the gradient that arrives is {up:.4g}",
-        "loss": lambda: run(x, target)["value"],
+        "loss": lambda: value(x, target),
         "logits.grad": lambda: run(x, target)["gradient"],
-        "loss, the target as an array": lambda: run(x, np.array(target, np.uint8))["value"],
-        "logits (2, 3, 4), target (2, 3): loss": lambda: run(cube, cube_target)["value"],
+        "loss, the target as an array": lambda: value(x, np.array(target, np.uint8)),
+        "logits (2, 3, 4), target (2, 3): loss": lambda: value(cube, cube_target),
         "logits (2, 3, 4), target (2, 3): gradient": lambda: run(cube, cube_target)["gradient"],
-        "logits of ±1000: loss": lambda: run(large, large_target)["value"],
+        "logits of ±1000: loss": lambda: value(large, large_target),
         "logits of ±1000: gradient": lambda: run(large, large_target)["gradient"],
         "logits afterwards": lambda: run(x, target)["after"],
     }
@@ -80,6 +83,13 @@ layers_cross_entropy.mistake(
     "rows are picked by np.arange(len(target)), which knows logits of two axes only",
     swap=("shifted[ctx.onehot].reshape(target.shape)", "shifted[np.arange(len(target)), target]"),
     hint=["Which shape may logits have, says the docstring?", "The one-hot table, or np.take_along_axis, work for (…, classes)."])
+
+layers_cross_entropy.mistake(
+    "both directions divide by all numbers: the mean goes over the zeros of the one-hot table, too", swap=[
+        ("return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape))",
+         "return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape)) / x.shape[-1]"),
+        ("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = ctx.onehot.size")],
+    hint=["Ten classes, all scores equal: your loss should be ln 10.", "N is the number of rows."])
 
 layers_cross_entropy.variant("the probabilities are kept, and take_along_axis", source='''
 class CrossEntropyLoss(Function):

@@ -12,19 +12,21 @@ def layers_gelu(student, rng, tools):
     x, up = signs * rng.uniform(0.3, 2.2, (2, 3)), rng.normal(size=(2, 3))
     far, ups = np.array([-20.0, -5.0, 0.0, 5.0, 20.0]), rng.normal(size=5)
 
+    def value(numbers):
+        with np.errstate(all="ignore"):
+            return student.Tensor(numbers, requires_grad=True).gelu().data
+
     def run(numbers, upstream):
         leaf = student.Tensor(numbers, requires_grad=True)
         with np.errstate(all="ignore"):
-            out = leaf.gelu()
-            value = out.data.copy()
-            out.backward(upstream)
-        return {"value": value, "gradient": leaf.grad.data, "after": leaf.data}
+            leaf.gelu().backward(upstream)
+        return {"gradient": leaf.grad.data, "after": leaf.data}
 
     return {
         "input": f"x = {np.round(x, 4).tolist()}; the gradient that arrives is {np.round(up, 4).tolist()}",
-        "gelu(x)": lambda: run(x, up)["value"],
+        "gelu(x)": lambda: value(x),
         "gelu(x), x.grad": lambda: run(x, up)["gradient"],
-        "gelu at −20, −5, 0, 5, 20": lambda: run(far, ups)["value"],
+        "gelu at −20, −5, 0, 5, 20": lambda: value(far),
         "gelu at −20, −5, 0, 5, 20: gradient": lambda: run(far, ups)["gradient"],
         "x after gelu": lambda: run(x, up)["after"],
     }
@@ -70,6 +72,10 @@ layers_gelu.mistake(
 layers_gelu.mistake(
     "forward is the gate, without x", swap=("return 0.5 * x *", "return 0.5 *"),
     hint=["What is gelu of 20: 1, or 20?", "x · (1 + t) / 2."])
+
+layers_gelu.mistake(
+    "in the second part of the product rule x is missing", swap=("+ x * (1 - t * t) * slope", "+ (1 - t * t) * slope"),
+    hint=["(x · gate)′ = gate + … · gate′. What belongs in the gap?", "x · (1 − t²) · u′ / 2."])
 
 layers_gelu.variant("(1 + tanh u) / 2 is sigmoid(2u)", source='''
 class GELU(Function):

@@ -13,11 +13,14 @@ def layers_losses(student, rng, tools):
     far, truths = np.array([1000.0, -1000.0, 40.0, -40.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0, 1.0])
     sure, wrong = np.array([33.0, -33.0, 31.0]), np.array([0.0, 1.0, 0.0])
 
+    def values(name, numbers, target):
+        with np.errstate(all="ignore"):
+            return getattr(student, name)(student.Tensor(numbers, requires_grad=True), student.Tensor(target)).data
+
     def mse():
         a, b = student.Tensor(p, requires_grad=True), student.Tensor(t, requires_grad=True)
-        out = student.mse_loss(a, b)
-        out.backward(np.array(up))
-        return {"value": out.data, "prediction": a.grad.data, "target": b.grad.data, "after": [a.data, b.data]}
+        student.mse_loss(a, b).backward(np.array(up))
+        return {"prediction": a.grad.data, "target": b.grad.data, "after": [a.data, b.data]}
 
     def mse_against_constant():
         a = student.Tensor(p[0], requires_grad=True)
@@ -27,22 +30,21 @@ def layers_losses(student, rng, tools):
     def bce(numbers, target):
         a = student.Tensor(numbers, requires_grad=True)
         with np.errstate(all="ignore"):
-            out = student.binary_cross_entropy_with_logits(a, student.Tensor(target))
-            out.backward(np.array(up))
-        return {"value": out.data, "gradient": a.grad.data, "after": a.data}
+            student.binary_cross_entropy_with_logits(a, student.Tensor(target)).backward(np.array(up))
+        return {"gradient": a.grad.data, "after": a.data}
 
     return {
         "input": f"prediction = {np.round(p, 4).tolist()}, target = {np.round(t, 4).tolist()}, logits = {np.round(x, 4).tolist()}; "
                  f"the gradient that arrives is {up:.4g}",
-        "MSE": lambda: mse()["value"],
+        "MSE": lambda: values("mse_loss", p, t),
         "MSE, prediction.grad": lambda: mse()["prediction"],
         "MSE, target.grad": lambda: mse()["target"],
         "MSE of 3 numbers, prediction.grad": mse_against_constant,
         "MSE, prediction and target afterwards": lambda: mse()["after"],
-        "BCE": lambda: bce(x, chances)["value"],
+        "BCE": lambda: values("binary_cross_entropy_with_logits", x, chances),
         "BCE, logits.grad": lambda: bce(x, chances)["gradient"],
-        "BCE of logits 33, −33, 31, sure and wrong": lambda: bce(sure, wrong)["value"],
-        "BCE of logits 1000, −1000, 40, −40, 0": lambda: bce(far, truths)["value"],
+        "BCE of logits 33, −33, 31, sure and wrong": lambda: values("binary_cross_entropy_with_logits", sure, wrong),
+        "BCE of logits 1000, −1000, 40, −40, 0": lambda: values("binary_cross_entropy_with_logits", far, truths),
         "BCE of logits 1000, −1000, 40, −40, 0: gradient": lambda: bce(far, truths)["gradient"],
         "BCE, logits afterwards": lambda: bce(x, chances)["after"],
     }
@@ -113,6 +115,10 @@ layers_losses.mistake(
 layers_losses.mistake(
     "BCE forgets the gradient that arrives", swap=("return grad * (x.sigmoid()", "return (x.sigmoid()"),
     hint=["A loss may be one part of a sum, with a weight. Where does the weight arrive?", "grad · (sigmoid(x) − t) / N."])
+
+layers_losses.mistake(
+    "BCE.backward returns one gradient for two inputs", swap=("* (1 / x.size), None", "* (1 / x.size)"),
+    hint=["How many inputs did `apply` get?", "Two: the target's is None."])
 
 layers_losses.variant("all with arrays", source='''
 class MSELoss(Function):

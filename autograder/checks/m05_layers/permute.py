@@ -11,12 +11,14 @@ def layers_permute(student, rng, tools):
     x, y, cube = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(3, 3, 3))
     ups = rng.normal(size=120)
 
+    def value(numbers, *axes):
+        return student.Tensor(numbers, requires_grad=True).permute(*axes).data
+
     def run(numbers, *axes):
         leaf = student.Tensor(numbers, requires_grad=True)
         out = leaf.permute(*axes)
-        value = out.data.copy()
-        out.backward(ups[:numbers.size].reshape(value.shape))
-        return {"value": value, "gradient": leaf.grad.data, "after": leaf.data}
+        out.backward(ups[:numbers.size].reshape(out.shape))
+        return {"gradient": leaf.grad.data, "after": leaf.data}
 
     def twice():
         leaf = student.Tensor(x, requires_grad=True)
@@ -26,11 +28,11 @@ def layers_permute(student, rng, tools):
 
     return {
         "input": "x of shape (2, 3, 4), y of shape (2, 3, 4, 5), z of shape (3, 3, 3): random, as is the gradient that arrives",
-        "x.permute(1, 2, 0)": lambda: run(x, 1, 2, 0)["value"],
+        "x.permute(1, 2, 0)": lambda: value(x, 1, 2, 0),
         "x.permute(1, 2, 0), x.grad": lambda: run(x, 1, 2, 0)["gradient"],
         "x.permute(0, 2, 1), x.grad": lambda: run(x, 0, 2, 1)["gradient"],
         "x.permute(−1, 0, 1), x.grad": lambda: run(x, -1, 0, 1)["gradient"],
-        "y.permute(2, 0, 3, 1)": lambda: run(y, 2, 0, 3, 1)["value"],
+        "y.permute(2, 0, 3, 1)": lambda: value(y, 2, 0, 3, 1),
         "y.permute(2, 0, 3, 1), y.grad": lambda: run(y, 2, 0, 3, 1)["gradient"],
         "z.permute(1, 2, 0), z.grad": lambda: run(cube, 1, 2, 0)["gradient"],
         "x.permute(1, 2, 0).permute(0, 2, 1), x.grad": twice,
@@ -57,7 +59,7 @@ layers_permute.mistake(
     swap=("return x.transpose(axes)", "return x.reshape([x.shape[i] for i in axes])"),
     hint=["Compare one row of the result with x.", "`x.transpose(axes)` moves the axes."])
 layers_permute.mistake(
-    "−1 is not thought of: np.argsort takes it for the smallest", swap=("[i % x.ndim for i in axes]", "axes"),
+    "−1 is not thought of: it has to be made positive before the inverse is looked for", swap=("[i % x.ndim for i in axes]", "axes"),
     hint=["What is np.argsort((-1, 0, 1)), and what (2, 0, 1)?", "Make the axes positive first: i % x.ndim."])
 layers_permute.mistake(
     "forward and backward are swapped: forward takes the inverse order", swap=[

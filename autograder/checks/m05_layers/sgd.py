@@ -102,7 +102,7 @@ layers_sgd.mistake(
     "v is g's own memory: when the next gradient is written there, v changes", swap=("g.copy()", "g"),
     hint=["What if backward writes the next gradient into the same array?", "Keep a copy."])
 layers_sgd.mistake(
-    "Nesterov is left out", swap=("g = g + self.momentum * v if self.nesterov else v", "g = v"),
+    "Nesterov is left out, or takes the old v: g + μ · (the old v) is the new v", swap=("g = g + self.momentum * v if self.nesterov else v", "g = v"),
     hint=["What is nesterov=True for?", "Then the step is g + μ v."])
 layers_sgd.mistake(
     "Nesterov adds to v, not to g", swap=("g = g + self.momentum * v if self.nesterov else v", "g = v + self.momentum * v if self.nesterov else v"),
@@ -130,6 +130,11 @@ layers_sgd.mistake(
 layers_sgd.mistake(
     "p is changed in place", swap=("return p - self.lr * g", "p -= self.lr * g\n    return p"),
     hint=["update returns the new numbers; who writes them into p?", "`return p - …`."])
+
+layers_sgd.mistake(
+    "the first g counts twice: v starts as g, and then μ v + g is made of it",
+    swap=('self.momentum * state["v"] + g if "v" in state else g.copy()', 'self.momentum * state.get("v", g) + g'),
+    hint=["What is v after the first step?", "The first v is g alone."])
 
 layers_sgd.variant("v starts from zeros", source='''
 @add_to_class(SGD)
