@@ -603,12 +603,13 @@ plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block")
 # A block of ROWS × 16: its running sums are ROWS vectors, `float16 sum[ROWS]`. For each p one vector of b, ROWS single
 # numbers of a.
 #
-# To stay in registers, an array needs indices that the compiler knows. So write `#pragma unroll` on a line of its own
-# before each loop over `r`: then the loop becomes ROWS lines, with r = 0, r = 1, … in them.
+# To stay in registers, an array needs indices that the compiler knows. So a loop over its rows is *unrolled*: it becomes
+# ROWS lines, with r = 0, r = 1, … in them. `EACH_ROW` stands for such a loop; you write what is to be done for row `r`.
 
 # %% exercise="kernels.blocked"
 BLOCKED = """
 #define ROWS 8
+#define EACH_ROW _Pragma("unroll") for (int r = 0; r < ROWS; r++)
 // c = a · b, with a of m × k numbers, b of k × n, c of m × n. Work-item (i, j) computes the
 // block from row ROWS j and column 16 i on: ROWS rows, 16 columns. m is a multiple of ROWS,
 // n of 16, and just as many work-items run as there are blocks.
@@ -616,19 +617,16 @@ __kernel void blocked(__global const float *a, __global const float *b, __global
                       const int m, const int n, const int k)
 {
     int column = 16 * get_global_id(0), row = ROWS * get_global_id(1);
-    ### BEGIN SOLUTION
     float16 sum[ROWS];
-    #pragma unroll
-    for (int r = 0; r < ROWS; r++)
+    ### BEGIN SOLUTION
+    EACH_ROW
         sum[r] = 0.0f;
     for (int p = 0; p < k; p++) {
         float16 line = vload16(0, b + p * n + column);
-        #pragma unroll
-        for (int r = 0; r < ROWS; r++)
+        EACH_ROW
             sum[r] += a[(row + r) * k + p] * line;
     }
-    #pragma unroll
-    for (int r = 0; r < ROWS; r++)
+    EACH_ROW
         vstore16(sum[r], 0, c + (row + r) * n + column);
     ### END SOLUTION
 }
@@ -637,8 +635,8 @@ __kernel void blocked(__global const float *a, __global const float *b, __global
 # %% check="kernels.blocked"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Three parts: set the sums to 0; the loop over p; store. Each has a loop over
-# <code>r</code> from 0 to ROWS.</details>
+# <details><summary>Hint 1</summary>Three parts: <code>EACH_ROW</code> set the sum to 0; the loop over p, and in it
+# <code>EACH_ROW</code> add; <code>EACH_ROW</code> store.</details>
 # <details><summary>Hint 2</summary>In the loop over p: <code>float16 line = vload16(0, b + p * n + column);</code></details>
 # <details><summary>Hint 3</summary>A float times a float16 is a float16: <code>sum[r] += a[(row + r) * k + p] *
 # line;</code></details>
@@ -774,7 +772,7 @@ plot
 #
 # </details>
 #
-# <details><summary><code>LogicError: … INVALID_ARG_SIZE</code> or <code>INVALID_KERNEL_ARGS</code></summary>
+# <details><summary><code>LogicError: Kernel.set_arg failed: INVALID_VALUE</code>, or <code>INVALID_ARG_SIZE</code></summary>
 #
 # A Python int or float went in where the kernel takes an int or a float of 4 bytes: <code>np.int32(n)</code>.
 #

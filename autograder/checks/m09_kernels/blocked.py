@@ -28,8 +28,6 @@ def blocked(student, rng, tools):
 
 
 LINE, STORE = "float16 line = vload16(0, b + p * n + column);", "vstore16(sum[r], 0, c + (row + r) * n + column);"
-blocked.mistake("the number of rows is written as 8, where it should say ROWS", swap=("r < ROWS", "r < 8"),
-                hint="The text is used with other values of ROWS, too.")
 blocked.mistake("all rows of the block use the same row of a", swap=("a[(row + r) * k + p]", "a[row * k + p]"),
                 hint="Row r of the block needs row `row + r` of a.")
 blocked.mistake("all rows of the block are stored in the same place", swap=("c + (row + r) * n + column", "c + row * n + column"),
@@ -54,18 +52,20 @@ blocked.mistake("the numbers of a and b are added, and not multiplied", swap=("+
 blocked.mistake("the products are added to what was in c", swap=(STORE,
                 "vstore16(sum[r] + vload16(0, c + (row + r) * n + column), 0, c + (row + r) * n + column);"),
                 hint="Nobody has set c before: store the sums alone.")
-blocked.variant("without #pragma unroll: slow, and right", swap=[("    #pragma unroll\n    for (int r = 0; r < ROWS; r++)\n        sum[r] = 0.0f",
-                "    for (int r = 0; r < ROWS; r++)\n        sum[r] = 0.0f"), ("        #pragma unroll\n", "")])
-blocked.variant("number by number, with a nested loop", swap=(f"        {LINE}\n        #pragma unroll\n        for (int r = 0; r < ROWS; r++)\n"
-                "            sum[r] += a[(row + r) * k + p] * line;",
-                "        for (int r = 0; r < ROWS; r++)\n            sum[r] = fma((float16)(a[(row + r) * k + p]), vload16(0, b + column + n * p), sum[r]);"))
-blocked.variant("pointers to the block, the sums set by an initialiser", swap=[
-    ("    float16 sum[ROWS];\n    #pragma unroll\n    for (int r = 0; r < ROWS; r++)\n        sum[r] = 0.0f;\n",
-     "    float16 sum[ROWS] = {(float16)(0.0f)};\n    for (int r = 0; r < ROWS; r++) sum[r] = (float16)(0);\n    a += row * k;\n    b += column;\n    c += row * n + column;\n"),
+blocked.mistake("the loop ends at 8, where the text may say another number of ROWS", swap=(
+    "    EACH_ROW\n        vstore16", "    for (int r = 0; r < 8; r++)\n        if (r < ROWS) vstore16"),
+    hint="The text is used with other values of ROWS, too: `EACH_ROW`, or `r < ROWS`.")
+BODY = ("    EACH_ROW\n        sum[r] = 0.0f;\n    for (int p = 0; p < k; p++) {\n" f"        {LINE}\n"
+        "        EACH_ROW\n            sum[r] += a[(row + r) * k + p] * line;\n    }\n" f"    EACH_ROW\n        {STORE}")
+blocked.variant("ordinary loops: slow, and right", swap=("        EACH_ROW\n", "        for (int r = 0; r < ROWS; r++)\n"))
+blocked.variant("an int as the first sum: C makes a vector of floats of it", swap=("sum[r] = 0.0f", "sum[r] = 0"))
+blocked.variant("number by number, with a nested loop and fma", swap=(
+    f"        {LINE}\n        EACH_ROW\n            sum[r] += a[(row + r) * k + p] * line;",
+    "        for (int r = ROWS - 1; r >= 0; r--)\n"
+    "            sum[r] = fma((float16)(a[(row + r) * k + p]), vload16(0, b + column + n * p), sum[r]);"))
+blocked.variant("pointers to the block", swap=[
+    ("    EACH_ROW\n        sum[r] = 0.0f;", "    a += row * k;\n    b += column;\n    c += row * n + column;\n    EACH_ROW sum[r] = (float16)(0);"),
     ("b + p * n + column", "b + p * n"), ("a[(row + r) * k + p]", "a[r * k + p]"), ("c + (row + r) * n + column", "c + r * n")])
-blocked.variant("row by row, each with its own loop over p", swap=(
-    "    float16 sum[ROWS];\n    #pragma unroll\n    for (int r = 0; r < ROWS; r++)\n        sum[r] = 0.0f;\n    for (int p = 0; p < k; p++) {\n"
-    f"        {LINE}\n        #pragma unroll\n        for (int r = 0; r < ROWS; r++)\n            sum[r] += a[(row + r) * k + p] * line;\n    }}\n"
-    f"    #pragma unroll\n    for (int r = 0; r < ROWS; r++)\n        {STORE}",
-    "    for (int r = row; r < row + ROWS; r++) {\n        float16 sum = 0.0f;\n        for (int p = 0; p < k; p++)\n"
-    "            sum += a[r * k + p] * vload16(0, b + p * n + column);\n        vstore16(sum, 0, c + r * n + column);\n    }"))
+blocked.variant("row by row, each with its own loop over p", swap=(BODY,
+    "    for (int r = row; r < row + ROWS; r++) {\n        float16 total = 0.0f;\n        for (int p = 0; p < k; p++)\n"
+    "            total += a[r * k + p] * vload16(0, b + p * n + column);\n        vstore16(total, 0, c + r * n + column);\n    }"))

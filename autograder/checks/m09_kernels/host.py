@@ -27,7 +27,7 @@ def host(student, rng, tools):
             return getattr(self.event, name)
 
     def kernel(queue, work_items, local_size, *arguments, **options):
-        launches.append([*work_items, *(local_size or [0])])
+        launches.append(list(work_items) + list(local_size or [0]))
         rounded = -(-work_items[0] // group) * group  # a device may refuse another number, or not
         return Receipt(real(queue, (rounded,), local_size, *arguments, **options))
 

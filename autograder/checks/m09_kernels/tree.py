@@ -6,6 +6,7 @@ from autograder.checks.check import check
 @check("kernels.tree", points=3, rtol=1e-5, atol=1e-4, seconds=30)
 def tree(student, rng, tools):
     """Full groups, a last one that is not full, one number alone; and how often each place of a group is counted."""
+    from tinygrad_cl.opencl.oclgrind import inspect_kernel
     from tinygrad_cl.opencl.trial import try_kernel
     rest, few = int(rng.integers(70, 120)), int(rng.integers(3, 30))
     ones = np.zeros(64 * 64, np.float32)
@@ -22,6 +23,9 @@ def tree(student, rng, tools):
         sums, said = try_kernel(student.TREE, "tree", x, None, x.size, result=groups, work_items=64 * groups, local_size=64, right=right)
         found[f"sums ({name})"] = sums
         memory.append(said)
+        if right and not np.allclose(sums, right, 1e-4, 1e-4):
+            seen = inspect_kernel(student.TREE, "tree", x, np.zeros(groups, np.float32), x.size, work_items=64 * groups, local_size=64)
+            found["input"] += "".join(f"; Oclgrind: {fault}" for fault in seen[:2])
     opposite = ("#define get_local_id(d) (63 - get_local_id(d))\n"
                 "#define get_global_id(d) (64 * get_group_id(d) + get_local_id(d))\n" + student.TREE.replace(
                     "__local float part[64];", "__local float part[128]; part[127 - get_local_id(0)] = 1e6f;"))
