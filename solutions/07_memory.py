@@ -408,9 +408,12 @@ for n in pieces:
     seconds.append(took)
     print(f"{n:2} micro-batches: peak {peak / 1e6:5.1f} MB, {1000 * took:4.0f} ms, "
           f"gradient differs by {difference:.0e}")
-plot_lines(pieces, {"peak memory": np.array(peaks) / peaks[0],
-                    "time": np.array(seconds) / seconds[0]},
-           "A batch of 4,096 in micro-batches", "micro-batches", "times the whole batch", log="x")
+plot = plot_lines(pieces, {"peak memory": np.array(peaks) / peaks[0],
+                           "time": np.array(seconds) / seconds[0]},
+                  "A batch of 4,096 in micro-batches", "micro-batches", "times the whole batch",
+                  log="x")
+plot.axes.set_xticks(pieces, pieces)
+plot
 
 # %% [markdown]
 # Memory falls nearly with the number of pieces, until the gradients of the weights are what is left. Time: as long as
@@ -502,11 +505,18 @@ def by_sixes(layer, h, weights):
     return h
 
 
+found = []
 for name, run_layers in {"plain": all_layers, "yours": by_sixes}.items():
     out = run_layers(tanh_layer, rows, stack)
     nodes = [node for node in topological_order([out.grad_fn]) if isinstance(node, Context)]
     kept = saved_bytes(out, without=[rows, *stack])
     print(f"{name:6} {len(nodes):3} nodes, {kept / rows.data.nbytes:g} arrays kept")
+    out.sum().backward()
+    found.append([w.grad.data for w in stack])
+    for w in stack:
+        w.zero_grad()
+print("the same gradients, to the last digit:",
+      all(np.array_equal(a, b) for a, b in zip(*found)))
 
 plot_memory({"plain": plain, "yours": watched(by_sixes)}, "24 layers: bytes held",
             "layers computed or walked back")
@@ -683,16 +693,18 @@ by_hand = [36 / k + k for k in lengths]
 best = lengths[int(np.argmin(peaks))]
 trade_guess.compare(best_length=best,
                     more_time_percent=100 * (np.median(seconds) / plain_seconds - 1))
-plot_lines(lengths, {"peak memory": np.array(peaks) / plain_peak,
-                     "by hand: (n/k + k) / (n + 1)": np.array(by_hand) / 37,
-                     "time": np.array(seconds) / plain_seconds},
-           "36 layers in checkpoints: memory against time", "layers in a segment",
-           "times the plain step", log="x")
+plot = plot_lines(lengths, {"peak memory": np.array(peaks) / plain_peak,
+                            "by hand: (n/k + k) / (n + 1)": np.array(by_hand) / 37,
+                            "time": np.array(seconds) / plain_seconds},
+                  "36 layers in checkpoints: memory against time", "layers in a segment",
+                  "times the plain step", log="x")
+plot.axes.set_xticks(lengths, lengths)
+plot
 
 # %% [markdown]
-# The valley of the memory is flat, so nobody needs the exact root. The time is nearly the same for all lengths: each
-# layer is computed once more, whoever it shares a segment with. One forward more, of what was three: read in your plot how near
-# your machine comes to a third.
+# The valley of the memory is flat, so nobody needs the exact root. The time depends little on the length: each layer is
+# computed once more, whoever it shares a segment with, and very short segments add some of Python's own. One forward more,
+# of what was three: read in your plot how near your machine comes to a third.
 
 # %% [markdown]
 # ## When Python complains
@@ -734,7 +746,7 @@ plot_lines(lengths, {"peak memory": np.array(peaks) / plain_peak,
 # %% [markdown]
 # ## What it costs
 #
-# **Backward costs twice forward.** That was used above; now count it, and measure it. For a product $y = h\,W$, forward
+# **Backward costs twice forward.** That was used above; now count it, and measure it. For a product <code>y = h @ W</code>, forward
 # multiplies once; backward has two gradients, and each is a product of the same size. What does the graph say?
 
 # %% demo
