@@ -3,7 +3,8 @@
 from autograder.checks.check import check
 
 
-@check("function.add_mul", points=2, needs=("function.context", "function.apply"))
+@check("function.add_mul", points=2, needs=("function.context", "function.apply"),
+       device=("a + b: for a", "a + b: for b", "a · b: for a", "a · b: for b", "a · a: both parts added"))
 def function_add_mul(student, rng, tools):
     """Values, and what the rules answer to a random gradient."""
     a_data, b_data, grad = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
@@ -69,6 +70,12 @@ def function_add_mul(student, rng, tools):
         "a · b, only b needs it: is a kept, b; for b": lambda: kept((False, True)),
         "a and b afterwards": afterwards,
     }
+
+
+@function_add_mul.on_device
+def names(on, reference):
+    return {"Add": on.function(lambda a, b: a + b, base=reference["Function"]),
+            "Mul": on.function(lambda a, b: a * b, base=reference["Function"])}
 
 
 SAVE = "ctx.save_for_backward(a if b_needed else None, b if a_needed else None)"

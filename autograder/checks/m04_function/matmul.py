@@ -3,7 +3,8 @@
 from autograder.checks.check import check
 
 
-@check("function.matmul", points=3, needs=("function.apply", "function.shapes"))
+@check("function.matmul", points=3, needs=("function.apply", "function.shapes"),
+       device=("(3, 4) @ (4, 6): for a", "(3, 4) @ (4, 6): for b", "(5, 3, 4) @ (4, 6): for b"))
 def function_matmul(student, rng, tools):
     """Values and gradients for every kind of shapes."""
     left, right = rng.normal(size=(2, 5, 3, 4)), rng.normal(size=(2, 5, 4, 6))
@@ -69,6 +70,11 @@ def function_matmul(student, rng, tools):
         "a and b afterwards": afterwards,
         "(3, 4) @ (3, 4): ValueError": refused,
     }
+
+
+@function_matmul.on_device
+def names(on, reference):
+    return {"MatMul": on.function(on.ag.matmul, base=reference["Function"])}
 
 
 FOR_A = "grad_a = grad @ (b.unsqueeze(-1) if ctx.b_is_vector else b).mT"

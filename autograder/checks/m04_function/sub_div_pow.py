@@ -3,7 +3,9 @@
 from autograder.checks.check import check
 
 
-@check("function.sub_div_pow", points=3, needs=("function.context", "function.apply", "function.add_mul"))
+@check("function.sub_div_pow", points=3, needs=("function.context", "function.apply", "function.add_mul"),
+       device=("a − b: for a", "a − b: for b", "a / b: for a", "a / b: for b", "p ** n: for p", "p ** n: for n",
+               "p ** n, one n for all: for n"))
 def function_sub_div_pow(student, rng, tools):
     """Values, and what the rules answer to a random gradient; the power also for negative numbers."""
     a_data, b_data, grad = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
@@ -60,6 +62,13 @@ def function_sub_div_pow(student, rng, tools):
         "p ** n, p needs none: for n": lambda: answer(student.Pow.apply(tensor(positive, False), tensor(n_data)), 1),
         "a and b afterwards": afterwards,
     }
+
+
+@function_sub_div_pow.on_device
+def names(on, reference):
+    return {"Sub": on.function(lambda a, b: a - b, base=reference["Function"]),
+            "Div": on.function(lambda a, b: a / b, base=reference["Function"]),
+            "Pow": on.function(lambda a, n: a ** n, base=reference["Function"])}
 
 
 FOR_B = "-grad_a * a / b if ctx.needs_input_grad[1] else None"
