@@ -53,14 +53,14 @@ draw(layer)
 # ### Predict, then run
 #
 # What would stand on the edge from w to y? One number for **each pair**: how fast does this number of y move with that
-# number of w? How many numbers is that, and how many gigabytes as float32? A rough guess will do.
+# number of w? How many millions of numbers is that, and how many gigabytes as float32? (Here a calculator is allowed.)
 
 # %% predict
-edge_guess = predict(numbers=..., gigabytes=...)
+edge_guess = predict(millions=..., gigabytes=...)
 
 # %% demo
 pairs = layer.data.size * weights.data.size
-edge_guess.compare(numbers=pairs, gigabytes=4 * pairs / 1e9)
+edge_guess.compare(millions=pairs / 1e6, gigabytes=4 * pairs / 1e9)
 print(f"\nthe gradient of w itself: {weights.data.size:,} numbers, {4 * weights.data.size / 1e9:.4f} GB")
 
 # %% [markdown]
@@ -697,12 +697,15 @@ plot_lines(points[:, 0], {"sin x": targets[:, 0], "the network": curve[:, 0]},
            "After training with zero_grad", "x", markers=False)
 
 # %% [markdown]
-# And the graph of its loss. In each box: what is kept for backward, until backward has been there.
+# Gradients that pile up are like a ball without friction: it never comes to rest. Where the dashed line ends, a weight has grown
+# so large that exp is infinite, and everything after it is nan.
+#
+# The graph of the first layer, squared and summed. In each box: what is kept for backward, until backward has been there.
 
 # %% demo
-for weight, label in zip(fitted, ("w1", "b1", "w2", "b2")):
-    weight.label = label
-draw(((network(points, *fitted) - targets) ** 2).sum())
+w1, b1, *_ = fitted
+w1.label, b1.label = "w1", "b1"
+draw(((points @ w1 + b1) ** 2).sum())
 
 # %% [markdown]
 # ## 9 · On and off
@@ -985,8 +988,8 @@ print("kept for backward:", ", ".join(
     f"{node.name} {sum(array.nbytes for array in node.kept_arrays()) / 1024:.0f} KiB" for node in nodes))
 
 # %% [markdown]
-# Recording itself is cheap: a few small objects, and references to arrays that exist anyway. What it costs is that those
-# arrays **stay**. Lesson 07 counts them.
+# Recording itself is cheap: a few small objects, and references to arrays that exist anyway. (If the first two times differ much,
+# your machine was busy: run it again.) What it costs is that those arrays **stay**. Lesson 07 counts them.
 
 # %% [markdown] written="function.explain" points=3
 # ## In your own words
