@@ -898,6 +898,14 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'requires_grad'</code></summary>
 # In apply: an input may be a plain array or a number. Ask <code>isinstance(x, Tensor)</code> first.</details>
 #
+# <details><summary><code>AttributeError: 'Tensor' object has no attribute 'T'</code></summary>
+# NumPy's <code>.T</code> turns all axes round, which is wrong for a stack of matrices. Here it is <code>.mT</code>: only the
+# last two.</details>
+#
+# <details><summary><code>TypeError: unsupported operand type(s) for *: 'float' and 'NoneType'</code></summary>
+# Something was saved as <code>None</code>, since nobody needed it, and backward uses it: ask
+# <code>ctx.needs_input_grad</code> there, too.</details>
+#
 # <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary>
 # <code>np.log(tensor)</code> or <code>np.exp(tensor)</code>: in backward you have tensors, so
 # <code>tensor.log()</code>.</details>

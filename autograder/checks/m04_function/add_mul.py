@@ -19,17 +19,19 @@ def function_add_mul(student, rng, tools):
         parts = out.grad_fn.function.backward(out.grad_fn, upstream)
         if not np.array_equal(upstream.data, grad):
             raise ValueError("the gradient that arrived was changed")
+        if not isinstance(parts, (tuple, list)) or len(parts) != 2:
+            raise TypeError(f"backward of {out.grad_fn.name} has to return two gradients, for a and for b")
         return [None if part is None else np.asarray(student.raw(part)) for part in parts]
 
     def part(f, i, needs=(True, True)):
         return answer(f(*tensors(needs)))[i]
 
     def kept(needs):
-        """Whether a, and whether b, is kept for backward; and the gradient that is wanted."""
+        """Whether a, and whether b, is kept for backward; and the product."""
         a, b = tensors(needs)
         out = student.Mul.apply(a, b)
         saved = [student.raw(x) for x in out.grad_fn.saved]
-        return [any(x is a.data for x in saved), any(x is b.data for x in saved), *answer(out)[needs.index(True)].ravel()]
+        return [any(x is a.data for x in saved), any(x is b.data for x in saved), *out.data.ravel()]
 
     def kept_by_add():
         a, b = tensors()
@@ -66,8 +68,10 @@ def function_add_mul(student, rng, tools):
         "a · number: for a": lambda: answer(tensors()[0] * number)[0],
         "number · b: for b": lambda: answer(number * tensors()[1])[1],
         "a · 0: for a; 0 · b: for b": times_zero,
-        "a · b, only a needs it: is a kept, b; for a": lambda: kept((True, False)),
-        "a · b, only b needs it: is a kept, b; for b": lambda: kept((False, True)),
+        "a · b, only a needs it: is a kept, b; a · b": lambda: kept((True, False)),
+        "a · b, only a needs it: for a": lambda: part(product, 0, (True, False)),
+        "a · b, only b needs it: is a kept, b; a · b": lambda: kept((False, True)),
+        "a · b, only b needs it: for b": lambda: part(product, 1, (False, True)),
         "a and b afterwards": afterwards,
     }
 
@@ -106,6 +110,11 @@ function_add_mul.mistake(
     "each factor is saved for its own gradient, not for the other's",
     swap=[(SAVE, "ctx.save_for_backward(a if a_needed else None, b if b_needed else None)")],
     hint=["∂L/∂a = grad · b. So if only a's gradient is wanted, which of the two must be kept?", "`a if b_needed else None`."])
+function_add_mul.mistake(
+    "both gradients are computed, though a factor that nobody needs was not saved",
+    swap=[("        a_needed, b_needed = ctx.needs_input_grad\n        return", "        return"), (ANSWER.removeprefix("return "), "grad * b, grad * a")],
+    hint=["In x * 2.5 nobody wants a gradient for 2.5, so x was not saved. What is a in your backward?",
+          "`grad * b if a_needed else None`, and the same for b."])
 function_add_mul.mistake(
     "the factors are saved as attributes of the class, so the next call overwrites them",
     swap=[(SAVE, "Mul.a, Mul.b = a, b"), ("a, b = ctx.saved_tensors", "a, b = Tensor.wrap(np.asarray(Mul.a)), Tensor.wrap(np.asarray(Mul.b))")],

@@ -31,6 +31,10 @@ def function_backward(student, rng, tools):
         def backward(ctx, grad):
             return grad, None
 
+    class Found(dict):
+        def __missing__(self, leaf):
+            raise KeyError("propagate found no gradient for one of the leaves")
+
     def raw(x):
         return x.data if isinstance(x, student.Tensor) else np.asarray(x)
 
@@ -41,7 +45,9 @@ def function_backward(student, rng, tools):
         """{leaf: gradient as an array}, as propagate finds it."""
         upstream = student.Tensor(grad if gradient is None else gradient)
         found = student.propagate(out.grad_fn or out, upstream, **options)
-        return {leaf: raw(part) for leaf, part in dict(found).items()}
+        if found is None:
+            raise TypeError("propagate gave None; is there a `return` missing?")
+        return Found({leaf: raw(part) for leaf, part in dict(found).items()})
 
     def of_x(f):
         x, w = leaves()

@@ -61,7 +61,7 @@ def function_context(student, rng, tools):
         "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}, the number {number:.4g}",
         "one array: its numbers": lambda: numbers(saved(a).saved_tensors),
         "a, b: their numbers, in this order": lambda: numbers(saved(a, b).saved_tensors),
-        "is it a tuple": lambda: [isinstance(saved(a, b).saved_tensors, tuple), len(saved(b).saved_tensors)],
+        "how many come back, of a, b; of b": lambda: [len(saved(a, b).saved_tensors), len(saved(b).saved_tensors)],
         "None, a, number, None: what comes back": mixed,
         "a plain number: its value; is it a tensor": is_plain,
         "asked twice": twice,
@@ -130,7 +130,7 @@ class Context:
             if type(x) is np.ndarray:
                 x = Tensor.wrap(x)
             found.append(x)
-        return tuple(found)
+        return found
 
     def free(self):
         self.saved, self.freed = [], True

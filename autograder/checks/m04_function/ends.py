@@ -12,17 +12,23 @@ def function_ends(student, rng, tools):
     def leaf(data=x_data):
         return student.Tensor(data, requires_grad=True)
 
+    def start(tensor, *gradient):
+        root, gradient = student.start(tensor, *gradient)
+        if not isinstance(gradient, student.Tensor):
+            raise TypeError(f"start returned a {type(gradient).__name__} as the gradient, not a Tensor")
+        return root, gradient
+
     def given(gradient):
-        return student.start(leaf(), gradient)[1]
+        return start(leaf(), gradient)[1]
 
     def root_of_leaf():
         x = leaf()
-        root, gradient = student.start(x, grad)
+        root, gradient = start(x, grad)
         return [root is x, *gradient.data.ravel()]
 
     def root_of_result():
         y = leaf() * x_data
-        root, gradient = student.start(y, grad)
+        root, gradient = start(y, grad)
         return [root is y.grad_fn, *gradient.data.ravel()]
 
     def is_tensor():
@@ -30,7 +36,7 @@ def function_ends(student, rng, tools):
 
     def of_one_number(data):
         x = student.Tensor(data, requires_grad=True)
-        gradient = student.start(x * 2.0)[1]
+        gradient = start(x * 2.0)[1]
         return [*np.ravel(gradient.data), gradient.ndim, isinstance(gradient, student.Tensor), float(np.ravel(x.data)[0])]
 
     def refuses(run, error):
