@@ -61,7 +61,8 @@ edge_guess = predict(millions=..., gigabytes=...)
 # %% demo
 pairs = layer.data.size * weights.data.size
 edge_guess.compare(millions=pairs / 1e6, gigabytes=4 * pairs / 1e9)
-print(f"\nthe gradient of w itself: {weights.data.size:,} numbers, {4 * weights.data.size / 1e9:.4f} GB")
+size = weights.data.size
+print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 
 # %% [markdown]
 # So nobody writes these numbers down. An edge holds a **rule** instead: tell me the gradient at the result, and I tell you
@@ -186,7 +187,7 @@ class Context:
 
     @property
     def saved_tensors(self):
-        """What was saved, in the same order, as a tuple: around each array a tensor, without a copy.
+        """What was saved, in the same order: a tuple, around each array a tensor, without a copy.
 
         Plain numbers and None come back as they are.
 
@@ -253,7 +254,7 @@ def set_grad_enabled(enabled):
 
 
 def wrap_result(ctx, array, inputs):
-    """What forward returned, as a tensor; where the first tensor among the inputs is of a subclass, of this class."""
+    """What forward returned, as a tensor, of the class of the first tensor among the inputs."""
     example = next(x for x in inputs if isinstance(x, Tensor))
     array = np.asarray(array)  # of arrays of shape (), NumPy makes numbers
     ctx.result_shape = array.shape
@@ -286,9 +287,9 @@ class Function:
         inputs    tensors, arrays, numbers; forward gets raw(x) of each
         options   forward gets them as they are; they have no gradient
 
-        An input needs a gradient if recording is on (`is_grad_enabled()`), it is a tensor, and it has
-        requires_grad=True. Call forward with ctx = Context(cls, …, one True or False for each input).
-        The result is wrap_result(ctx, what forward returned, inputs).
+        An input needs a gradient if recording is on (`is_grad_enabled()`), it is a tensor, and it
+        has requires_grad=True. Call forward with ctx = Context(cls, one True or False for each
+        input). The result is wrap_result(ctx, what forward returned, inputs).
 
         Where no input needs a gradient, that is all. Else the result gets requires_grad = True and
         grad_fn = ctx, and the node notes, each a tuple with one entry for each input:
@@ -371,7 +372,7 @@ draw(x * w + x * 2.0)
 
 # %% exercise="function.ends"
 def start(tensor, gradient=None):
-    """(root, gradient): the node where backward starts, and ∂L/∂tensor as a Tensor of tensor's shape.
+    """(root, gradient): where backward starts, and ∂L/∂tensor as a Tensor of tensor's shape.
 
     root       the node that computed the tensor; for a leaf the tensor itself
     gradient   a Tensor, an array or a nested list; None: 1, where the tensor holds one number
@@ -433,7 +434,7 @@ def zero_grad(self):
 
 # %% given source="tinygrad_cl.tensor.engine:topological_order tinygrad_cl.tensor.engine:unbroadcast"
 def input_gradients(node, grad):
-    """What the node's rule says: for each input a gradient of the input's shape; None if not needed."""
+    """What the rule says: for each input a gradient of the input's shape; None if not needed."""
     if node.freed:
         raise RuntimeError(f"{node.name}: backward has been here before, and freed what it needs;"
                            " the first time, say backward(retain_graph=True)")
@@ -535,12 +536,12 @@ for retain_graph in (False, True):
     y = x * x + x
     before = kept(y)
     y.backward([1.0, 10.0], retain_graph=retain_graph)
-    print(f"retain_graph={retain_graph!s:5}  arrays kept: {before} before backward, {kept(y)} after")
+    print(f"retain_graph={retain_graph}: {before} arrays kept before backward, {kept(y)} after")
     try:
         y.backward([1.0, 10.0])
         print("    a second backward works")
     except RuntimeError as error:
-        print(f"    a second backward: RuntimeError: {error}")
+        print(f"    a second backward: {error}")
 
 # %% [markdown]
 # That is all of an engine. The rest of the lesson is only rules.
@@ -993,7 +994,7 @@ print(f"forward and backward:      {1e3 * both:6.2f} ms, {both / recorded:.1f} �
 loss = layer_loss()
 nodes = [node for node in topological_order([loss.grad_fn]) if isinstance(node, Context)]
 print("kept for backward:", ", ".join(
-    f"{node.name} {sum(array.nbytes for array in node.kept_arrays()) / 1024:.0f} KiB" for node in nodes))
+    f"{node.name} {sum(x.nbytes for x in node.kept_arrays()) / 1024:.0f} KiB" for node in nodes))
 
 # %% [markdown]
 # Recording itself is cheap: a few small objects, and references to arrays that exist anyway. (If the first two times differ much,
