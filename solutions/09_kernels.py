@@ -166,7 +166,9 @@ def call_and_wait(n):
 sizes = [1, 10_000, *([] if device.is_interpreter else [100_000, 200_000, 400_000, 800_000])]
 measured = [least_seconds(lambda: call_and_wait(n)) for n in sizes]
 guess.compare(times_longer=measured[1] / measured[0])
-plot_times(sizes, {"call and wait": measured}, f"One launch of twice on {device.name}")
+plot = plot_times(sizes, {"call and wait": measured}, f"One launch of twice on {device.name}")
+plot.axes.set_ylim(min(measured) / 8, max(measured) * 8)
+plot
 
 # %% [markdown]
 # Flat on the left, a slope on the right. The simplest model of that is a straight line:
