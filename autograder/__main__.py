@@ -115,6 +115,7 @@ def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
 def checks(names):
     """Try every mistake and variant of the checks NAMES (default: all): points left, and whether it was named."""
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     from autograder.checks import all_checks, find
@@ -124,7 +125,7 @@ def checks(names):
         table = Table("", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left")
         for tried in try_all(check, "checks", trials=2):
             count, wrong = count + 1, wrong + (not tried.as_it_must_be)
-            table.add_row("✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, tried.name)
+            table.add_row("✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, escape(tried.name))
         Console().print(table)
     if wrong:
         raise CourseError(f"{wrong} of {count} are not as they must be: a mistake loses points and is named, a variant loses none")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -51,5 +52,5 @@ def class_table(rows: list[Row]) -> Table:
     for student, module, group in by_submission(rows):
         points, most = sum(row.points for row in group), sum(row.max_points for row in group)
         mistakes = "; ".join(f"{row.exercise}: {row.mistake}" for row in group if row.mistake)
-        table.add_row(student, module, f"{points:g} / {most:g}", " ".join(SIGNS[row.status] for row in group), mistakes)
+        table.add_row(escape(student), module, f"{points:g} / {most:g}", " ".join(SIGNS[row.status] for row in group), escape(mistakes))
     return table

@@ -3,7 +3,7 @@
 from autograder.checks.check import check
 
 
-@check("broadcast.matmul", points=2)
+@check("broadcast.matmul", points=2, device=("(n, k) @ (k, m): ∂L/∂a", "(n, k) @ (k, m): ∂L/∂b"))
 def broadcast_matmul(student, rng, tools):
     """The gradients of a @ b, two matrices."""
     n, k, m = (int(size) for size in rng.permutation(range(2, 7))[:3])
@@ -28,6 +28,11 @@ def broadcast_matmul(student, rng, tools):
         "all square, (k, k) @ (k, k): ∂L/∂b": lambda: run(k, k, k, 1),
         "a, b and grad afterwards": afterwards,
     }
+
+
+@broadcast_matmul.on_device
+def names(on, reference):
+    return {"matmul_2d_backward": lambda grad, a, b: on.gradients(on.ag.matmul, grad, a, b)}
 
 
 RETURN = "return grad @ b.T, a.T @ grad"

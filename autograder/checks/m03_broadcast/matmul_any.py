@@ -1,9 +1,12 @@
 """Check 7 of lesson 03: the matrix product of vectors and stacks."""
 
 from autograder.checks.check import check
+from autograder.checks.m03_broadcast.device import product
 
 
-@check("broadcast.matmul_any", points=4, needs=("broadcast.unbroadcast", "broadcast.matmul"))
+@check("broadcast.matmul_any", points=4, needs=("broadcast.unbroadcast", "broadcast.matmul"), device=tuple(
+    f"{name}: ∂L/∂{letter}" for name in ("two matrices", "vector @ vector", "vector @ matrix", "matrix @ vector", "stack @ stack",
+                                         "stack @ matrix", "matrix @ stack") for letter in "ab"))
 def broadcast_matmul_any(student, rng, tools):
     """The gradients of a @ b: vectors, matrices, stacks."""
     n, k, m, s, t = (int(size) for size in rng.permutation(range(2, 7)))
@@ -38,6 +41,11 @@ def broadcast_matmul_any(student, rng, tools):
         for which, letter in enumerate("ab"):
             quantities[f"{name}: ∂L/∂{letter}"] = lambda a=a_shape, b=b_shape, which=which: run(a, b, which)
     return quantities | {"a, b and grad afterwards": afterwards}
+
+
+@broadcast_matmul_any.on_device
+def names(on, reference):
+    return {"matmul_backward": lambda grad, a, b: on.gradients(product(on.ag), grad, a, b)}
 
 
 SWAP_B, SWAP_A = "np.swapaxes(right, -1, -2)", "np.swapaxes(left, -1, -2)"

@@ -3,7 +3,8 @@
 from autograder.checks.check import check
 
 
-@check("broadcast.mean", points=2, needs=("broadcast.sum",))
+@check("broadcast.mean", points=2, needs=("broadcast.sum",), device=(
+    "all axes", "all axes, keepdims", "of (p, q, r), axis=0", "of (p, q, r), axis=1", "of (p, q, r), axis=−1"))
 def broadcast_mean(student, rng, tools):
     """The gradient of a mean along axes."""
     p, q, r = (int(n) for n in rng.permutation(range(2, 6))[:3])
@@ -31,6 +32,11 @@ def broadcast_mean(student, rng, tools):
         "of a vector, axis=0": lambda: run((q,), axis=0),
         "x and grad afterwards": afterwards,
     }
+
+
+@broadcast_mean.on_device
+def names(on, reference):
+    return {"mean_backward": lambda grad, x, **options: on.gradients(on.ag.mean, grad, x, **options)[0]}
 
 
 COUNT = "count = x.size / grad.size"

@@ -3,7 +3,9 @@
 from autograder.checks.check import check
 
 
-@check("broadcast.mul", points=3, needs=("broadcast.unbroadcast",))
+@check("broadcast.mul", points=3, needs=("broadcast.unbroadcast",), device=tuple(
+    f"{name}: ∂L/∂{letter}" for name in ("of one shape", "square", "a matrix and a row", "a row and a matrix", "a matrix and a column",
+                                         "a column and a row", "(p, 1, r) and (q, 1)") for letter in "ab"))
 def broadcast_mul(student, rng, tools):
     """The gradients of a · b, where a and b broadcast."""
     p, q, r = (int(n) for n in rng.permutation(range(2, 6))[:3])
@@ -36,6 +38,11 @@ def broadcast_mul(student, rng, tools):
         for which, letter in enumerate("ab"):
             quantities[f"{name}: ∂L/∂{letter}"] = lambda a=a_shape, b=b_shape, which=which: run(a, b, which)
     return quantities | {"a, b and grad afterwards": afterwards}
+
+
+@broadcast_mul.on_device
+def names(on, reference):
+    return {"mul_backward": lambda grad, a, b: on.gradients(on.ag.mul, grad, a, b)}
 
 
 RETURN = "return unbroadcast(grad * b, a.shape), unbroadcast(grad * a, b.shape)"

@@ -1,9 +1,12 @@
 """Check 8 of lesson 03: a network, forward and backward."""
 
+import numpy as np
+
 from autograder.checks.check import check
+from autograder.checks.m03_broadcast.device import network
 
 
-@check("broadcast.network", points=4, rtol=1e-6,
+@check("broadcast.network", points=4, rtol=1e-6, device=("∂L/∂w1", "∂L/∂b1", "∂L/∂w2", "∂L/∂b2"),
        needs=("broadcast.unbroadcast", "broadcast.mul", "broadcast.mean", "broadcast.matmul_any"))
 def broadcast_network(student, rng, tools):
     """The loss of a small network, and its four gradients."""
@@ -39,6 +42,13 @@ def broadcast_network(student, rng, tools):
         "a batch of one: ∂L/∂b2": lambda: gradient(3, one),
         "what was given, afterwards": afterwards,
     }
+
+
+@broadcast_network.on_device
+def names(on, reference):
+    def loss_and_gradients(x, target, *parameters):
+        return 0, on.gradients(network(on.ag, x, target), np.ones(()), *parameters)
+    return {"loss_and_gradients": loss_and_gradients}
 
 
 GRAD_E = "grad_e = sum(mul_backward(grad_square, e, e))"

@@ -3,7 +3,9 @@
 from autograder.checks.check import check
 
 
-@check("broadcast.sum", points=3)
+@check("broadcast.sum", points=3, device=(
+    "all axes", "all axes, keepdims", "of (p, q, r), axis=0", "of (p, q, r), axis=1", "of (p, q, r), axis=2", "of (p, q, r), axis=−1",
+    "of (p, q, r), axis=−2", "of (p, q, r), axis=1, keepdims"))
 def broadcast_sum(student, rng, tools):
     """The gradient of a sum along axes, with and without keepdims."""
     p, q, r = (int(n) for n in rng.permutation(range(2, 6))[:3])
@@ -37,6 +39,11 @@ def broadcast_sum(student, rng, tools):
         "of a vector, axis=0": lambda: run((q,), axis=0),
         "x and grad afterwards": afterwards,
     }
+
+
+@broadcast_sum.on_device
+def names(on, reference):
+    return {"sum_backward": lambda grad, x, **options: on.gradients(on.ag.sum, grad, x, **options)[0]}
 
 
 EXPAND = "grad = np.expand_dims(grad, axis)"

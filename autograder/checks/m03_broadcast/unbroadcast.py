@@ -1,9 +1,14 @@
 """Check 2 of lesson 03: the adjoint of broadcasting."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 
-@check("broadcast.unbroadcast", points=4)
+# The first ones: what is not measured must not draw from rng in between.
+@check("broadcast.unbroadcast", points=4, device=(
+    "(p, q) stays (p, q)", "(p, q) to (q,): a bias", "(p, q) to (p, 1): a column", "(p, q) to (1, q)", "(p, q) to (1, 1)",
+    "(p, q) to (1,)", "(p, q) to (): a number", "(p, q, r) to (p, 1, r)", "(p, q, r) to (1, q, 1)"))
 def broadcast_unbroadcast(student, rng, tools):
     """A gradient, summed down to the shape of an input that was broadcast."""
     p, q, r, s = (int(n) for n in rng.permutation(range(2, 7))[:4])
@@ -51,6 +56,13 @@ def broadcast_unbroadcast(student, rng, tools):
         "(2, 3) to (3, 2) is refused": lambda: refused((2, 3), (3, 2)),
         "(4,) to (2, 2) is refused": lambda: refused((4,), (2, 2)),
     }
+
+
+@broadcast_unbroadcast.on_device
+def names(on, reference):
+    def unbroadcast(grad, shape):
+        return on.gradients(lambda x: on.ag.broadcast_to(x, grad.shape), grad, np.zeros(shape))[0]
+    return {"unbroadcast": unbroadcast}
 
 
 STRETCHED = "stretched = [added + i for i, n in enumerate(shape) if n == 1]"
