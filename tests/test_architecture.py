@@ -33,7 +33,7 @@ CONTRACT = {
     "autograder": set(),
     "autograder.paths": {"autograder"},
     "autograder.errors": set(),
-    "autograder.checks": {"autograder", "autograder.paths", "autograder.errors", "tinygrad_cl.opencl"},
+    "autograder.checks": {"autograder", "autograder.paths", "autograder.errors", "tinygrad_cl.opencl", "tinygrad_cl.traced"},
     "autograder.lesson": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks"},
     "autograder.student": set(),
     "autograder.sandbox": {"autograder", "autograder.paths", "autograder.lesson"},

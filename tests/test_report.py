@@ -1,10 +1,14 @@
 """Reports: what a student reads after a check, as text and as HTML."""
 
+import numpy as np
 import pytest
 
 from autograder.checks import find
 from autograder.judge.expected import edited_sources
+from autograder.judge.outcome import Outcome
 from autograder.judge.reference import module_of, reference_namespace
+from autograder.judge.report import where
+from autograder.judge.verdict import Difference
 from autograder.lesson.text import read_lesson
 from autograder.notebook import add_to_class, check, run_check
 from autograder.student import Prediction
@@ -101,6 +105,16 @@ def test_a_difference_in_a_late_digit_can_be_seen():
     assert "0 of 5 differ" not in text
     here, there = shown["where"].split("]: ")[1].split(", not ")
     assert here != there
+
+
+@pytest.mark.parametrize("expected, got, said", [
+    ([True, False], [True, True], "1 of 2 differ; most at [1]: True, not False"),
+    (np.array([1, 2], np.uint8), np.array([1, 3], np.uint8), "1 of 2 differ; most at [1]: 3, not 2"),
+    ([1.0, 2.0], [True, False], "1 of 2 differ; most at [1]: False, not 2"),
+])
+def test_where_arrays_differ_whatever_they_hold(expected, got, said):
+    difference = Difference("a quantity", Outcome(np.array(expected)), Outcome(np.array(got)), "")
+    assert where(difference, find("value.mul"), 6) == said
 
 
 def test_a_text_in_place_of_a_number_is_called_a_text():

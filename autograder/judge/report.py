@@ -142,12 +142,12 @@ def where(difference: Difference, check: Check, digits: int) -> str:
         return f"the shape is {got.shape}, it should be {expected.shape}"
     if expected.ndim == 0 or expected.dtype.kind == "U" or got.dtype.kind == "U":
         return ""
-    with np.errstate(all="ignore"):
-        distance = np.nan_to_num(np.abs(got - expected), nan=np.inf)
+    with np.errstate(all="ignore"):  # times 1.0, since booleans have no difference, and that of unsigned numbers is wrong
+        distance = np.nan_to_num(np.abs(got * 1.0 - expected * 1.0), nan=np.inf)
         wrong = ~np.isclose(got, expected, check.rtol, check.atol, equal_nan=True)
     worst = np.unravel_index(int(np.argmax(distance)), distance.shape)
     index = ", ".join(str(i) for i in worst)
-    here, there = f"{got[worst]:.{digits}g}", f"{expected[worst]:.{digits}g}"
+    here, there = (str(array[worst]) if array.dtype.kind == "b" else f"{array[worst]:.{digits}g}" for array in (got, expected))
     return f"{int(wrong.sum())} of {expected.size} differ; most at [{index}]: {here}, not {there}"
 
 
