@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, InvalidEntry
 from nbgrader.apps import NbGraderAPI
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
@@ -102,7 +102,7 @@ class ClassFolder:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
                 yield
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, InvalidEntry) as error:  # nbgrader turns some into its own
             reason = str(getattr(error, "orig", error)).splitlines()[0]
             raise CourseError(f"The gradebook cannot be written ({reason}): is it read-only, or in use by another program? "
                               "Then run the same command again; what is graded already is kept.") from None
