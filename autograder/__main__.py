@@ -33,15 +33,15 @@ def build(check, modules):
     from autograder.lesson.build import stale, write
     names = list(modules) or paths.module_names()
     if check:
-        found = stale(paths.module_names()) + [f"{path.relative_to(paths.ROOT)} is not what the checks give"
-                                               for path in stale_recordings()]
+        found = stale(names) + [f"{path.relative_to(paths.ROOT)} is not what the checks give"
+                                               for path in stale_recordings(names)]
         for sentence in found:
             click.echo(sentence)
         if found:
             raise CourseError("run `make notebooks`, look at the difference, and commit it")
         click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
     else:
-        changed = write(names) + write_recordings()
+        changed = write(names) + write_recordings(names)
         for path in changed:
             click.echo(f"wrote {path.relative_to(paths.ROOT)}")
         click.echo(f"{len(changed)} files changed")

@@ -8,22 +8,23 @@ from autograder.judge.outcome import same_trials
 from autograder.judge.recorded import file_of, read, recorded_outcomes, text_of
 
 
-def write_recordings() -> list[Path]:
-    """Write the recorded outcomes of every check module that are not what a fresh run gives; returns the files."""
-    changed = stale_recordings()
+def write_recordings(modules: list[str]) -> list[Path]:
+    """Write the recorded outcomes of these modules' checks that are not what a fresh run gives; returns the files."""
+    changed = stale_recordings(modules)
     for path, text in changed.items():
         path.write_text(text, encoding="utf-8")
     read.cache_clear()
     return list(changed)
 
 
-def stale_recordings() -> dict[Path, str]:
-    """{file: its right text} for every file of recorded outcomes that a fresh run contradicts.
+def stale_recordings(modules: list[str]) -> dict[Path, str]:
+    """{file: its right text} for every file of recorded outcomes of these modules that a fresh run contradicts.
 
     Numbers are compared within each check's tolerances: mathematics libraries differ in the last digit.
     """
     files: dict[Path, list] = {}
-    for check in all_checks().values():
+    lessons = {f"m{module}" for module in modules}
+    for check in [check for check in all_checks().values() if check.lesson in lessons]:
         files.setdefault(file_of(check), []).append(check)
     return {path: text_of({check.name: all_outcomes(check) for check in checks}) for path, checks in files.items()
             if not is_recorded(checks, path)}

@@ -114,5 +114,6 @@ def stale(modules: list[str]) -> list[str]:
             found.append(f"{name} is not what its lesson gives")
     present = [path for path in paths.MODULES.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts]
     present += paths.LESSONS.glob("*.ipynb")
-    found += [f"{path.relative_to(paths.ROOT)} belongs to no lesson" for path in sorted(set(present) - set(wanted))]
+    made = set(wanted) | {path for module in paths.module_names() for path in (paths.student_notebook(module), paths.solved_notebook(module))}
+    found += [f"{path.relative_to(paths.ROOT)} belongs to no lesson" for path in sorted(set(present) - made)]
     return found
