@@ -74,6 +74,7 @@ def test_what_was_resubmitted_is_graded_and_a_manual_mark_stays(small_class, don
         assert book.find_grade(name, MODULE, MODULE, "blank").manual_score == 1.5
 
 
+@pytest.mark.long
 def test_a_coordinator_killed_at_three_moments_ends_with_the_same_marks(small_class, done, tmp_path):
     command = [sys.executable, "-m", "autograder", "grade", str(small_class), "--out", str(tmp_path), "--workers", "2",
                "--sandbox" if SANDBOX else "--no-sandbox"]
