@@ -274,11 +274,11 @@ print(f"sum    {sum(numbers.values()) / 1000:8,.1f} kB")
 
 # %% exercise="memory.state"
 def training_bytes(optimizer):
-    """What is in memory between two steps: (parameters, gradients, the optimizer's arrays), in bytes.
+    """Bytes in memory between two steps: (parameters, gradients, the optimizer's arrays).
 
     optimizer.parameters   a list of tensors; their `grad` is None or a tensor
-    optimizer.state        a list with one dict for each parameter; of what is in there, NumPy arrays
-                           count, plain numbers do not
+    optimizer.state        a list with one dict for each parameter; in it, NumPy arrays count,
+                           plain numbers do not
 
     >>> w = Tensor(np.ones((3, 5), np.float32), requires_grad=True)
     >>> sgd = SGD([w], lr=0.1, momentum=0.9)
@@ -439,11 +439,11 @@ plot
 
 # %% exercise="memory.checkpoint"
 class Checkpoint(Function):
-    """A whole function as one node: it keeps the inputs, and computes the rest again in backward."""
+    """A function as one node: it keeps the inputs, and computes the rest again in backward."""
 
     @staticmethod
     def forward(ctx, *arrays, function):
-        """The result of function(*tensors), one tensor for each array; nothing is recorded (no_grad).
+        """The result of function(*tensors), a tensor for each array; no recording (no_grad).
 
         arrays     kept with ctx.save_for_backward: as inputs, they are there anyway
         function   takes tensors, returns one. Keep it for backward, as ctx.rerun, say; the names
@@ -464,7 +464,8 @@ class Checkpoint(Function):
 
         1. Of each tensor in ctx.saved_tensors make a leaf: detach() it, so that the small graph
            ends here; it asks for a gradient where ctx.needs_input_grad says so.
-        2. Run the function on the leaves. In a backward nothing is recorded: do it in enable_grad().
+        2. Run the function on the leaves. In a backward nothing is recorded, so do it in
+           enable_grad().
         3. Call backward of that result, with grad, and return what the leaves have as `grad` then.
         """
         ### BEGIN SOLUTION
@@ -712,12 +713,29 @@ plot
 # <details><summary><code>AttributeError: 'Tensor' object has no attribute 'kept_arrays'</code></summary>
 # In the order there are leaves, too. Only an instance of <code>Context</code> keeps something.</details>
 #
-# <details><summary><code>AttributeError: 'NoneType' object has no attribute 'data'</code></summary>
-# A parameter had no backward yet: its <code>grad</code> is None, and takes no memory.</details>
+# <details><summary><code>TypeError: 'Context' object is not iterable</code></summary>
+# <code>topological_order</code> takes a list of roots, also where there is one.</details>
 #
-# <details><summary><code>AttributeError: 'function' object has no attribute 'backward'</code></summary>
+# <details><summary><code>ValueError: The truth value of an array with more than one element is ambiguous</code></summary>
+# <code>array in some_list</code> compares numbers with <code>==</code>. The question is whether it is the same memory:
+# compare <code>id(owner(array))</code>.</details>
+#
+# <details><summary><code>AttributeError: 'NoneType' object has no attribute 'data'</code></summary>
+# A parameter had no backward yet: its <code>grad</code> is None, and takes no memory. In <code>Checkpoint.backward</code>: an
+# input that asks for no gradient; return <code>leaf.grad</code> as it is.</details>
+#
+# <details><summary><code>KeyError: 'm'</code></summary>
+# Adam has an m after its first step, SGD never. Take whatever is in the dict.</details>
+#
+# <details><summary><code>TypeError: object of type 'slice' has no len()</code></summary>
+# Ask the rows, <code>len(x[part])</code>; only they know where x ends.</details>
+#
+# <details><summary><code>AttributeError: 'function' object has no attribute 'backward'</code> (or <code>'recompute'</code>)</summary>
 # Your function stands in <code>ctx.function</code>. There the engine keeps the class <code>Checkpoint</code>, whose backward it
-# wants to call. Take another name.</details>
+# wants to call. Take another name; <code>ctx.segment</code> is taken, too.</details>
+#
+# <details><summary><code>TypeError: function() missing 2 required positional arguments</code></summary>
+# The function wants tensors one after the other, not a list of them: <code>function(*tensors)</code>.</details>
 #
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'tanh'</code> (or <code>'gelu'</code>)</summary>
 # In <code>Checkpoint.forward</code> come arrays; the function wants tensors: <code>Tensor(array)</code>.</details>
@@ -731,7 +749,7 @@ plot
 #
 # <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary>
 # <code>Checkpoint.forward</code> returned a tensor that was recorded. Run the function in <code>no_grad()</code> and return its
-# <code>data</code>.</details>
+# <code>data</code>. In <code>in_segments</code>: a list of weights is one of the inputs; hand them in with a star.</details>
 #
 # <details><summary><code>RuntimeError: MatMul: backward has been here before, and freed what it needs</code></summary>
 # Two backwards through one graph. In <code>accumulate</code>: call backward on the loss of this micro-batch, not on a sum
@@ -739,6 +757,10 @@ plot
 #
 # <details><summary><code>UnboundLocalError: cannot access local variable 'first'</code></summary>
 # An assignment anywhere in a function makes a name its own. Say <code>nonlocal first</code> in <code>run</code>.</details>
+#
+# <details><summary><code>RecursionError: maximum recursion depth exceeded</code></summary>
+# The function of a segment uses x from outside. When backward runs it again, x is the result of all segments, and computing
+# that starts from the beginning. Use what comes in, h.</details>
 #
 # <details><summary>A weight's <code>grad</code> stays None, without any error</summary>
 # A checkpoint of which no input asks for a gradient is not linked. Make the weights inputs.</details>
@@ -777,8 +799,11 @@ widths, ratios = [8, 32, 128, 256], []
 for width in widths:
     one, both = (measure(run)[1] for run in relu_stack(width))
     ratios.append((both - one) / one)
-plot_lines(widths, {"measured": ratios, "products counted": [counted] * len(widths)},
-           "Backward over forward, in time", "width of the layers", "backward / forward", log="x")
+plot = plot_lines(widths, {"measured": ratios, "products counted": [counted] * len(widths)},
+                  "Backward over forward, in time", "width of the layers", "backward / forward",
+                  log="x")
+plot.axes.set_xticks(widths, widths)
+plot
 
 # %% [markdown]
 # For wide layers the products are what takes time, and the ratio comes near the count. For narrow ones it is Python's

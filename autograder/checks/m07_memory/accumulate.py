@@ -8,59 +8,68 @@ from autograder.checks.check import check
 @check("memory.accumulate", points=3)
 def memory_accumulate(student, rng, tools):
     """Even and uneven pieces; one graph at a time."""
-    n, k, m = 3 * int(rng.integers(4, 6)) + 1, 4, 3
+    n, k, m = 3 * int(rng.integers(4, 6)) + 1, int(rng.integers(4, 9)), 3
     x, y = rng.normal(size=(n, k)), rng.normal(size=(n, m))
-    first = rng.normal(size=(k, m))
+    first, old = rng.normal(size=(k, m)), rng.normal(size=(k, m))
 
     def run(size, rows=n, before=None, times=1):
         w = student.Tensor(first, requires_grad=True)
         b = student.Tensor(np.linspace(-1, 1, m), requires_grad=True)
         if before is not None:
             w.grad = student.Tensor(before)
-        graphs, seen = [], {"rows": [], "held": 0}
+        graphs, seen = [], {"rows": 0, "piece": 0, "bytes": 0}
+
+        def alive():
+            """Rows and bytes in graphs that were not freed yet."""
+            there = [(rows, graph) for rows, graph in graphs if not graph.freed]
+            arrays = {id(a): a.nbytes for _, graph in there for node in nodes_below(graph) for a in node.kept_arrays()}
+            return sum(rows for rows, _ in there), sum(arrays.values())
 
         def loss_of(xs, ys):
-            seen["rows"].append(len(xs))
-            seen["held"] = max(seen["held"], sum(not graph.freed for graph in graphs))
             loss = student.mse_loss((student.Tensor(xs) @ w + b).tanh(), student.Tensor(ys))
-            graphs.append(loss.grad_fn)
+            graphs.append((len(xs), loss.grad_fn))
+            rows, size = alive()
+            seen.update(rows=max(seen["rows"], rows), bytes=max(seen["bytes"], size), piece=max(seen["piece"], len(xs)))
             return loss
 
         losses = [student.accumulate(loss_of, x[:rows], y[:rows], size) for _ in range(times)]
-        left = sum(not graph.freed for graph in graphs)
-        return {"losses": [float(loss) for loss in losses], "w": w.grad.data, "b": b.grad.data, "left": left, **seen}
+        kinds = ["a number" if isinstance(loss, (float, np.floating, np.ndarray)) else f"a {type(loss).__name__}" for loss in losses]
+        return {"losses": [float(loss) for loss in losses], "w": w.grad.data, "b": b.grad.data, "kinds": kinds,
+                "left": alive()[0], **seen}
 
-    def untouched():
+    def nodes_below(node):
+        found, todo = [], [node]
+        while todo:
+            node = todo.pop()
+            if hasattr(node, "next_nodes") and node not in found:
+                found.append(node)
+                todo += node.next_nodes
+        return found
+
+    def two_calls():
+        found = run(4, before=old, times=2)
+        return [*found["w"].ravel(), *found["losses"]]
+
+    def afterwards():
         a, b = x.copy(), y.copy()
-        run(5)
-        return [np.abs(a - x).sum(), np.abs(b - y).sum()]
+        found = run(5)
+        moved = np.abs(a - x).sum() + np.abs(b - y).sum()
+        return [*found["kinds"], f"{found['left']} rows in graphs", f"x and y moved by {moved:g}"]
 
-    def plain_number():
-        w = student.Tensor(first, requires_grad=True)
-        loss = student.accumulate(lambda xs, ys: student.mse_loss(student.Tensor(xs) @ w, student.Tensor(ys)), x, y, 4)
-        return "a number" if isinstance(loss, (float, np.floating, np.ndarray)) else f"a {type(loss).__name__}"
-
-    old = rng.normal(size=(k, m))
     return {
         "input": f"{n} rows of x with {k} numbers, of y with {m}",
         "equal pieces: w.grad": lambda: run(3, rows=12)["w"],
-        "equal pieces: the loss": lambda: run(3, rows=12)["losses"],
         "a shorter last piece: w.grad": lambda: run(5)["w"],
         "a shorter last piece: b.grad": lambda: run(5)["b"],
         "a shorter last piece: the loss": lambda: run(5)["losses"],
-        "all in one piece: w.grad": lambda: run(n + 2)["w"],
-        "w.grad where there was something before": lambda: run(4, before=old)["w"],
-        "two calls: w.grad and the losses": lambda: [*run(4, times=2)["w"].ravel(), *run(4, times=2)["losses"]],
-        "rows that went through loss_of, in all": lambda: sum(run(5)["rows"]),
-        "more than 5 rows in a piece of 5": lambda: max(run(5)["rows"]) > 5,
-        "more than 3 rows in a piece of 3": lambda: max(run(3)["rows"]) > 3,
-        "row by row: rows in a piece": lambda: max(run(1)["rows"]),
-        "pieces of 3: graphs not freed when the next piece starts": lambda: run(3)["held"],
-        "pieces of 5: graphs not freed when the next piece starts": lambda: run(5)["held"],
-        "row by row: graphs not freed when the next piece starts": lambda: run(1)["held"],
-        "graphs not freed at the end": lambda: run(3)["left"],
-        "what comes back is": plain_number,
-        "x and y afterwards: how far moved": untouched,
+        "two calls, w.grad there before: w.grad and the losses": two_calls,
+        "what comes back, and what is left": afterwards,
+        "pieces of 5: more than 5 rows in graphs at once": lambda: run(5)["rows"] > 5,
+        "pieces of 3: more than 3 rows in graphs at once": lambda: run(3)["rows"] > 3,
+        "row by row: rows in a piece": lambda: run(1)["piece"],
+        "row by row: rows in graphs at once": lambda: run(1)["rows"],
+        "row by row: bytes kept at once": lambda: run(1)["bytes"],
+        "two pieces, one of a row: all rows in graphs at once": lambda: run(n - 1)["rows"] == n,
     }
 
 
@@ -85,7 +94,7 @@ memory_accumulate.mistake(
                                                          "loss = loss_of(x[part], y[part])\n        (loss * (len(x[part]) / len(x))).backward()"),
     hint=["The gradient is right. And the number that comes back?", "The same share belongs to the loss."])
 memory_accumulate.mistake(
-    "the losses are added up first, and backward comes once: all graphs are there at the same time", source='''
+    "all losses come first, and backward after the loop: all graphs are there at the same time", source='''
 def accumulate(loss_of, x, y, size):
     total = 0.0
     for start in range(0, len(x), size):
@@ -100,6 +109,19 @@ memory_accumulate.mistake(
 memory_accumulate.mistake(
     "only the last piece calls backward", swap=("        loss.backward()\n        total += loss.item()\n", "        total += loss.item()\n    loss.backward()\n"),
     hint=["How often is backward called?", "Once for each piece, inside the loop."])
+memory_accumulate.mistake(
+    "backward comes before the share: only the loss is weighted", swap=("loss = loss_of(x[part], y[part]) * (len(x[part]) / len(x))\n        loss.backward()",
+                                                                       "loss = loss_of(x[part], y[part])\n        loss.backward()\n        loss = loss * (len(x[part]) / len(x))"),
+    hint=["Twice as many pieces, twice the gradient?", "Multiply by len(piece) / len(x) first, then backward."])
+memory_accumulate.mistake(
+    "each piece counts by its rows, and only the loss is divided by all of them", swap=[(" * (len(x[part]) / len(x))", " * len(x[part])"), ("return total", "return total / len(x)")],
+    hint=["What backward leaves in `grad` is not divided later.", "The share, len(piece) / len(x), belongs in the loss before backward."])
+memory_accumulate.mistake(
+    "the loss of the last piece comes back, not that of the batch", swap=("total += loss.item()", "total = loss.item()"),
+    hint=["How much of the batch is in the number that you return?", "Add up the parts: `total += …`."])
+memory_accumulate.mistake(
+    "`size` is taken for the number of pieces", swap=("    total = 0.0\n", "    total, size = 0.0, -(-len(x) // size)\n"),
+    hint=["Pieces of 3: how many rows has yours?", "`range(0, len(x), size)`: `size` is the number of rows."])
 memory_accumulate.mistake(
     "the whole batch goes through at once", source='''
 def accumulate(loss_of, x, y, size):

@@ -41,25 +41,30 @@ def memory_checkpoint(student, rng, tools):
         apply(two_layers(), *inputs).backward(upstream)
         return inputs[which].grad.data
 
-    def in_the_middle(which):
+    def in_the_middle():
         x, w, v = leaves()
         h = x.sin()
         h.retain_grad()
         out = apply(two_layers(), h, w, v) * h
         out.backward(upstream)
-        return {"x": x, "h": h, "w": w}[which].grad.data
+        return np.concatenate([t.grad.data.ravel() for t in (x, h, w)])
 
     def chain():
+        """Two in a row, and one whose result is one number."""
         x, w, v = leaves()
         h = apply(lambda a, b: (a @ b).tanh(), x, w)
-        apply(lambda a, b: (a @ b).sin(), h, v).backward(upstream)
+        apply(lambda a, b: ((a @ b).sin() * student.Tensor(upstream)).sum(), h, v).backward(upstream[0, 0])
         return np.concatenate([t.grad.data.ravel() for t in (x, w, v)])
 
-    def data_first():
+    def without_gradient():
+        """An input that asks for none, and one that the function does not use."""
         x, w, v = leaves()
         x.requires_grad_(False)
         apply(two_layers(), x, w, v).backward(upstream)
-        return [0.0 if x.grad is None else 1.0, *w.grad.data.ravel()]
+        given = [0.0 if x.grad is None else 1.0, *w.grad.data.ravel()]
+        y, unused, _ = leaves()
+        apply(lambda a, b: a.tanh(), y, unused).backward(upstream)
+        return [*given, *y.grad.data.ravel(), 0.0 if unused.grad is None else np.abs(unused.grad.data).sum()]
 
     def whole_numbers():
         x, w, v = leaves()
@@ -76,21 +81,19 @@ def memory_checkpoint(student, rng, tools):
         held = {id(a): a.nbytes for node in nodes_below(out) for a in node.kept_arrays()}
         return sum(held.values())
 
-    def alive_inside():
+    def alive_inside(times, outside):
+        """Numbers of the result, and how many arrays made on the way are there still."""
         made = []
 
-        def function(x, w):
-            h = (x @ w).tanh()
+        def function(x, w=None):
+            h = (x @ (weights if w is None else w)).tanh()
             made.append(weakref.ref(h.data))
-            return h.exp()
+            return h.exp() @ others
 
-        out = apply(function, *leaves()[:2])
+        out, weights, others = leaves()
+        for _ in range(times):
+            out = apply(function, out) if outside else apply(function, out, weights)
         return [out.size, sum(r() is not None for r in made)]
-
-    def one_number():
-        x, w, v = leaves()
-        apply(lambda a, b: (a @ b).tanh().sum(), x, w).backward(upstream[0, 0])
-        return x.grad.data
 
     def runs(backwards):
         calls = []
@@ -99,10 +102,32 @@ def memory_checkpoint(student, rng, tools):
             out.backward(upstream, retain_graph=True)
         return len(calls)
 
+    def attempt(program):
+        """What happened before an error counts, too."""
+        try:
+            program()
+        except NotImplementedError:  # a RuntimeError, too, and what an untouched exercise raises
+            raise
+        except RuntimeError:
+            pass
+
     def recorded():
         calls = []
-        apply(two_layers(calls), *leaves()).backward(upstream)
+        attempt(lambda: apply(two_layers(calls), *leaves()).backward(upstream))
         return [float(enabled) for enabled in calls]
+
+    def asked():
+        """Which inputs of the last run ask for a gradient, of x (not asked), w and v."""
+        seen = []
+
+        def function(x, w, v):
+            seen[:] = [float(t.requires_grad) for t in (x, w, v)]
+            return ((x @ w).tanh() @ v).exp()
+
+        x, w, v = leaves()
+        x.requires_grad_(False)
+        attempt(lambda: apply(function, x, w, v).backward(upstream))
+        return seen
 
     def again():
         inputs = leaves()
@@ -116,14 +141,9 @@ def memory_checkpoint(student, rng, tools):
         apply(lambda a, b: a * b.exp(), x, x).backward(upstream)
         return x.grad.data
 
-    def unused():
-        x, w, v = leaves()
-        apply(lambda a, b: a.tanh(), x, w).backward(upstream)
-        return [*x.grad.data.ravel(), 0.0 if w.grad is None else np.abs(w.grad.data).sum()]
-
     def changed():
         x, w, v = leaves()
-        h = x.exp()
+        h = x + 1.0
         out = apply(two_layers(), h, w, v)
         h.copy_(2.0 * h.data)
         try:
@@ -137,24 +157,22 @@ def memory_checkpoint(student, rng, tools):
         "the value": lambda: apply(two_layers(), *leaves()).data,
         "x.grad": lambda: gradient_of(0),
         "w.grad": lambda: gradient_of(1),
-        "with h = sin(x) as the input, times h: h.grad": lambda: in_the_middle("h"),
-        "with h = sin(x) as the input, times h: x.grad": lambda: in_the_middle("x"),
-        "with h = sin(x) as the input, times h: w.grad": lambda: in_the_middle("w"),
-        "a result of one number: x.grad": one_number,
-        "two in a row: all gradients": chain,
-        "x asks for no gradient: none for x, and w.grad": data_first,
+        "with h = sin(x) as the input, times h: gradients of x, h, w": in_the_middle,
+        "two in a row, the second with one number as its result: all gradients": chain,
+        "x asks for no gradient, or an input is not used: all gradients": without_gradient,
         "an input of whole numbers: x.grad": whole_numbers,
         "w from outside the function: x.grad and w.grad": from_outside,
         "the same input twice: x.grad": same_input_twice,
-        "an input that the function does not use": unused,
-        "backward twice, with retain_graph": again,
+        "backward twice, with retain_graph: x.grad": again,
         "nodes in the graph": lambda: len(nodes_below(apply(two_layers(), *leaves()))),
         "bytes kept": kept,
-        "numbers of the result, and arrays made on the way that are still there": alive_inside,
-        "runs of the function after forward": lambda: runs(0),
-        "runs of the function after backward": lambda: runs(1),
+        "numbers of the result, and arrays made on the way that are still there": lambda: alive_inside(1, False),
+        "three in a row: numbers, and arrays that are still there": lambda: alive_inside(3, False),
+        "w from outside: numbers, and arrays that are still there": lambda: alive_inside(1, True),
+        "runs of the function after forward, after backward": lambda: [runs(0), runs(1)],
         "runs of the function after two backwards": lambda: runs(2),
         "is the first run recorded, is the second?": recorded,
+        "x asks for no gradient, w and v do: do those of the second run?": asked,
         "an input was changed in place before backward": changed,
     }
 
@@ -230,6 +248,20 @@ memory_checkpoint.mistake(
     "the function is kept as ctx.function, where the engine keeps the class", swap=[("ctx.rerun = function", "ctx.function = function"),
                                                                                 ("ctx.rerun(", "ctx.function(")],
     hint=["The engine looks into ctx.function for the class whose backward it calls.", "Another name: ctx.rerun."])
+memory_checkpoint.mistake(
+    "backward returns what `result.backward(grad)` returns: nothing", swap=(
+        "        result.backward(grad)\n        return tuple(leaf.grad for leaf in leaves)", "        return result.backward(grad)"),
+    hint=["Where does backward leave the gradients, and what does it return?", "`tuple(leaf.grad for leaf in leaves)`."])
+memory_checkpoint.mistake(
+    "a leaf without a gradient is asked for its array", swap=("tuple(leaf.grad for leaf in leaves)", "tuple(leaf.grad.data for leaf in leaves)"),
+    hint=["What is the `grad` of a leaf that asks for none?", "Return `leaf.grad` itself: a tensor, or None."])
+memory_checkpoint.mistake(
+    "the function is kept as ctx.segment, which the engine looks into", swap=[("ctx.rerun = function", "ctx.segment = function"),
+                                                                           ("ctx.rerun(", "ctx.segment(")],
+    hint=["Which two names are taken, says the docstring?", "Another name: ctx.rerun."])
+memory_checkpoint.mistake(
+    "the function gets one list, not one tensor after the other", swap=("function(*[Tensor(array) for array in arrays])", "function([Tensor(array) for array in arrays])"),
+    hint=["How many arguments has function(x, w, v)?", "A star before the list: `function(*tensors)`."])
 memory_checkpoint.mistake(
     "only the first input gets a gradient", swap=("tuple(leaf.grad for leaf in leaves)", "leaves[0].grad"),
     hint=["How many inputs are there?", "One gradient for each, in a tuple."])

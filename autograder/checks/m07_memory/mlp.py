@@ -51,6 +51,12 @@ memory_mlp.mistake(
     "gelu is counted for the output as well, after which there is none", swap=("sizes[1:-1]", "sizes[1:]"),
     hint=["After which layers does an activation come?", "Not after the last: `sizes[1:-1]`."])
 memory_mlp.mistake(
+    "gelu is counted for x as well, before which there is none", swap=("sum(sizes[1:-1])", "sum(sizes[:-1])"),
+    hint=["After which layers does an activation come?", "x is data, not the result of one: `sizes[1:-1]`."])
+memory_mlp.mistake(
+    "gelu's input, its result, and the next layer's input are counted as three", swap=("numbers += sum(sizes[1:-1])", "numbers += 2 * sum(sizes[1:-1])"),
+    hint=["gelu's result is the next layer's input: how many arrays is that?", "Two for each hidden size: before gelu, and after."])
+memory_mlp.mistake(
     "everything is doubled for gelu, x and the logits, too", swap=("numbers += sum(sizes[1:-1])", "numbers *= 2"),
     hint=["gelu keeps one more array. For which sizes?", "Only the hidden ones: `sizes[1:-1]`."])
 memory_mlp.mistake(

@@ -152,6 +152,20 @@ memory_replay.mistake(
     "the generator is not put back after a later call", swap=("        generator.bit_generator.state = now\n", ""),
     hint=["Who draws after the second call gets numbers that were there before.", "Note the state before a later call, and assign it after."])
 memory_replay.mistake(
+    "after a later call the generator is where the first call began", swap=("generator.bit_generator.state = now", "generator.bit_generator.state = first"),
+    hint=["Where was the generator right before this later call?", "Two states are kept: `first`, and `now`, which goes back in at the end."])
+memory_replay.mistake(
+    "the generator is kept, not its state", swap=[("now = generator.bit_generator.state", "now = generator"), ("state = first", "state = first.bit_generator.state"),
+                                                  ("state = now", "state = now.bit_generator.state")],
+    hint=["Your name holds the generator, and that one moves on.", "`generator.bit_generator.state` gives a copy of where it is."])
+memory_replay.mistake(
+    "`first` is a global name, one for all functions", swap=[
+        ("    first = None\n", "    global first\n    first = None\n"), ("        nonlocal first\n", "        global first\n")],
+    hint=["Two replayable functions: how many beginnings are there?", "A name of `replayable` itself, and `nonlocal` in `run`."])
+memory_replay.mistake(
+    "the second function does not take inputs", swap=[("def run(*inputs)", "def run()"), ("function(*inputs)", "function()")],
+    hint="`run` is called as the function would be: `def run(*inputs)`, and hand them on.")
+memory_replay.mistake(
     "the generator is put back after the first call, too", source='''
 def replayable(function):
     first = None

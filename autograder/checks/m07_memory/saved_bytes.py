@@ -39,6 +39,10 @@ def memory_saved_bytes(student, rng, tools):
         w = tensor(k, m)
         return count((tensor(n, 3) @ w[:3]).tanh(), without=[w])
 
+    def part_of_a_sum():
+        h = (tensor(n, k) + tensor(n, k))[1:]
+        return count(h * h)
+
     def without_a_view():
         x = tensor(n, k)
         return count((x * x.mT.mT).exp(), without=[x.reshape(k * n)])
@@ -74,6 +78,7 @@ def memory_saved_bytes(student, rng, tools):
         "float32 and float64 in one graph": two_types,
         "views of x (reshape, mT)": views,
         "a slice of a weight, without the weight": part_of_a_parameter,
+        "h = (x + y)[1:], a slice, then h · h": part_of_a_sum,
         "without a view of x": without_a_view,
         "dropout: a mask of booleans": mask,
         "asked three times, twice without x": called_twice,
@@ -105,6 +110,31 @@ memory_saved_bytes.mistake(
                                              "(node.kept_arrays() if isinstance(node, Context) else [])"),
                                             ("id(owner(x.data)) for x", "id(x.data) for x")],
     hint=["x.reshape(…) and x are one piece of memory. How would your dict know?", "Take `owner(…)` before you ask for an id, on both sides."])
+memory_saved_bytes.mistake(
+    "each owner counts once, but with the bytes of its view", source='''
+def saved_bytes(tensor, without=()):
+    seen = {id(owner(x.data)) for x in without}
+    total = 0
+    for node in topological_order([tensor.grad_fn or tensor]):
+        if isinstance(node, Context):
+            for array in node.kept_arrays():
+                if id(owner(array)) not in seen:
+                    seen.add(id(owner(array)))
+                    total += array.nbytes
+    return total
+''', hint=["A slice of two rows is kept. May the other rows be freed?", "`owner(array).nbytes`: a view holds all of the memory."])
+memory_saved_bytes.mistake(
+    "the bytes of `without` are subtracted, kept or not", source='''
+def saved_bytes(tensor, without=()):
+    arrays = {}
+    for node in topological_order([tensor.grad_fn or tensor]):
+        if isinstance(node, Context):
+            arrays |= {id(owner(array)): owner(array) for array in node.kept_arrays()}
+    return sum(array.nbytes for array in arrays.values()) - sum(x.data.nbytes for x in without)
+''', hint=["Is everything in `without` kept by somebody?", "Leave an array out where you find it, instead of subtracting at the end."])
+memory_saved_bytes.mistake(
+    "the walk starts at the tensor, where it ends, too", swap=("[tensor.grad_fn or tensor]", "[tensor]"),
+    hint=["What was computed from what, the nodes know, not the tensors.", "The root is `tensor.grad_fn`; for a leaf, the tensor itself."])
 memory_saved_bytes.mistake(
     "`without` is not looked at", swap=("if id(array) not in known:", "if True:"),
     hint=["Weights are there anyway. Who takes them out?", "Skip an array whose id is among those of `without`."])

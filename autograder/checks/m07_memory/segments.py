@@ -8,7 +8,7 @@ from autograder.checks.check import check
 @check("memory.segments", points=3, needs=("memory.checkpoint", "memory.replay"))
 def memory_segments(student, rng, tools):
     """The same network, and of each segment only its start is kept."""
-    n, k, layers = int(rng.integers(3, 5)), int(rng.integers(6, 8)), 7
+    n, k, layers = int(rng.choice([2, 3, 6, 8])), int(rng.integers(4, 6)), 7
     seed = int(rng.integers(1, 10_000))
     x_array, upstream = rng.normal(size=(n, k)), rng.normal(size=(n, k))
     w_arrays = [rng.normal(size=(k, k)) / 2 for _ in range(layers)]
@@ -25,18 +25,11 @@ def memory_segments(student, rng, tools):
         weights = [student.Tensor(w, requires_grad=True) for w in w_arrays]
         return student.in_segments(layer, x, weights, length), x, weights
 
-    def value(layer, length):
-        return build(layer, length)[0].data
-
     def gradients(layer, length, data=False):
+        """Of x, where it asks for one, and of the weights."""
         out, x, weights = build(layer, length, data)
         out.backward(upstream)
-        return np.stack([w.grad.data for w in weights])
-
-    def gradient_of_x():
-        out, x, _ = build(tanh_layer, 3)
-        out.backward(upstream)
-        return x.grad.data
+        return np.concatenate([t.grad.data.ravel() for t in ([] if data else [x]) + weights])
 
     def checkpoints(length):
         out, _, _ = build(tanh_layer, length)
@@ -50,7 +43,7 @@ def memory_segments(student, rng, tools):
 
     def kept(length):
         arrays = {id(a): a for node in checkpoints(length) for a in node.kept_arrays()}
-        return sum(a.shape == (n, k) for a in arrays.values())
+        return sum(a.size for a in arrays.values() if a.shape == (n, k))
 
     def runs(length, backward):
         calls = []
@@ -64,41 +57,32 @@ def memory_segments(student, rng, tools):
             out.backward(upstream)
         return len(calls)
 
-    def draws_afterwards():
-        out, _, _ = build(dropout_layer, 3)
+    def draws():
+        """The value with dropout, and what others draw before and after backward."""
+        out, _, _ = build(dropout_layer, 2)
         between = student.default_generator().random(3)
         out.backward(upstream)
-        return np.concatenate([between, student.default_generator().random(3)])
-
-    def list_untouched():
-        weights = [student.Tensor(w, requires_grad=True) for w in w_arrays]
-        student.in_segments(tanh_layer, student.Tensor(x_array), weights, 3)
-        return [len(weights), float(sum(w.data.sum() for w in weights))]
+        return np.concatenate([out.data.ravel(), between, student.default_generator().random(3)])
 
     return {
         "input": f"x ({n}, {k}), {layers} layers",
-        "segments of 3, 3, 1: the value": lambda: value(tanh_layer, 3),
-        "segments of 3, 3, 1: gradients of the weights": lambda: gradients(tanh_layer, 3),
-        "segments of 3, 3, 1: x.grad": gradient_of_x,
+        "segments of 3, 3, 1: the value": lambda: build(tanh_layer, 3)[0].data,
+        "segments of 3, 3, 1: gradients of x and the weights": lambda: gradients(tanh_layer, 3),
         "x is data, asks for no gradient: gradients of the weights": lambda: gradients(tanh_layer, 3, data=True),
-        "one segment: gradients of the weights": lambda: gradients(tanh_layer, 9),
-        "with dropout: the value": lambda: value(dropout_layer, 2),
-        "with dropout: gradients of the weights": lambda: gradients(dropout_layer, 2),
-        "with dropout: what others draw before and after backward": draws_afterwards,
+        "with dropout: the value, and what others draw before and after backward": draws,
+        "with dropout: gradients of x and the weights": lambda: gradients(dropout_layer, 2),
         "segments of 3: nodes in the graph": lambda: len(checkpoints(3)),
         "segments of 2: nodes in the graph": lambda: len(checkpoints(2)),
-        "segments of 3: kept arrays of the shape of x": lambda: kept(3),
-        "segments of 2: kept arrays of the shape of x": lambda: kept(2),
-        "one segment: kept arrays of the shape of x": lambda: kept(9),
-        "runs of a layer after forward": lambda: runs(3, False),
-        "runs of a layer after backward": lambda: runs(3, True),
-        "the weights afterwards": list_untouched,
+        "segments of 3: numbers kept, without those of the weights": lambda: kept(3),
+        "segments of 2: numbers kept, without those of the weights": lambda: kept(2),
+        "one segment: numbers kept, without those of the weights": lambda: kept(9),
+        "runs of a layer after forward, after backward": lambda: [runs(3, False), runs(3, True)],
     }
 
 
 memory_segments.mistake(
-    "without `replayable` the second run throws new dice", swap=("replayable(run)", "run"),
-    hint=["With dropout: which mask has the second run?", "`checkpoint(replayable(run), …)`."])
+    "the second run throws new dice: what is checkpointed is not `replayable`", swap=("replayable(run)", "run"),
+    hint=["With dropout: which mask has the second run?", "`checkpoint(replayable(run), …)`: the function inside is the one that runs again."])
 memory_segments.mistake(
     "one `replayable` for all segments: each of them starts from the dice of the first", swap=[
         ("    for start in range", "    once = replayable(run)\n    for start in range"), ("checkpoint(replayable(run)", "checkpoint(once")],
@@ -157,6 +141,12 @@ def in_segments(layer, x, weights, length):
 memory_segments.mistake(
     "`length` is taken for the number of segments", swap=("    for start in range", "    length = -(-len(weights) // length)\n    for start in range"),
     hint=["Seven layers in segments of 3: how many checkpoints?", "`range(0, len(weights), length)`."])
+memory_segments.mistake(
+    "the slice ends at `length`, not `length` further on", swap=("weights[start:start + length]", "weights[start:length]"),
+    hint=["Which weights has the second segment?", "`weights[start:start + length]`."])
+memory_segments.mistake(
+    "a segment starts at every layer: most are computed several times", swap=("range(0, len(weights), length)", "range(0, len(weights))"),
+    hint=["Where does the second segment start?", "`range(0, len(weights), length)`."])
 memory_segments.mistake(
     "layers that do not fill a segment are left out", swap=("range(0, len(weights), length)", "range(0, len(weights) - length + 1, length)"),
     hint=["Seven layers in segments of 3: where is the last?", "The last slice may be shorter."])

@@ -25,7 +25,7 @@ def memory_state(student, rng, tools):
         return optimizer
 
     def count(optimizer):
-        return [int(number) for number in student.training_bytes(optimizer)]
+        return np.atleast_1d(student.training_bytes(optimizer)).astype(int)
 
     def adam(some):
         return student.Adam(some, lr=0.01)
@@ -41,7 +41,7 @@ def memory_state(student, rng, tools):
     def untouched():
         optimizer = stepped(adam)
         count(optimizer)
-        return [float(np.sum(p.data)) for p in optimizer.parameters] + count(optimizer)
+        return [float(np.sum(p.data)) for p in optimizer.parameters] + list(count(optimizer))
 
     return {
         "input": f"parameters of the shapes ({n}, {k}) in float64, ({k}, {m}) and ({m},) in float32",
@@ -87,6 +87,16 @@ def training_bytes(optimizer):
 memory_state.mistake(
     "sys.getsizeof of the tensor's array adds Python's own bytes", swap=("sum(p.data.nbytes for", "sum(p.data.__sizeof__() for"),
     hint=["Your numbers are a little too large, by the same for each array.", "`nbytes` is the numbers alone."])
+memory_state.mistake(
+    "m and v are taken to be there", swap=("sum(array.nbytes for array in arrays)", "sum(state['m'].nbytes + state['v'].nbytes for state in optimizer.state)"),
+    hint=["What is in the dict before the first step? And with SGD?", "Go over `state.values()`, whatever the names are."])
+memory_state.mistake(
+    "tensors are looked for in the state, where arrays are", swap=[("isinstance(value, np.ndarray)", "isinstance(value, Tensor)")],
+    hint=["What does the docstring say is in the dict?", "`isinstance(value, np.ndarray)`."])
+memory_state.mistake(
+    "one sum comes back, not three", swap=("return parameters, gradients, sum(array.nbytes for array in arrays)",
+                                          "return parameters + gradients + sum(array.nbytes for array in arrays)"),
+    hint="Parameters, gradients and state, three numbers: the first line of the docstring.")
 memory_state.mistake(
     "only one of the two arrays of Adam", swap=("for value in state.values()", "for value in [v for k, v in state.items() if k != 'm']"),
     hint=["Adam has m and v.", "All values of each dict that are arrays."])
