@@ -81,6 +81,8 @@ def key_of(args):
     numbers = tuple(c_number(x) for x in args if not isinstance(x, ag.Node))
     return numbers, tuple(x.requires_grad for x in args if isinstance(x, ag.Node))
 ''', hint="f(x, 2) and f(2, x) are two texts, if f computes a difference.")
+key.variant("the parts of a pair in another order: nothing reads them", swap=(NODE, '(x.requires_grad, "node")'))
+key.variant("the parts of a number's pair in another order", swap=(NUMBER, '(c_number(x), "number")'))
 key.variant("one text", source='''
 def key_of(args):
     parts = []

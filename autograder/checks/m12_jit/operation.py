@@ -28,6 +28,8 @@ def operation(student, rng, tools):
     def refused(name, *args):
         try:
             node = student.operation(name, *args)
+        except NotImplementedError:
+            raise
         except Exception as error:
             return type(error).__name__
         return f"no error, but {node!r}"
@@ -53,6 +55,7 @@ def operation(student, rng, tools):
         "constants of leaky_relu": lambda: student.operation("leaky_relu", x).attrs["negative_slope"],
         "constants of leaky_relu, given": lambda: student.operation("leaky_relu", x, negative_slope=slope).attrs["negative_slope"],
         "an unknown operation": lambda: refused("no_such_operation", x),
+        "a text as an argument": lambda: refused("mul", x, "0.5"),
         "an array as an argument": lambda: refused("add", x, np.array([number, slope])),
     }
 
@@ -120,3 +123,5 @@ def operation(name, *args, **attrs):
     out.wants = any(out.needs)
     return out
 ''')
+operation.variant("the two types in another order", swap=("(Traced, Real)", "(Real, Traced)"))
+operation.variant("needs in a list: they are only read", swap=("tuple(needs)", "needs"))
