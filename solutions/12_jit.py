@@ -256,7 +256,7 @@ draw(formula(Traced(), Traced()))
 
 # %% given
 def chain_of(end):
-    """(leaves, operations) that a result is computed from; each operation once, after its inputs."""
+    """(leaves, operations) that a result is computed from; each once, after its inputs."""
     leaves, body, seen = [], [], set()
 
     def visit(node):
@@ -316,9 +316,9 @@ def kernel_text(name, inputs, lines, outputs):
     lines     of C, each of them complete
     outputs   names of values that are stored: ["mul_6"]
 
-    Arguments of the kernel: a `__global const float *` for each input, a `__global float *` for each
-    output, in their orders, then `const int n`. Work-item i has number i of all of them. More than
-    n of them may start. Values are of type V.
+    Arguments of the kernel: a `__global const float *` for each input, a `__global float *` for
+    each output, in their orders, then `const int n`. Work-item i has number i of all of them. More
+    than n of them may start. Values are of type V.
 
     >>> print(kernel_text("twice", ["v0"], ["const V add_1 = ADD(v0, v0);"], ["add_1"]))
     __kernel void twice(__global const float *in_v0, __global float *out_add_1, const int n)
@@ -674,7 +674,8 @@ def swing(t, k):
 
 
 t, k = normal(7), normal(7)
-for function in (swing, fuse(swing), ag.jit_compile(lambda t, k: ag.primitive("damped")(t, k) * t + k)):
+engines = ag.jit_compile(lambda t, k: ag.primitive("damped")(t, k) * t + k)
+for function in (swing, fuse(swing), engines):
     with device.watch() as launches:
         found = forward_and_backward(function, t, k)
     print(len(launches), "launches; the gradient of t begins with", found[1][:3])
@@ -830,8 +831,8 @@ def device_seconds(function):
     return min(times)
 
 
-gain = {name: device_seconds(function) / device_seconds(ag.jit_compile(engines))
-        for name, function, engines in (("cheap", cheap, cheap), ("formula", five, five))}
+gain = {name: device_seconds(function) / device_seconds(ag.jit_compile(function))
+        for name, function in (("cheap", cheap), ("formula", five))}
 guess.compare(**gain)
 
 # %% [markdown]
@@ -844,7 +845,8 @@ guess.compare(**gain)
 # And small tensors? There no memory is moved to speak of. There are launches, and what Python does for each.
 
 # %% demo
-sizes = [2**e for e in ((4, 7, 10, 12, 14, 16, 18, 20) if not device.found.is_interpreter else (2, 5))]
+slow = device.found.is_interpreter
+sizes = [2**e for e in ((2, 5) if slow else (4, 7, 10, 12, 14, 16, 18, 20))]
 curves = {"one by one": [], "fused": [], "one by one / bytes": []}
 fast = ag.jit_compile(cheap)
 with ag.no_grad():
