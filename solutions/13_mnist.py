@@ -618,19 +618,20 @@ plot_lines(range(1, EPOCHS + 1), {"known": 100 * shares[:, 0], "unseen": 100 * s
 # %% demo
 with ag.no_grad():
     answers = model(on_device(as_rows(images[unseen]))).to_host().argmax(axis=1)
-wrong = unseen[answers != labels[unseen]][:14]
+wrong = unseen[answers != labels[unseen]][:10]
 told = [f"{labels[k]}→{answer}" for k, answer in zip(wrong, answers[answers != labels[unseen]])]
-show_pictures(images[wrong] if len(wrong) else images[:1], "Misread: " + ", ".join(told))
+show_pictures(images[wrong] if len(wrong) else images[:1], "Misread: " + " ".join(told))
 
 # %% [markdown]
-# And what does a unit of the first layer look for? Its 784 weights, as a picture: blue where ink counts for it, red where ink
-# counts against it.
+# And what has a unit of the first layer learned? How its 784 weights have changed since the start, as a picture: blue where
+# ink now counts for it, red where ink counts against it.
 
 # %% demo
-filters = model.parameters()[0].to_host().T.reshape(HIDDEN, *images[0].shape)
-strongest = filters[np.argsort(-np.linalg.norm(filters, axis=(1, 2)))[:14]]
-reach = np.abs(strongest).max()
-show_pictures(strongest, "What 14 of the units look for", cmap="RdBu", vmin=-reach, vmax=reach)
+change = model.parameters()[0].to_host() - network().parameters()[0].to_host()
+change = change.T.reshape(HIDDEN, *images[0].shape)
+most = change[np.argsort(-np.linalg.norm(change, axis=(1, 2)))[:10]]
+reach = np.abs(most).max()
+show_pictures(most, "The ten units that have learned most", "RdBu", vmin=-reach, vmax=reach)
 
 # %% [markdown]
 # ## What the device does
@@ -657,14 +658,20 @@ busy_guess.compare(in_python=100 * seen_python.busy / seen_python.wall,
 print("\n" + seen_replayed.table())
 
 # %% demo
-plot_timeline(watch(plain, 2).timeline(), "Two steps in Python")
+def quickest(step):
+    """Two steps, watched; the quickest of twenty tries, since other programs disturb."""
+    return min((watch(step, 2) for _ in range(20)), key=lambda seen: seen.wall)
+
+
+plot_timeline(quickest(plain).timeline(), "Two steps in Python")
 
 # %% demo
-plot_timeline(watch(captured, 2).timeline(), "Two steps replayed")
+plot_timeline(quickest(captured).timeline(), "Two steps replayed")
 
 # %% [markdown]
 # Compare the two time axes first. Then the gaps: where no lane has a bar, the device waits for the next command. In Python,
-# it waits for Python. Replayed, what is left of the gaps is the driver's own price of a launch.
+# it waits for Python. Replayed, what is left of the gaps is the driver's own price of a launch. (To watch takes time, too: both
+# are quicker when nobody looks.)
 #
 # Most launches are tiny, and many of them belong to your cross-entropy. Take the finished one, and layers whose product,
 # bias and ReLU are one launch (`tinygrad_cl.netcl.nn`): fewer commands. Guess: how many does a step have left, and how many
@@ -738,7 +745,7 @@ def numpy_step(start, lr=0.002):
 
     return step
 
-
+# %% demo
 def torch_step(start, lr=0.002):
     import torch
     w1, b1, w2, b2 = parameters = [torch.tensor(p.to_host(), requires_grad=True) for p in start]
@@ -824,7 +831,8 @@ seconds = {name: [] for name in contenders()}
 for size in sizes:
     for name, (step, convert, _) in contenders().items():
         batch = [convert(array) for array in some_batch(size)]
-        seconds[name].append(seconds_per_step(step, *batch, rounds=4, steps=5))
+        slow = seconds[name] and not seconds[name][-1] < 0.05  # nobody waits for what takes long
+        seconds[name].append(np.nan if slow else seconds_per_step(step, *batch, rounds=4, steps=5))
 faster = np.divide(seconds["NumPy, by hand"], seconds["yours, captured"])
 race_guess.compare(with_10=faster[0], with_1000=faster[-1])
 plot_times(sizes, seconds, f"One training step on {device.found.name}", "pictures in a batch")

@@ -111,3 +111,8 @@ def accuracy(model, images, labels, size=500):
         hits += int((np.argsort(-logits, axis=1, kind="stable")[:, 0] == y).sum())
     return hits / len(labels)
 ''')
+accuracy.variant("there are as many labels, in the loop", swap=("range(0, len(images), size)", "range(0, len(labels), size)"))
+accuracy.variant("there are as many labels, at the end", swap=("right / len(images)", "right / len(labels)"))
+accuracy.variant("the model takes an array to the device itself", swap=("on_device(as_rows(images[start:start + size]))", "as_rows(images[start:start + size])"))
+accuracy.variant("the classes are the last axis", swap=("argmax(axis=1)", "argmax(axis=-1)"))
+accuracy.variant("NumPy's float64 is a float", swap=("return float(right / len(images))", "return right / len(images)"))

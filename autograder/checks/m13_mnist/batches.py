@@ -36,7 +36,7 @@ def batches(student, rng, tools):
     def resumed():
         loader = make()
         loader.epoch = 7
-        return pixels(loader)
+        return pixels(loader) + pixels(loader)
 
     def kinds():
         x, y = next(iter(make()))
@@ -50,7 +50,7 @@ def batches(student, rng, tools):
         "y in epoch 1": lambda: second(targets),
         "x after an epoch that was left early": left_early,
         "x of another seed": lambda: pixels(make(seed + 1)),
-        "x when epoch is set to 7": resumed,
+        "x in two epochs, when epoch is set to 7": resumed,
         "x, batches that fill the epoch": lambda: pixels(make(size=n)),
         "len(): 5, 4 and all in a batch": lambda: [len(make()), len(make(size=4)), len(make(size=n))],
         "batches in an epoch": lambda: [sum(1 for _ in make()), sum(1 for _ in make(size=n))],

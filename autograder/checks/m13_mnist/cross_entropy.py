@@ -103,3 +103,7 @@ def cross_entropy(logits, targets):
 ''')
 cross_entropy.variant("logsumexp of the engine", swap=[("    " + Z + "\n", "    z = logits\n"),
                       ("ag.log(ag.sum(ag.exp(z), axis=1, keepdims=True))", "ag.logsumexp(logits, axis=1, keepdims=True)")])
+cross_entropy.variant("the classes are the last axis: the maximum", swap=("ag.max(logits, axis=1,", "ag.max(logits, axis=-1,"))
+cross_entropy.variant("the classes are the last axis: the sum", swap=("ag.exp(z), axis=1,", "ag.exp(z), axis=-1,"))
+for rows in ("log_sum", "targets", "z"):
+    cross_entropy.variant(f"{rows} has as many rows", swap=("logits.shape[0]", f"{rows}.shape[0]"))

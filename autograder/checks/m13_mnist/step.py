@@ -151,3 +151,4 @@ class Step:
 make_step = Step
 ''')
 step.variant("zero_grad after forward, and again at the end", swap=[(ZERO, ""), (BACKWARD, ZERO + BACKWARD)])
+step.variant("the Node itself, which can be read as well", swap=("return loss.value", "return loss"))
