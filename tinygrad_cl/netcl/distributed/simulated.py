@@ -1,0 +1,231 @@
+"""Several processes played within one: threads that take turns, and messages that are counted.
+
+What a program says to MPI can be tried here without MPI, in a moment, and every time the same. The
+communicator has mpi4py's names, so the same program runs in real processes (`launch.start`).
+"""
+
+import pickle
+import threading
+from collections import deque
+
+import numpy as np
+
+
+class WaitsForEver(RuntimeError):
+    """Processes wait for something that none of the others will do."""
+
+
+class BadMessage(ValueError):
+    """A call that MPI would refuse, or answer with garbage."""
+
+
+class Abandoned(BaseException):
+    """Another process has failed: this one ends, too."""
+
+
+def simulate(program, size):
+    """Run program(comm) in `size` simulated processes: (their results, what each of them sent).
+
+    What was sent is a list for each process, with (name of the call, bytes) for each call. An error
+    in one process ends all of them, and is raised here.
+
+    >>> def program(comm):
+    ...     total = np.empty(1)
+    ...     comm.Allreduce(np.array([comm.rank + 1.0]), total)
+    ...     return total.item()
+    >>> simulate(program, 3)
+    ([6.0, 6.0, 6.0], [[('Allreduce', 8)], [('Allreduce', 8)], [('Allreduce', 8)]])
+    """
+    world = World(size)
+    processes = [SimulatedComm(world, rank) for rank in range(size)]
+    results = [None] * size
+
+    def run(comm):
+        try:
+            world.wait_for_turn(comm.rank)
+            results[comm.rank] = program(comm)
+            world.end(comm.rank)
+        except Abandoned:
+            pass
+        except BaseException as error:
+            world.fail(error)
+
+    threads = [threading.Thread(target=run, args=(comm,), daemon=True) for comm in processes]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        world.fail(Abandoned())  # matters if the wait above was interrupted
+    if not isinstance(world.failure, Abandoned):
+        raise world.failure
+    return results, [comm.sent for comm in processes]
+
+
+class World:
+    """Whose turn it is. A process keeps its turn until it has to wait, so nothing here can race."""
+
+    def __init__(self, size):
+        self.size = size
+        self.turn = 0
+        self.waiting = {}  # process: (is what it waits for there?, what that is)
+        self.ended = set()
+        self.failure = None
+        self.meetings = []  # each collective call: (its name, {process: what it brings})
+        self.letters = {}   # (from, to): what was sent and not yet received
+        self.changed = threading.Condition()
+
+    def wait_for_turn(self, rank):
+        with self.changed:
+            self.changed.wait_for(lambda: self.turn == rank or self.failure is not None)
+            if self.failure is not None:
+                raise Abandoned
+
+    def wait_until(self, rank, ready, what):
+        """Let the others run until ready()."""
+        if not ready():
+            self.waiting[rank] = ready, what
+            self.pass_on(rank)
+            self.wait_for_turn(rank)
+            del self.waiting[rank]
+
+    def pass_on(self, rank):
+        """Give the turn to the next process that can go on."""
+        others = [(rank + step) % self.size for step in range(1, self.size + 1)]
+        able = [other for other in others if other not in self.ended
+                and (other not in self.waiting or self.waiting[other][0]())]
+        if able:
+            with self.changed:
+                self.turn = able[0]
+                self.changed.notify_all()
+        elif len(self.ended) < self.size:
+            said = [f"process {rank} " + ("has ended" if rank in self.ended
+                                          else f"waits in {self.waiting[rank][1]}")
+                    for rank in range(self.size)]
+            raise WaitsForEver("; ".join(said))
+
+    def end(self, rank):
+        self.ended.add(rank)
+        self.pass_on(rank)
+
+    def fail(self, error):
+        with self.changed:
+            if self.failure is None:
+                self.failure = error
+            self.changed.notify_all()
+
+
+class SimulatedComm:
+    """What is used of mpi4py's communicators here.
+
+    rank, size   the number of this process, and how many there are
+    sent         what it has sent: (name of the call, bytes) for each call
+    """
+
+    def __init__(self, world, rank):
+        self.rank, self.size = rank, world.size
+        self.sent = []
+        self.world = world
+        self.calls = 0  # collective ones: the first of each process belong together, and so on
+
+    def Get_rank(self):
+        return self.rank
+
+    def Get_size(self):
+        return self.size
+
+    def Allreduce(self, send, receive):
+        """Fill the array `receive` with the sum of all processes' arrays `send`."""
+        self.started("Allreduce", send, receive).Wait()
+
+    def Iallreduce(self, send, receive):
+        """Begin an Allreduce and return at once. `receive` holds the sum after Wait() of what is
+        returned; until then, both arrays belong to MPI.
+        """
+        return self.started("Iallreduce", send, receive)
+
+    def started(self, name, send, receive):
+        for array, what in ((send, "sent"), (receive, "received")):
+            if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
+                raise BadMessage(f"what is {what} by {name} is an array whose numbers lie in one "
+                                 f"piece, not {type(array).__name__}: np.ascontiguousarray helps")
+        if np.may_share_memory(send, receive):
+            raise BadMessage(f"{name} needs an array of its own for the result")
+        if (send.size, send.dtype) != (receive.size, receive.dtype):
+            raise BadMessage(f"{name} sends {send.size} numbers of {send.dtype}, but there is room "
+                             f"for {receive.size} of {receive.dtype}")
+        number = self.meet(name, send.copy(), send.nbytes)
+        if receive.dtype.kind == "f":
+            receive.fill(np.nan)  # who reads it too early shall see it
+        return Request(self, number, send, receive)
+
+    def allgather(self, thing):
+        """The list of what each process brings."""
+        number = self.meet("allgather", pickle.dumps(thing), bytes_of(thing))
+        return [pickle.loads(brought) for brought in self.everything(number)]
+
+    def Barrier(self):
+        """Wait until every process is here."""
+        self.everything(self.meet("Barrier", None, 0))
+
+    def sendrecv(self, thing, dest, sendtag=0, recvbuf=None, source=None):
+        """Send `thing` to process `dest` and return what process `source` sends to this one."""
+        for number in (dest, source):
+            if number not in range(self.size):
+                raise BadMessage(f"there is no process {number}: dest=… and source=… are 0 to "
+                                 f"{self.size - 1}")
+        self.sent.append(("sendrecv", bytes_of(thing)))
+        self.world.letters.setdefault((self.rank, dest), deque()).append(pickle.dumps(thing))
+        box = self.world.letters.setdefault((source, self.rank), deque())
+        self.world.wait_until(self.rank, lambda: bool(box), f"sendrecv, for process {source}")
+        return pickle.loads(box.popleft())
+
+    def meet(self, name, brought, nbytes):
+        """Bring something to the next collective call; its number."""
+        number, meetings = self.calls, self.world.meetings
+        self.calls += 1
+        self.sent.append((name, nbytes))
+        if number == len(meetings):
+            meetings.append((name, {}))
+        if meetings[number][0] != name:
+            raise BadMessage(f"process {self.rank} calls {name} where another one calls "
+                             f"{meetings[number][0]}")
+        meetings[number][1][self.rank] = brought
+        return number
+
+    def everything(self, number):
+        """What all have brought to a collective call, once they all are there."""
+        name, brought = self.world.meetings[number]
+        self.world.wait_until(self.rank, lambda: len(brought) == self.size,
+                              f"{name}, its collective call number {number + 1}")
+        return [brought[rank] for rank in range(self.size)]
+
+
+class Request:
+    """An Allreduce on its way."""
+
+    def __init__(self, comm, number, send, receive):
+        self.comm, self.number, self.send, self.receive = comm, number, send, receive
+
+    def Wait(self):
+        """Wait until it is done; the array that receives holds the sum then."""
+        arrays = self.comm.everything(self.number)
+        if not np.array_equal(self.send, arrays[self.comm.rank], equal_nan=True):
+            raise BadMessage("the array was changed while it was being sent: leave it alone until "
+                             "Wait()")
+        if len({(array.size, array.dtype) for array in arrays}) > 1:
+            raise BadMessage("the processes send " + ", ".join(
+                f"{array.size} numbers of {array.dtype}" for array in arrays))
+        self.receive[...] = sum(array.ravel() for array in arrays).reshape(self.receive.shape)
+
+    wait = Wait
+
+
+def bytes_of(thing):
+    """The bytes of the numbers in a message; what is around them is not counted."""
+    if isinstance(thing, (list, tuple)):
+        return sum(map(bytes_of, thing))
+    if isinstance(thing, dict):
+        return bytes_of(list(thing.values()))
+    return 0 if thing is None else np.asarray(thing).nbytes
