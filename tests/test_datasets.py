@@ -25,6 +25,13 @@ def test_the_digits_are_all_there():
     assert np.bincount(labels).tolist() == [178, 182, 177, 183, 181, 182, 181, 179, 174, 180]
 
 
+def test_the_5000_of_mnist_are_all_there():
+    images, labels = datasets.load_mnist()
+    assert images.shape == (5000, 28, 28) and images.dtype == labels.dtype == np.uint8
+    assert (images.min(), images.max(), int(images.sum(dtype=int))) == (0, 255, 131267102)
+    assert np.bincount(labels).tolist() == [500] * 10
+
+
 def test_every_data_set_has_its_licence_beside_it():
     folder = paths.ROOT / "tinygrad_cl" / "datasets"
     for file in folder.glob("*.npz"):

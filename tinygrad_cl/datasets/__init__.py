@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["load_digits"]
+__all__ = ["load_digits", "load_mnist"]
 
 
 def load_digits():
@@ -21,6 +21,19 @@ def load_digits():
     ((1797, 8, 8), array([0, 1, 2, 3, 4], dtype=uint8))
     """
     return load("digits", "images", "labels")
+
+
+def load_mnist():
+    """5,000 handwritten digits of the MNIST database, 28 by 28 pixels: (images, labels).
+
+    images   (5000, 28, 28), whole numbers from 0, white, to 255, black; uint8
+    labels   (5000,), which digit it is: 500 of each, sorted; uint8
+
+    >>> images, labels = load_mnist()
+    >>> images.shape, labels[::1000]
+    ((5000, 28, 28), array([0, 2, 4, 6, 8], dtype=uint8))
+    """
+    return load("mnist", "images", "labels")
 
 
 def load(name, *arrays):

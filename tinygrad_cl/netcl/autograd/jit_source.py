@@ -17,7 +17,6 @@ the gradient of what the input is:
 import re
 
 
-
 def name_nodes(leaves, body):
     """{TraceNode: its name in C}: v0, v1, … for the inputs, and then mul_2, tanh_3, …"""
     names = {leaf: f"v{number}" for number, leaf in enumerate(leaves)}
@@ -38,14 +37,29 @@ def call(node, names):
 
 
 def forward_lines(body, names):
-    """The line of each operation."""
+    """A line of C for each operation, in order: `const V mul_2 = MUL(v0, v1);`.
+
+    body    operations, each after its inputs. node.primitive.forward(inputs in C, node.attrs) gives
+            the expression, and texts(node, names) the inputs in C
+    names   {node: its name in C}
+    """
     return [f"const V {names[node]} = "
             f"{node.primitive.forward(texts(node, names), node.attrs)};"
             for node in body]
 
 
 def backward_lines(end, body, names, upstream):
-    """(lines, {TraceNode: the name of its gradient}), where `upstream` is the name of end's."""
+    """(lines of C, {node: the name of its gradient}), from the end of a chain back to its start.
+
+    end        the node whose gradient is there already, under the name `upstream`
+    body       the operations, each after its inputs; `end` is the last one, or there are none
+    names      {node: its name in C}; the gradient of a node called mul_2 is called g_mul_2
+
+    node.primitive.backward(inputs in C, name of the node's gradient, node.attrs, name of the node)
+    gives an expression for each input, or None. The first contribution to a gradient is a line
+    `V g_v0 = …;`, each further one `g_v0 += …;`. None is written for an input whose entry in
+    node.needs is False, nor where node.primitive.backward is None.
+    """
     gradients, lines = {end: upstream}, []
     for node in reversed(body):
         if node not in gradients:
@@ -66,8 +80,13 @@ def backward_lines(end, body, names, upstream):
 
 
 def needed(lines, users):
-    """Those of the lines, each of which computes one value, that the users or a needed line
-    mention.
+    """Those of the lines, in order, that the users or a needed line mention: a list.
+
+    lines   of the form `const V name = …;`, each name before it is used
+    users   other lines of C; words(lines) is the set of names in lines
+
+    >>> needed(["const V a = x;", "const V b = a;", "const V c = a;"], ["V g = b;"])
+    ['const V a = x;', 'const V b = a;']
     """
     found, used = [], words(users)
     for line in reversed(lines):

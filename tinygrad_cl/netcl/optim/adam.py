@@ -26,10 +26,16 @@ class Adam(Optimizer):
                          weight_decay=at_least_0("weight_decay", weight_decay))
 
     def count(self, c1, c2):
+        """[new c1, new c2], C expressions: 1 − β₁ᵗ and 1 − β₂ᵗ, of those of the step before. Before
+        the first step both are 0.
+        """
         beta1, beta2 = self.settings["betas"]
         return [running_mean(beta1, c1, "(V)(1)"), running_mean(beta2, c2, "(V)(1)")]
 
     def update(self, p, g, lr, m, v, c1, c2):
+        """[new p, new m, new v], C expressions of the names that are given: those of the numbers
+        before this step, with c1 and c2 new already. Its g is self.decayed(p, g).
+        """
         beta1, beta2 = self.settings["betas"]
         g = self.decayed(p, g)
         m, v = running_mean(beta1, m, g), running_mean(beta2, v, f"{g} * {g}")
@@ -84,5 +90,10 @@ class RMSProp(Optimizer):
 
 
 def running_mean(beta, mean, x):
-    """β · mean + (1 − β) · x, in C."""
+    """β · mean + (1 − β) · x, as a C expression in parentheses. beta is a number, the others are
+    C expressions.
+
+    >>> running_mean(0.75, "v2", "v1 * v1")
+    '(((V)(0.75)) * v2 + ((V)(0.25)) * v1 * v1)'
+    """
     return f"({c_number(beta)} * {mean} + {c_number(1 - beta)} * {x})"
