@@ -33,7 +33,11 @@ CONTRACT = {
     "autograder": set(),
     "autograder.paths": {"autograder"},
     "autograder.errors": set(),
-    "autograder.checks": {"autograder", "autograder.paths", "autograder.errors", "tinygrad_cl.opencl", "tinygrad_cl.traced"},
+    # What probes, and measurements on the device, import when they run.
+    "autograder.checks": {"autograder", "autograder.paths", "autograder.errors", "tinygrad_cl.opencl", "tinygrad_cl.traced",
+                          "tinygrad_cl.gradcheck", "tinygrad_cl.measured", "tinygrad_cl.netcl", "tinygrad_cl.netcl.core",
+                          "tinygrad_cl.netcl.ops", "tinygrad_cl.netcl.autograd", "tinygrad_cl.netcl.runtime", "tinygrad_cl.netcl.nn",
+                          "tinygrad_cl.netcl.optim", "tinygrad_cl.netcl.data", "tinygrad_cl.netcl.distributed"},
     "autograder.lesson": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks"},
     "autograder.student": set(),
     "autograder.sandbox": {"autograder", "autograder.paths", "autograder.lesson"},
