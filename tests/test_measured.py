@@ -52,3 +52,34 @@ def test_as_a_function_of_engine_2_it_takes_part_in_a_graph(close):
 def test_options_go_to_the_function(close):
     x, upstream = np.random.default_rng(3).normal(size=(2, 3)), np.array([[0.5], [-2.0]])
     close(measured.gradients(lambda x, axis: ag.sum(x, axis, keepdims=True), upstream, x, axis=1)[0], np.broadcast_to(upstream, (2, 3)))
+
+
+def test_a_measured_tensor_has_the_values_and_gradients_of_engine_2(close):
+    rng = np.random.default_rng(4)
+    arrays = {"x": rng.normal(size=(3, 4)), "w": rng.normal(size=(4, 2)), "b": rng.normal(size=2)}
+
+    def program(tensor):
+        leaves = [tensor(array, requires_grad=name != "x") for name, array in arrays.items()]
+        x, w, b = leaves
+        h = (x @ w + b).tanh()
+        h = h - 2 * h[1] / (3 + h * h)
+        loss = (1 - h.reshape(2, 3).transpose(0, 1) * h ** 2).exp().sum(axis=1, keepdims=True)
+        upstream = np.arange(1.0, 4.0).reshape(3, 1)
+        loss.backward(upstream)
+        (-(x @ w)).sum().backward()
+        return [leaf.grad if leaf.grad is None else leaf.grad.data for leaf in leaves] + [loss.data]
+
+    expected, got = program(Tensor), program(measured.MeasuredTensor)
+    assert got[0] is expected[0] is None
+    for one, other in zip(got[1:], expected[1:], strict=True):
+        close(one, other)
+
+
+def test_a_measured_tensor_can_become_what_was_computed_from_it(close):
+    x = measured.MeasuredTensor(np.array([0.5, -1.5]), requires_grad=True)
+    y = x * 3
+    before = y * 1
+    y.become(y.copy().exp() * x)
+    y.sum().backward()
+    close(x.grad.data, np.exp(3 * x.data) * (1 + 3 * x.data))
+    close(before.data, 3 * x.data)

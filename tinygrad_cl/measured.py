@@ -4,12 +4,18 @@ A function is written with the operations of engine 3 (`ag.matmul`, `ag.softmax`
 where it has it. Its gradients are central differences of what the device computes, as in `gradcheck`.
 """
 
+import operator
+from functools import partialmethod
+
 import numpy as np
 
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl.gradcheck import numerical_gradient
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
+
+METHODS = ("abs", "cos", "exp", "gelu", "log", "max", "mean", "relu", "sigmoid", "sin", "softmax", "sqrt", "sum", "tanh")
+OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
 
 
 def value(f, *arrays, **options):
@@ -76,3 +82,107 @@ def array_of(x):
 
 def real_type(device):
     return np.dtype(np.float64 if device.has(np.dtype(np.float64)) else np.float32)
+
+
+class MeasuredTensor:
+    """A tensor with engine 2's methods that keeps how it was computed; its backward measures the whole way from the leaves.
+
+    A leaf, of an array; or what how(*inputs) computes on the device, inputs being MeasuredTensors, arrays or numbers. Backward
+    costs two runs of the whole way for each number in the leaves that ask for a gradient: keep them small.
+    """
+
+    __array_ufunc__ = None  # so that array * tensor is left to the tensor
+
+    def __init__(self, data, requires_grad=False, how=None, inputs=()):
+        self.how, self.inputs = how, inputs
+        self.requires_grad, self.grad = requires_grad, None
+        self.data = np.array(data.data if isinstance(data, MeasuredTensor) else data) if how is None else self.computed()
+
+    def leaves(self):
+        """The leaves that it was computed from, each once."""
+        if self.how is None:
+            return [self]
+        below = [leaf for x in self.inputs if isinstance(x, MeasuredTensor) for leaf in x.leaves()]
+        return list(dict.fromkeys(below))
+
+    def replay(self, known):
+        """The Node of it, from those of the leaves in {tensor: Node}."""
+        if self not in known:
+            known[self] = self.how(*[x.replay(known) if isinstance(x, MeasuredTensor) else x for x in self.inputs])
+        return known[self]
+
+    def computed(self):
+        leaves = self.leaves()
+        return value(lambda *nodes: self.replay(dict(zip(leaves, nodes))), *[leaf.data for leaf in leaves])
+
+    def backward(self, gradient=None, **_):
+        """Add ∂L/∂leaf to the `grad` of each leaf that asks for one, given ∂L/∂self."""
+        asking = [leaf for leaf in self.leaves() if leaf.requires_grad]
+        constants = {leaf: leaf.data for leaf in self.leaves() if not leaf.requires_grad}
+        upstream = np.ones(self.shape) if gradient is None else array_of(gradient)
+        found = gradients(lambda *nodes: self.replay(constants | dict(zip(asking, nodes))), upstream,
+                                   *[leaf.data for leaf in asking])
+        for leaf, part in zip(asking, found):
+            leaf.grad = MeasuredTensor(part if leaf.grad is None else leaf.grad.data + part)
+
+    @property
+    def shape(self):
+        return self.data.shape
+
+    @property
+    def ndim(self):
+        return self.data.ndim
+
+    @property
+    def size(self):
+        return self.data.size
+
+    def item(self):
+        return self.data.item()
+
+    def become(self, other):
+        """Be `other` from now on; what was computed from this before is not touched."""
+        self.how, self.inputs, self.data = other.how, other.inputs, other.data
+
+    def copy(self):
+        """Another tensor of the same origin; a leaf's copy is a result of the leaf."""
+        return operation(lambda x: x)(self) if self.how is None else MeasuredTensor(None, how=self.how, inputs=self.inputs)
+
+    def reshape(self, *shape):
+        return operation(ag.reshape)(self, shape=self.data.reshape(*shape).shape)
+
+    def permute(self, *axes):
+        return operation(ag.transpose)(self, axes=[axis % self.ndim for axis in axes])
+
+    def transpose(self, axis1, axis2):
+        axes = list(range(self.ndim))
+        axes[axis1], axes[axis2] = axes[axis2], axes[axis1]
+        return self.permute(*axes)
+
+    def __getitem__(self, key):
+        return operation(lambda x: x[key])(self)
+
+    def __neg__(self):
+        return operation(operator.neg)(self)
+
+
+def operation(f):
+    """f, which takes Nodes and returns one, as a function of MeasuredTensors; options are passed on as they are."""
+    def apply(*inputs, **options):
+        return MeasuredTensor(None, how=lambda *nodes: f(*nodes, **options), inputs=inputs)
+    return apply
+
+
+def method(self, *inputs, f, **options):
+    return operation(f)(self, *inputs, **options)
+
+
+def reflected(self, other, f):
+    return operation(lambda x, y: f(y, x))(self, other)
+
+
+for name in METHODS:
+    setattr(MeasuredTensor, name, partialmethod(method, f=getattr(ag, name)))
+for name in OPERATORS:
+    setattr(MeasuredTensor, f"__{name}__", partialmethod(method, f=getattr(operator, name)))
+    setattr(MeasuredTensor, f"__r{name}__", partialmethod(reflected, f=getattr(operator, name)))

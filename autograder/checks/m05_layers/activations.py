@@ -5,7 +5,7 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.activations", points=3)
+@check("layers.activations", points=3, device=("relu(x), x.grad", "sigmoid(x), x.grad", "tanh(x), x.grad"))
 def layers_activations(student, rng, tools):
     """ReLU, sigmoid and tanh: near 0, far out, and ReLU on its kink."""
     signs = np.array([[1, -1, 1], [-1, 1, -1]])
@@ -37,6 +37,11 @@ def layers_activations(student, rng, tools):
         "tanh at −1000, −30, 0, 30, 1000: gradient": lambda: run("tanh", far, ups)["gradient"],
         "x after relu, sigmoid and tanh": lambda: [run(name, x, up)["after"] for name in ("relu", "sigmoid", "tanh")],
     }
+
+
+@layers_activations.on_device
+def names(on, reference):
+    return {"Tensor": on.MeasuredTensor}
 
 
 layers_activations.mistake(

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.gelu", points=2, needs=("layers.activations",))
+@check("layers.gelu", points=2, needs=("layers.activations",), device=("gelu(x), x.grad",))
 def layers_gelu(student, rng, tools):
     """GELU by its formula with tanh, and the slope of just that formula."""
     signs = np.array([[1, -1, 1], [-1, 1, -1]])
@@ -30,6 +30,15 @@ def layers_gelu(student, rng, tools):
         "gelu at −20, −5, 0, 5, 20: gradient": lambda: run(far, ups)["gradient"],
         "x after gelu": lambda: run(x, up)["after"],
     }
+
+
+@layers_gelu.on_device
+def names(on, reference):
+    class Tensor(on.MeasuredTensor):
+        def gelu(self):  # the device's own is the one with erf
+            return 0.5 * self * (1 + (0.7978845608028654 * (self + 0.044715 * self * self * self)).tanh())
+
+    return {"Tensor": Tensor}
 
 
 layers_gelu.mistake(

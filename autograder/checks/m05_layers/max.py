@@ -5,7 +5,8 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.max", points=2)
+@check("layers.max", points=2, device=(
+    "x.max(), x.grad", "x.max(axis=1), x.grad", "x.max(axis=−1, keepdims=True), x.grad", "x.max(axis=(0, 2)), x.grad"))
 def layers_max(student, rng, tools):
     """The maximum of all, along one axis, along two; winners share where they tie."""
     x, ups = rng.permutation(60).reshape(3, 4, 5) / 7 - 4.1, rng.normal(size=60)
@@ -38,6 +39,11 @@ def layers_max(student, rng, tools):
         "all equal, max(axis=0), gradient": lambda: run(flat, axis=0)["gradient"],
         "x afterwards": lambda: run(x, axis=1)["after"],
     }
+
+
+@layers_max.on_device
+def names(on, reference):
+    return {"Tensor": on.MeasuredTensor}
 
 
 SHARE = "share = grad.reshape(kept_shape(hit.shape, ctx.axis)) / hit.sum(ctx.axis, keepdims=True)"

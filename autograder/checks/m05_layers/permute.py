@@ -5,7 +5,9 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.permute", points=2)
+@check("layers.permute", points=2, device=(
+    "x.permute(1, 2, 0), x.grad", "x.permute(0, 2, 1), x.grad", "x.permute(−1, 0, 1), x.grad", "z.permute(1, 2, 0), z.grad",
+    "x.permute(1, 2, 0).permute(0, 2, 1), x.grad"))
 def layers_permute(student, rng, tools):
     """Axes in another order and back, with orders that are not their own inverse."""
     x, y, cube = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(3, 3, 3))
@@ -38,6 +40,11 @@ def layers_permute(student, rng, tools):
         "x.permute(1, 2, 0).permute(0, 2, 1), x.grad": twice,
         "x afterwards": lambda: run(x, 1, 2, 0)["after"],
     }
+
+
+@layers_permute.on_device
+def names(on, reference):
+    return {"Tensor": on.MeasuredTensor}
 
 
 INVERSE = "ctx.inverse = tuple(int(i) for i in np.argsort([i % x.ndim for i in axes]))"

@@ -5,7 +5,9 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.softmax", points=3)
+@check("layers.softmax", points=3, device=(
+    "along axis 1, x.grad", "along axis 0, x.grad", "shape (2, 3, 4), along axis 1, x.grad",
+    "shape (2, 3, 4), along axis −1, x.grad"))
 def layers_softmax(student, rng, tools):
     """Softmax along any axis, with large scores, and with a gradient that is not the same everywhere."""
     x, up = 1.5 * rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
@@ -35,6 +37,11 @@ def layers_softmax(student, rng, tools):
         "rows of very large and very small scores, x.grad": lambda: run(large, up, axis=1)["gradient"],
         "x after softmax": lambda: run(x, up, axis=1)["after"],
     }
+
+
+@layers_softmax.on_device
+def names(on, reference):
+    return {"Tensor": on.MeasuredTensor}
 
 
 layers_softmax.mistake(
