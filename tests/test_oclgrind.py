@@ -127,6 +127,15 @@ def test_the_sentence_on_memory(device, line, said):
     assert try_kernel(SOURCE.replace("a[get_global_id(0)] = 1;", line), "k", None, result=4, work_items=4)[1] == said
 
 
+def test_a_kernel_with_two_results(device):
+    source = "__kernel void k(__global float *p, __global const float *x, __global float *q) {int i = get_global_id(0); p[i] = 2 * x[i]; LINE}"
+    x = numbers(4)
+    for line, said in (("q[i] = 3 * x[i];", "as it should be"), ("", "nothing written into the result")):
+        (p, q), memory = try_kernel(source.replace("LINE", line), "k", None, x, None, result=(4, 4), work_items=4, right=(2 * x, 3 * x))
+        assert np.array_equal(p, 2 * x) and memory == said
+    assert np.array_equal(try_kernel(source.replace("LINE", "q[i] = x[i];"), "k", None, x, None, result=(4, 4), work_items=4)[0][1], x)
+
+
 def test_launch_takes_arrays_and_numbers_in_the_kernels_order(device):
     source = "__kernel void f(const int n, __global float *a, const float s) { int i = get_global_id(0); if (i < n) a[i] *= s; }"
     assert (launch(source, "f", 3, numbers(4), 2.0, work_items=4)[0] == numbers(4) * [2, 2, 2, 1]).all()

@@ -13,24 +13,29 @@ def try_kernel(source, name, *arguments, result, work_items, local_size=None, of
     """(the result as an array, a sentence on memory) of a kernel between margins.
 
     arguments   what the kernel takes; None stands for the result, an array of as many numbers as `result` says
+    result      a tuple where there are several results: then they come back as a list, and `right` is a sequence, too
     right       what the result should be: then a kernel that is right is run under Oclgrind, where that is installed, so
                 that an access outside an array or a race does not pass by luck
     """
-    given = [np.full(result, UNSET, np.float32) if argument is None else argument for argument in arguments]
+    several = isinstance(result, tuple)
+    sizes = iter(result if several else (result,))
+    given = [np.full(next(sizes), UNSET, np.float32) if argument is None else argument for argument in arguments]
     before = [argument for argument in given if isinstance(argument, np.ndarray)]
-    place = [argument is None for argument in arguments if argument is None or isinstance(argument, np.ndarray)].index(True)
+    is_result = [argument is None for argument in arguments if argument is None or isinstance(argument, np.ndarray)]
     after, outside = launch_guarded(source, name, *given, work_items=work_items, local_size=local_size, offset=offset)
-    out = after.pop(place)
-    del before[place]
-    changed = sum(int((now != then).sum()) for now, then in zip(after, before))
-    return out, verdict_on_memory(out, outside, changed) or hidden_fault(
-        source, name, given, work_items, local_size, right is not None and np.allclose(out, right, 1e-4, 1e-4)) or FINE
+    outs = [array for array, written in zip(after, is_result) if written]
+    changed = sum(int((now != then).sum()) for now, then, written in zip(after, before, is_result) if not written)
+    is_right = right is not None and all(np.allclose(out, expected, 1e-4, 1e-4)
+                                         for out, expected in zip(outs, right if several else [right]))
+    said = (verdict_on_memory(outs, outside, changed)
+            or hidden_fault(source, name, given, work_items, local_size, is_right) or FINE)
+    return outs if several else outs[0], said
 
 
-def verdict_on_memory(out, outside, changed):
+def verdict_on_memory(outs, outside, changed):
     faults = [f"{outside} numbers outside the arrays overwritten"] * bool(outside)
     faults += [f"{changed} numbers of the inputs overwritten"] * bool(changed)
-    faults += ["nothing written into the result"] * bool((out == UNSET).all())
+    faults += ["nothing written into the result"] * any((out == UNSET).all() for out in outs)
     return "; ".join(faults)
 
 
