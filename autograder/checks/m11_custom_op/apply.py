@@ -1,0 +1,173 @@
+import numpy as np
+
+from autograder.checks.check import check
+from autograder.checks.m11_custom_op.measured import measured_sin_times
+
+
+@check("customop.apply", points=3, rtol=1e-4, atol=1e-5, seconds=30,
+       device=("∂L/∂a", "∂L/∂b", "b of shape (5,): ∂L/∂b", "a of shape (4, 1), b of shape (3,): ∂L/∂a", "a in both places: ∂L/∂a",
+               "used twice, as f(a, b) · f(b, a): ∂L/∂a and ∂L/∂b"))
+def apply(student, rng, tools):
+    """The op with apply_op: values, gradients under broadcasting, used twice; and how often a sine is computed."""
+    import pyopencl as cl
+    ag, device = student.ag, student.device
+
+    def numbers(*shape):
+        return (rng.choice([-1, 1], shape) * rng.uniform(0.4, 2.6, shape)).astype(np.float32)
+
+    a, b, grad = numbers(4, 5), numbers(4, 5), numbers(4, 5)
+    row, column, third, small = numbers(5), numbers(4, 1), numbers(3), numbers(4, 3)
+
+    def leaf(x):
+        return ag.tensor(student.Tensor.from_host(device.queue, x), requires_grad=True)
+
+    def gradient(of, a, b, grad):
+        x, y = leaf(a), leaf(b)
+        with ag.Tape() as tape:
+            out = student.sin_times(x, y)
+        tape.backward(out, grad)
+        return {"a": x, "b": y}[of].grad.to_host()
+
+    def same():
+        x = leaf(a)
+        with ag.Tape() as tape:
+            out = student.sin_times(x, x)
+        tape.backward(out, grad)
+        return x.grad.to_host()
+
+    def twice():
+        x, y = leaf(a), leaf(b)
+        with ag.Tape() as tape:
+            out = student.sin_times(x, y) * student.sin_times(y, x)
+        tape.backward(out, grad)
+        return np.stack([x.grad.to_host(), y.grad.to_host()])
+
+    def counted():
+        x, y = leaf(a), leaf(b)
+        with device.watch() as forward, ag.Tape() as tape:
+            out = student.sin_times(x, y)
+        with device.watch() as backward:
+            tape.backward(out, grad)
+        sources = [[launch.kernel.program.get_info(cl.program_info.SOURCE) for launch in each] for each in (forward, backward)]
+        return [sum("sin(" in source for source in each) for each in sources]
+
+    def again():
+        x, y = leaf(a), leaf(b)
+        with ag.Tape() as tape:
+            out = student.sin_times(x, y)
+        tape.backward(out, grad)
+        tape.backward(out, grad)
+        return np.stack([x.grad.to_host(), y.grad.to_host()])
+
+    def tape():
+        with ag.Tape() as tape:
+            student.sin_times(leaf(a), leaf(b))
+        return [node.op_name for node in tape.nodes]
+
+    def inputs():
+        x, y = leaf(a), leaf(b)
+        with ag.Tape() as tape:
+            out = student.sin_times(x, y)
+        tape.backward(out, grad)
+        return np.stack([x.to_host(), y.to_host()])
+
+    return {
+        "input": f"a = {np.round(a, 2).tolist()}, b = {np.round(b, 2).tolist()}",
+        "out": lambda: student.sin_times(leaf(a), leaf(b)).to_host(),
+        "∂L/∂a": lambda: gradient("a", a, b, grad),
+        "∂L/∂b": lambda: gradient("b", a, b, grad),
+        "b of shape (5,): ∂L/∂b": lambda: gradient("b", a, row, grad),
+        "a of shape (4, 1), b of shape (3,): ∂L/∂a": lambda: gradient("a", column, third, small),
+        "a in both places: ∂L/∂a": same,
+        "used twice, as f(a, b) · f(b, a): ∂L/∂a and ∂L/∂b": twice,
+        "kernels with a sine, forward": lambda: counted()[0],
+        "kernels with a sine, backward": lambda: counted()[1],
+        "after a second backward: ∂L/∂a and ∂L/∂b": again,
+        "ops on the tape": tape,
+        "a and b afterwards": inputs,
+    }
+
+
+@apply.on_device
+def names(on, reference):
+    return {"sin_times": measured_sin_times(on, reference)}
+
+
+GRAD_B = 'elementwise_binary(grad, saved["sin"], expression="MUL(v0, v1)")'
+SLOPE = 'elementwise_binary(grad, a.value, expression="v0 * cos(v1)")'
+GRAD_A = 'elementwise_binary(slope, b.value, expression="MUL(v0, v1)")'
+apply.mistake("sin(a) is computed once more in backward", swap=(GRAD_B, 'elementwise_binary(grad, a.value, expression="v0 * sin(v1)")'),
+              hint=["The numbers are right. How many sines are computed?", "Forward has sin(a) already: keep it where grad_fn finds it."])
+apply.mistake("∂L/∂b multiplies by a, and not by sin(a)", swap=('grad, saved["sin"]', "grad, a.value"),
+              hint="out = sin(a) · b. If b grows by 1, by how much does out grow?")
+apply.mistake("sin(a) is kept on the function, where the next call overwrites it", swap=[
+    ('saved = {}\n', 'saved = sin_times.__dict__\n')],
+    hint=["Use the op twice before backward. Whose sine is it then?", "Keep it in a variable of this one call: a dict made in sin_times."])
+apply.mistake("cos is missing in ∂L/∂a", swap=('expression="v0 * cos(v1)"', 'expression="v0"'), hint="∂ sin(a)/∂a = cos(a).")
+apply.mistake("∂L/∂a has sin in place of cos", swap=("cos(v1)", "sin(v1)"), hint="∂ sin(a)/∂a = cos(a).")
+apply.mistake("the derivative of sin is −cos", swap=("v0 * cos(v1)", "-v0 * cos(v1)"), hint="∂ sin(a)/∂a = +cos(a). It is cos that gets a minus.")
+apply.mistake("the cosine is that of the result of the sine: cos(sin(a))", swap=("(grad, a.value, expression", '(grad, saved["sin"], expression'),
+              hint="The slope is taken at a, not at sin(a).")
+apply.mistake("b is missing in ∂L/∂a", swap=(GRAD_A, "slope"), hint="Wiggle a: does it matter for out how large b is?")
+apply.mistake("the upstream gradient is missing in ∂L/∂b", swap=(GRAD_B, 'saved["sin"]'),
+              hint="Along a path slopes multiply. What came down the path so far?")
+apply.mistake("the upstream gradient is missing in ∂L/∂a", swap=(SLOPE, 'elementwise_unary(a.value, expression="cos(v0)")'),
+              hint="Along a path slopes multiply. What came down the path so far?")
+apply.mistake("the two gradients are in the wrong order", swap=("[grad_a, grad_b]", "[grad_b, grad_a]"),
+              hint="grad_fn answers in the order of apply_op's arguments: a, then b.")
+apply.mistake("forward is a · sin(a): b is missing, as in the tutorial's first try", swap=('saved["sin"], y, expression', 'saved["sin"], x, expression'),
+              hint="out = sin(a) · b. Where is b in your forward?")
+apply.mistake("forward is sin(b) · a: the two are swapped", swap=[("elementwise_unary(x,", "elementwise_unary(y,"), ('saved["sin"], y,', 'saved["sin"], x,')],
+              hint="The sine is that of the first argument.")
+apply.mistake("forward adds: sin(a) + b", swap=('y, expression="MUL(v0, v1)"', 'y, expression="ADD(v0, v1)"'), hint="`MUL(v0, v1)`.")
+apply.mistake("the op has another name on the tape", swap=(', op_name="sin_times"', ""), hint='`apply_op(…, op_name="sin_times")`.')
+apply.mistake("it is composed of ag.sin and *: two ops on the tape", source='''
+def sin_times(a, b):
+    return ag.sin(a) * b
+''', hint="That was layer 1. Here it is one op: `apply_op(forward, grad_fn, a, b)`.")
+apply.mistake("the gradients of a product and of a sum are mixed: grad · cos(a) + b", swap=(GRAD_A, GRAD_A.replace("MUL", "ADD")),
+              hint="∂/∂a of sin(a) · b: b stays as a factor.")
+apply.variant("the operators of tensors, and a sine that is computed before", source='''
+def sin_times(a, b):
+    sine = elementwise_unary(a.value, expression="sin(v0)")
+
+    def backward(g):
+        return g * b.value * elementwise_unary(a.value, expression="cos(v0)"), sine * g
+
+    return apply_op(lambda x, y: sine * y, backward, a, b, op_name="sin_times")
+''')
+apply.variant("a list for what is kept, and values that forward was given", source='''
+def sin_times(a, b, tape=None):
+    kept = []
+
+    def forward(x, y):
+        sin_x = elementwise_unary(x, "sin(v0)")
+        kept[:] = [x, y, sin_x]
+        return elementwise_binary(y, sin_x, "v1 * v0")
+
+    def grad_fn(grad_out):
+        x, y, sin_x = kept
+        gb = elementwise_binary(grad_out, sin_x, expression="MUL(v0, v1)")
+        cos_x = elementwise_unary(x, expression="cos(v0)")
+        ga = elementwise_binary(grad_out, y, expression="MUL(v0, v1)")
+        ga = elementwise_binary(ga, cos_x, expression="MUL(v0, v1)")
+        return [ga, gb]
+
+    return apply_op(forward, grad_fn, a, b, tape=tape, op_name="sin_times")
+''')
+apply.variant("nonlocal", source='''
+def sin_times(a, b):
+    sin_a = None
+
+    def forward(x, y):
+        nonlocal sin_a
+        sin_a = elementwise_unary(x, expression="sin(v0)")
+        return elementwise_binary(sin_a, y, expression="MUL(v0, v1)")
+
+    def grad_fn(grad):
+        product = elementwise_binary(b.value, grad, expression="MUL(v0, v1)")
+        return (elementwise_binary(a.value, product, expression="cos(v0) * v1"),
+                elementwise_binary(grad, sin_a, expression="MUL(v0, v1)"))
+
+    return apply_op(forward, grad_fn, a, b, op_name="sin_times")
+''')
