@@ -75,6 +75,25 @@ def function(f, base):
     return Measured
 
 
+def operation(f):
+    """f as an operation of engine 3: it takes Nodes and returns one, on the tape, whose values and gradients are measured as
+    those of f(*Nodes) are.
+    """
+    def measured(*nodes):
+        arrays = [node.to_host() for node in nodes]
+        queue = nodes[0].value.queue
+
+        def forward(*values):
+            return Tensor.from_host(queue, value(f, *arrays))
+
+        def differentiate(grad):
+            return [None if x is None else Tensor.from_host(queue, x) for x in gradients(f, grad.to_host(), *arrays)]
+
+        return ag.apply_op(forward, differentiate, *nodes, op_name="measured")
+
+    return measured
+
+
 def array_of(x):
     """The array in a tensor, or x itself as an array."""
     return np.asarray(x if isinstance(x, (np.ndarray, np.generic)) else getattr(x, "data", x))
