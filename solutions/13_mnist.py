@@ -636,8 +636,8 @@ show_pictures(most, "The ten units that have learned most", "RdBu", vmin=-reach,
 # %% [markdown]
 # ## What the device does
 #
-# Two steps in Python, and two steps from the list. A bar is a command that runs; the line before it is its wait in the queue.
-# Guess first: what share of the time is the device busy, in %?
+# `profile` watches every command. Thirty steps in Python, and thirty from the list: what share of the time is the device busy,
+# in %?
 
 # %% predict
 busy_guess = predict(in_python=..., replayed=...)
@@ -657,6 +657,9 @@ busy_guess.compare(in_python=100 * seen_python.busy / seen_python.wall,
                    replayed=100 * seen_replayed.busy / seen_replayed.wall)
 print("\n" + seen_replayed.table())
 
+# %% [markdown]
+# And two steps as a picture. A bar is a command that runs; the line before it is its wait in the queue.
+
 # %% demo
 def quickest(step):
     """Two steps, watched; the quickest of twenty tries, since other programs disturb."""
@@ -669,9 +672,10 @@ plot_timeline(quickest(plain).timeline(), "Two steps in Python")
 plot_timeline(quickest(captured).timeline(), "Two steps replayed")
 
 # %% [markdown]
-# Compare the two time axes first. Then the gaps: where no lane has a bar, the device waits for the next command. In Python,
-# it waits for Python. Replayed, what is left of the gaps is the driver's own price of a launch. (To watch takes time, too: both
-# are quicker when nobody looks.)
+# A line begins where its command was enqueued, a bar where it began to run. So all that is left of the first bars is the host at
+# work: your Python, or the list. Compare how long it takes for two steps. Then look at the bars: drivers such as PoCL begin
+# only when somebody waits; others begin at once, and there the gaps between bars are the wait for the host. (To watch takes
+# time, too: both are quicker when nobody looks.)
 #
 # Most launches are tiny, and many of them belong to your cross-entropy. Take the finished one, and layers whose product,
 # bias and ReLU are one launch (`tinygrad_cl.netcl.nn`): fewer commands. Guess: how many does a step have left, and how many
@@ -865,9 +869,14 @@ plot_times(sizes, seconds, f"One training step on {device.found.name}", "picture
 # <details><summary><code>ValueError: captured for …, got …: capture again for other shapes</code></summary>
 # A batch of another size: is the rest of the epoch left out?</details>
 #
-# <details><summary><code>pyopencl.RuntimeError: clBuildProgram failed</code> in Adam</summary>
-# The C text has a slip. Print <code>adam.update("p", "g", "lr", "m", "v", "c1", "c2")</code>, and count
-# parentheses. Python's <code>**</code> and <code>math.sqrt</code> are no C.</details>
+# <details><summary><code>RuntimeError: clBuildProgram failed</code>, or <code>this is no C, says the compiler</code>, in
+# Adam</summary>
+# The C text has a slip. An undeclared identifier is often a name without its braces: <code>{m}</code>. Print
+# <code>adam.update("p", "g", "lr", "m", "v", "c1", "c2")</code>, and count parentheses. Python's <code>**</code> and
+# <code>math.sqrt</code> are no C.</details>
+#
+# <details><summary><code>TypeError: operand 'Node' does not support ufuncs</code></summary>
+# A function of NumPy was given a Node: <code>np.exp</code>. Take <code>ag.exp</code>.</details>
 #
 # <details><summary>The loss stays at ln 10</summary>
 # Pictures and labels do not belong together: were both taken in the same order? Or the gradients are forgotten between

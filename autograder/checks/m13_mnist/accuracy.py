@@ -89,6 +89,7 @@ accuracy.mistake("divided by the size of a batch", swap=("right / len(images)", 
 accuracy.mistake("the share is rounded down", swap=("right / len(images)", "right // len(images)"), hint="`/`.")
 accuracy.mistake("pixels go in from 0 to 255", swap=("as_rows(images[start:start + size])", "images[start:start + size].reshape(len(images[start:start + size]), -1)"),
                  hint="The model has learned with `as_rows`: numbers from 0 to 1.")
+accuracy.mistake("pictures are not made rows", swap=("as_rows(images[start:start + size])", "images[start:start + size] / 255"), hint="The model takes `as_rows` of pictures.")
 accuracy.mistake("the count begins anew with each batch", swap=("right += np", "right = np"), hint="`+=`")
 accuracy.mistake("only the first batch counts: return stands in the loop", swap=("    return float(right / len(images))", "            return float(right / len(images))"),
                  hint="How far is the return indented?")

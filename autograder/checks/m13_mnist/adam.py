@@ -59,7 +59,21 @@ def adam(student, rng, tools):
             captured(tensor(g))
         return leaf.to_host()
 
-    return {
+    def plainly(walk):
+        """The same, but where the C text does not compile, the error says why, and shows the text."""
+        def run():
+            try:
+                return walk()
+            except Exception as error:
+                said = [line for line in str(error).splitlines() if "error:" in line]
+                if not said:
+                    raise
+                text = student.Adam([Parameter.from_host(queue, p)], lr=lr).update(*"p g lr m v c1 c2".split())
+                raise ValueError(f"this is no C, says the compiler ({said[0].rsplit(': ', 1)[-1]}). Your texts of the new p, m and v: "
+                                 + "   |   ".join(text)) from None
+        return run
+
+    found = {
         "input": f"p = {np.round(p, 4).tolist()}, lr = {lr:.4g}; first gradient {np.round(gradients[0], 4).tolist()}; other settings: {odd}",
         "the first step": lambda: walk(1),
         "4 steps": lambda: walk(),
@@ -70,6 +84,7 @@ def adam(student, rng, tools):
         "two parameters": two,
         "8 steps, captured": replayed,
     }
+    return {name: plainly(each) if callable(each) else each for name, each in found.items()}
 
 
 MEAN = 'return f"({c_number(beta)} * {mean} + {c_number(1 - beta)} * {x})"'

@@ -86,6 +86,7 @@ batches.mistake("len() counts the rest, too", swap=[(LEN, "return -(-len(self.im
 batches.mistake("len() counts pictures", swap=[(LEN, "return len(self.images)"), ("range(len(self))", "range(len(self.images) // self.size)")], hint="Batches in an epoch.")
 batches.mistake("the last full batch is lost", swap=("range(len(self))", "range(len(self) - 1)"), hint="`range(n)` ends before n by itself.")
 batches.mistake("batches overlap: each begins one picture further", swap=(ROWS, "order[number:number + self.size]"), hint="Batch k begins at k · size.")
+batches.mistake("pictures are not made rows", swap=("as_rows(self.images[rows])", "self.images[rows] / 255"), hint="`as_rows` does both: rows, and numbers from 0 to 1.")
 batches.mistake("pictures have numbers from 0 to 255", swap=("as_rows(self.images[rows])", "self.images[rows].reshape(self.size, -1)"), hint="`as_rows` does both: rows, and numbers from 0 to 1.")
 batches.mistake("the labels are numbers, not one-hot rows", swap=("np.eye(10)[self.labels[rows]]", "self.labels[rows]"), hint="`np.eye(10)[…]`.")
 batches.mistake("one-hot rows for as many classes as there happen to be", swap=("np.eye(10)", "np.eye(1 + int(self.labels[rows].max()))"), hint="Ten classes, whichever are in the batch.")

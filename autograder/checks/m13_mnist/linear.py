@@ -21,7 +21,7 @@ def linear(student, rng, tools):
     def known():
         layer = student.Linear(queue, inputs, outputs, np.random.default_rng(1))
         layer.weight.write(weight)
-        layer.bias.write(bias)
+        layer.bias.write(bias.reshape(layer.bias.shape))
         return layer
 
     def all_gradients():
@@ -67,7 +67,7 @@ def linear(student, rng, tools):
         "weight, bias and x: gradients": all_gradients,
         "x is a Tensor: gradients": of_a_tensor,
         "out, after weight was changed": after_a_change,
-        "shapes at first": lambda: [*known().weight.shape, *known().bias.shape],
+        "shapes at first": lambda: [len(known().weight.shape), len(known().bias.shape), *known().weight.shape, *known().bias.shape],
         "bias at first": lambda: student.Linear(queue, 5, 6, np.random.default_rng(0)).bias.to_host(),
         "weights at first, in units of b: largest, smallest, spread": spread,
         "equal: two layers from one rng; one seed twice; two seeds": differ,
@@ -102,6 +102,8 @@ linear.mistake("weights are normal, with the right spread", swap=("rng.uniform(-
                hint="Uniform: no weight is larger than b.")
 linear.mistake("all weights are 0 at first", swap=("rng.uniform(-bound, bound, (inputs, outputs))", "np.zeros((inputs, outputs))"),
                hint="With equal weights, all units get equal gradients, and stay equal for ever.")
+linear.mistake("the bias is a matrix of one row", swap=("np.zeros(outputs)", "np.zeros((1, outputs))"),
+               hint="Shape (outputs,): broadcasting adds it to each row all the same.")
 linear.mistake("the bias is drawn, too", swap=("np.zeros(outputs)", "rng.uniform(-bound, bound, outputs)"), hint="It begins at 0.")
 linear.mistake("the bias begins at 1", swap=("np.zeros(outputs)", "np.ones(outputs)"), hint="It begins at 0.")
 linear.mistake("the rng that was given is not used", swap=("weight = rng.uniform", "weight = np.random.default_rng(0).uniform"),
