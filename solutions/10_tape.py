@@ -440,7 +440,9 @@ def mul(a, b, tape=None):
 # %% [markdown]
 # <details><summary>Hint 1</summary>Tensors multiply with <code>*</code>, also with a number:
 # <code>grad * b.value</code>, <code>grad * 3.0</code>.</details>
-# <details><summary>Hint 2</summary><code>3.0 * x</code>: the list has one entry, for x, and it is
+# <details><summary>Hint 2</summary><code>grad * b</code>, with the Node, would be a new operation, and its result a Node. Rules return
+# Tensors.</details>
+# <details><summary>Hint 3</summary><code>3.0 * x</code>: the list has one entry, for x, and it is
 # <code>grad * 3.0</code>.</details>
 
 # %% [markdown]
@@ -519,7 +521,7 @@ print(len(tape.nodes), "nodes on the tape; on the way to this loss:", [n.op_name
 # ## 5 · Two gradients for one node
 #
 # Where several operations use a node, several gradients arrive. They add up. On a device, an addition is a launch, and its
-# result a new buffer; `x += y`, into a buffer that is there, saves the memory.
+# result a new buffer. Adding into a buffer that is there saves the memory.
 #
 # But remember what `add` does:
 #
@@ -594,7 +596,8 @@ def accumulate(gradients, ours, node, part):
 # %% [markdown]
 # <details><summary>Hint 1</summary>Three cases: if, elif, else. Which question separates the second part from the
 # third?</details>
-# <details><summary>Hint 2</summary><code>gradients[node] + part</code> is a new Tensor.</details>
+# <details><summary>Hint 2</summary><code>gradients[node] + part</code> is a new Tensor; so is what <code>+=</code> gives. Only
+# <code>add_into</code> writes into the old one.</details>
 
 # %% [markdown]
 # ## 6 · backward
@@ -1037,10 +1040,10 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # </details>
 #
-# <details><summary><code>TypeError: unsupported operand type(s) for *: 'Tensor' and 'Node'</code></summary>
+# <details><summary><code>AttributeError: 'Node' object has no attribute 'layout'</code> in <code>fitted</code></summary>
 #
-# Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad * b.value</code>, not
-# <code>grad * b</code>.
+# A rule returned a Node. Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad * b.value</code>,
+# not <code>grad * b</code>, which is an operation of its own.
 #
 # </details>
 #

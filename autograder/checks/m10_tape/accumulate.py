@@ -134,6 +134,7 @@ def accumulate(gradients, ours, node, part):
         return
     add_into(known, part)
 ''')
+accumulate.variant("with +=, which makes a new Tensor: Tensors have no addition in place", swap=("gradients[node] = gradients[node] + part", "gradients[node] += part"))
 accumulate.variant("with elementwise kernels, and try", source='''
 from tinygrad_cl.netcl.ops.elementwise import elementwise_binary
 

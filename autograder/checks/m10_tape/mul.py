@@ -17,7 +17,10 @@ def mul(student, rng, tools):
         return student.tensor(put(array), requires_grad)
 
     def parts(a, b):
-        return list(student.mul(a, b).grad_fn(put(grad)))
+        found = list(student.mul(a, b).grad_fn(put(grad)))
+        if any(isinstance(x, student.Node) for x in found):
+            raise TypeError("the rule returns a Node where a Tensor belongs")
+        return found
 
     def numbers(found):
         """All numbers of a list of gradients, and how many there are."""
@@ -107,6 +110,8 @@ LOOP = "for mine, other in ((a, b), (b, a)):"
 
 mul.mistake("each factor gets its own value as slope, not the other's", swap=(LOOP, "for mine, other in ((a, a), (b, b)):"),
             hint="Wiggle a alone: how much does a · b move?")
+mul.mistake("the gradient is multiplied by the Node, not by its Tensor", swap=("other.value if isinstance(other, Node) else other", "other"),
+            hint=["`grad * b` with a Node b is a new operation, and its result a Node.", "Rules compute with Tensors: `b.value`."])
 mul.mistake("the two entries are swapped", swap=("return parts", "return parts[::-1]"), hint="The list is in the order of the arguments: first a's.")
 mul.mistake("the upstream gradient is ignored", swap=("grad * factor", "1.0 * (factor if isinstance(factor, Tensor) else 0 * grad + factor)"),
             hint="The chain rule: what comes from above times the other factor.")
