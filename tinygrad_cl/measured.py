@@ -110,6 +110,7 @@ class MeasuredTensor:
     costs two runs of the whole way for each number in the leaves that ask for a gradient: keep them small.
     """
 
+    freed = True            # for backward nothing is kept
     __array_ufunc__ = None  # so that array * tensor is left to the tensor
 
     def __init__(self, data, requires_grad=False, how=None, inputs=()):
@@ -145,6 +146,11 @@ class MeasuredTensor:
             leaf.grad = MeasuredTensor(part if leaf.grad is None else leaf.grad.data + part)
 
     @property
+    def grad_fn(self):
+        """There are no nodes: a result stands for the one that computed it."""
+        return None if self.how is None else self
+
+    @property
     def shape(self):
         return self.data.shape
 
@@ -164,8 +170,8 @@ class MeasuredTensor:
         self.how, self.inputs, self.data = other.how, other.inputs, other.data
 
     def copy(self):
-        """Another tensor of the same origin; a leaf's copy is a result of the leaf."""
-        return operation(lambda x: x)(self) if self.how is None else MeasuredTensor(None, how=self.how, inputs=self.inputs)
+        """Another tensor of the same origin, or another leaf with the same numbers."""
+        return MeasuredTensor(self.data, self.requires_grad, self.how, self.inputs)
 
     def reshape(self, *shape):
         return operation(ag.reshape)(self, shape=self.data.reshape(*shape).shape)

@@ -5,7 +5,7 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("memory.checkpoint", points=4)
+@check("memory.checkpoint", points=4, device=("x.grad", "w.grad"))
 def memory_checkpoint(student, rng, tools):
     """The same gradients, one node, only the inputs kept, one run more."""
     import weakref
@@ -175,6 +175,16 @@ def memory_checkpoint(student, rng, tools):
         "x asks for no gradient, w and v do: do those of the second run?": asked,
         "an input was changed in place before backward": changed,
     }
+
+
+@memory_checkpoint.on_device
+def names(on, reference):
+    class Checkpoint:
+        @staticmethod
+        def apply(*inputs, function):
+            return function(*inputs)
+
+    return {"Tensor": on.MeasuredTensor, "Checkpoint": Checkpoint}
 
 
 memory_checkpoint.mistake(
