@@ -3,7 +3,7 @@
 from autograder.checks.check import check
 
 
-@check("control.fit", points=3)
+@check("control.fit", points=3, device=("w of the caller", "one step: w"))
 def control_fit(student, rng, tools):
     """Losses, the trained weights, and what is left behind."""
     n, k, steps = 7, 3, int(rng.integers(3, 6))
@@ -75,6 +75,17 @@ def control_fit(student, rng, tools):
         "x and y changed by, Σw": guarded(data_alone),
         "recording afterwards (1), w": guarded(afterwards),
     }
+
+
+@control_fit.on_device
+def names(on, reference):
+    def fit(w, x, y, lr, steps):
+        for _ in range(steps):
+            w.grad, error = None, on.MeasuredTensor(x) @ w.reshape(-1, 1) - y[:, None]
+            (error * error).mean().backward()
+            w.data = w.data - lr * w.grad.data
+
+    return {"Tensor": on.MeasuredTensor, "fit": fit}
 
 
 control_fit.mistake(

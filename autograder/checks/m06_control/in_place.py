@@ -3,7 +3,8 @@
 from autograder.checks.check import check
 
 
-@check("control.in_place", points=3)
+@check("control.in_place", points=3, device=(
+    "y = w · factors, then exp, then − w: w.grad", "no gradient before, w² added: numbers and w.grad"))
 def control_in_place(student, rng, tools):
     """Numbers, memory, graph and counter after a change in place."""
     Tensor, engine = student.Tensor, student.engine
@@ -119,6 +120,15 @@ def control_in_place(student, rng, tools):
         "in a graph, under no_grad: requires_grad, count, numbers, w.grad": guarded(between),
         "changed after a use by y², y + 1, y · factors: error (1) and Σ of w.grad": guarded(noticed),
     }
+
+
+@control_in_place.on_device
+def names(on, reference):
+    def apply_(x, function):
+        x.become(function(x.copy()))
+        return x
+
+    return {"Tensor": on.MeasuredTensor, "apply_": apply_}
 
 
 control_in_place.mistake(

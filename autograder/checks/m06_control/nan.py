@@ -3,7 +3,7 @@
 from autograder.checks.check import check
 
 
-@check("control.nan", points=3)
+@check("control.nan", points=3, device=("all well: None (1), and the gradient",))
 def control_nan(student, rng, tools):
     """Forward or backward, and the name; or nothing."""
     Tensor = student.Tensor
@@ -99,6 +99,14 @@ def control_nan(student, rng, tools):
         "hooks left behind": hooks_left,
         "all well: None (1), and the gradient": gradient_arrives,
     }
+
+
+@control_nan.on_device
+def names(on, reference):
+    def first_bad(tensors, loss):
+        loss.backward()
+
+    return {"Tensor": on.MeasuredTensor, "first_bad": first_bad}
 
 
 control_nan.mistake(
