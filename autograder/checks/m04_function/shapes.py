@@ -3,7 +3,10 @@
 from autograder.checks.check import check
 
 
-@check("function.shapes", points=3, needs=("function.apply",))
+@check("function.shapes", points=3, needs=("function.apply",), device=(
+    "sum, all: for x", "sum, axis 0: for x", "sum, axis 1: for x", "sum, last axis: for x", "sum, axes 0 and 2: for x",
+    "sum, axis 1 kept: for x", "transpose 0, 1: for x", "transpose 2, 0: for x", "transpose −1, −2: for x",
+    "transpose 0, −1: for x"))
 def function_shapes(student, rng, tools):
     """Sums over every kind of axis, shapes and swaps: values, and what the rules answer."""
     x_data = rng.normal(size=(2, 3, 4))
@@ -58,6 +61,20 @@ def function_shapes(student, rng, tools):
         "how many arrays a sum saves; the sum": lambda: saved(lambda x: x.sum(axis=1)),
         "how many arrays a transpose saves; the sum": lambda: saved(lambda x: x.transpose(0, 2)),
     }
+
+
+@function_shapes.on_device
+def names(on, reference):
+    class Sum:
+        @staticmethod
+        def apply(x, **options):
+            return x.sum(**options)
+
+    def input_gradients(out, upstream):
+        out.backward(upstream)
+        return [x.grad for x in out.inputs]
+
+    return {"Tensor": on.MeasuredTensor, "Sum": Sum, "input_gradients": input_gradients}
 
 
 SPREAD = "grad.reshape(kept_shape(ctx.input_shape, ctx.axis)).expand(ctx.input_shape)"
