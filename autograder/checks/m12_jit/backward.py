@@ -16,25 +16,27 @@ def backward(student, rng, tools):
     arrays[0][:2] = 0.7, -0.6
     up = rng.uniform(0.5, 2, n).astype(np.float32) * np.float32([1, -1, 1, -1, -1])
 
-    def node(name, *inputs):
+    def node(name, *inputs, **attrs):
         record = student.get_primitive(name)
         needs = tuple(record.backward is not None and isinstance(each, student.Traced) and each.wants for each in inputs)
-        return student.Traced(name, inputs, needs, dict(record.attrs), record)
+        return student.Traced(name, inputs, needs, record.attrs | attrs, record)
 
     product = node("mul", x, y)
     total = node("add", product, x)
     bent = node("tanh", x)
-    quotient = node("div", bent, y)
-    flat = node("gt", x, "((V)(0))")
-    chosen = node("where", flat, x, y)
-    scaled = node("mul", chosen, "((V)(3))")
-    less = node("sub", scaled, silent)
+    leak = node("leaky_relu", bent, negative_slope=0.3)
+    quotient = node("div", leak, y)
+    flat = node("gt", x, "((V)(0))")        # has no backward
+    chosen = node("where", x, y, flat)      # no slope for what decides
+    scaled = node("mul", chosen, x)
+    hushed = node("tanh", silent)           # nobody wants its gradient
+    less = node("sub", scaled, hushed)
     both = node("add", x, y)
     square = node("mul", both, both)
     programs = {
         "x · y + x": [product, total],
-        "tanh(x) / y": [bent, quotient],
-        "where(x > 0, x, y) · 3 − silent": [flat, chosen, scaled, less],
+        "leaky_relu(tanh(x), 0.3) / y": [bent, leak, quotient],
+        "where(x, y, x > 0) · x − tanh(silent)": [flat, chosen, scaled, hushed, less],
         "(x + y)²": [both, square],
     }
     names = {leaf: name for name, leaf in leaves.items()}
@@ -94,12 +96,16 @@ def backward(student, rng, tools):
         lines, found = student.backward_lines(x, [], {x: "left"}, "upstream")
         return [str(len(lines)), str(len(found)), found[x]]
 
+    def comparison():
+        lines, found = student.backward_lines(flat, [flat], names, "up")
+        return [str(len(lines)), str(len(found)), found[flat]]
+
     def untouched():
         for body in programs.values():
             student.backward_lines(body[-1], body, names, "up")
         return [names == before[0], programs == before[1]]
 
-    found = {"input": f"x = {np.round(arrays[0], 2).tolist()}, y = {np.round(arrays[1], 2).tolist()}, upstream = {np.round(up, 2).tolist()}; "
+    found = {"input": f"x = {np.round(arrays[0].astype(float), 2).tolist()}, y = {np.round(arrays[1].astype(float), 2).tolist()}, upstream = {np.round(up.astype(float), 2).tolist()}; "
                       "x is called left, y right; silent wants no gradient"}
     for program in programs:
         found[f"{program}: gradient of x"] = lambda program=program: of(program, x)
@@ -108,6 +114,7 @@ def backward(student, rng, tools):
         "which leaves have a gradient": who,
         "declared once, then added to": form,
         "the end is a leaf": nothing,
+        "the end is a comparison": comparison,
         "body and names afterwards": untouched,
     }
 
@@ -124,6 +131,8 @@ backward.mistake("every node gets `needs` as if all were True", swap=("if not ne
                  hint=["silent wants no gradient: no line for it.", "`node.needs`, one entry for each input."])
 backward.mistake("the slopes are given to the inputs in the wrong order", swap=("zip(node.inputs, node.needs, slopes)", "zip(node.inputs, node.needs, slopes[::-1] if len(slopes) == 2 else slopes)"),
                  hint="The first expression belongs to the first input.")
+backward.mistake("a further contribution goes to the gradient of the node, not of its input", swap=(ADDED, 'lines.append(f"{gradients[node]} += {slope};")'),
+                 hint="Whose gradient grows? That of x, the input.")
 backward.mistake("one variable for both inputs: the gradient is handed on by name, without a line of its own",
                  swap=('                gradients[x] = f"g_{names[x]}"\n                lines.append(f"V {gradients[x]} = {slope};")',
                        '                gradients[x] = slope if slope.isidentifier() else f"g_{names[x]}"\n                lines += [] if slope.isidentifier() else [f"V {gradients[x]} = {slope};"]'),
@@ -137,6 +146,12 @@ backward.mistake("gradients are const, and then added to", swap=('f"V {gradients
                  hint="What grows with `+=` cannot be const.")
 backward.mistake("the rules get the operation's name in place of the result's", swap=("names[node])\n", "node.op_name)\n"),
                  hint="tanh's rule uses its result: under which name does the kernel have it?")
+backward.mistake("operations that nobody asked a gradient of are not skipped", swap=("        if node not in gradients:\n            continue\n", ""),
+                 hint=["tanh(silent): nobody wants its gradient, so there is none to hand on.", "`if node not in gradients: continue`."])
+backward.mistake("the rules get the default constants, not those of the operation", swap=("gradients[node], node.attrs", "gradients[node], node.primitive.attrs"),
+                 hint="leaky_relu(…, 0.3) has its slope in `node.attrs`.")
+backward.mistake("a comparison is asked for its slopes", swap=("        if node.primitive.backward is None:\n            continue\n", ""),
+                 hint=["The slope of x > y is 0 everywhere, so its record has no backward: None.", "Skip such a node."])
 backward.mistake("the rules get no names of inputs, but v0, v1, …", swap=("backward(texts(node, names),", 'backward([f"v{k}" for k in range(len(node.inputs))],'),
                  hint="`texts(node, names)`: the inputs of *this* operation.")
 backward.mistake("a slope that is None is written into the text", swap=("if not need or not slope:", "if isinstance(x, str) or not (need or slope is None):"),
@@ -144,6 +159,7 @@ backward.mistake("a slope that is None is written into the text", swap=("if not 
 backward.mistake("the start is a fixed name", swap=("{end: upstream}", '{end: "g"}'), hint="The name of the end's gradient is an argument: `upstream`.")
 backward.mistake("the lines are in reverse order", swap=("return lines, gradients", "return lines[::-1], gradients"),
                  hint="A gradient must be complete before it is used: the order in which you walk is the order of the lines.")
+backward.variant("only the end can be a comparison: in the middle nobody asks for its gradient", swap=("if node.primitive.backward is None", "if end.primitive.backward is None"))
 backward.variant("contributions collected, one line per node", source='''
 def backward_lines(end, body, names, upstream):
     parts, lines, gradients = {}, [], {end: upstream}

@@ -72,6 +72,8 @@ def bytes_moved(end, n):
     leaves, _ = chain_of(end)
     return 4 * n * walk(end), 4 * n * (len(leaves) + 1)
 ''', hint="A node that is used twice is computed once: use chain_of.")
+bytes_moved.mistake("every input is read: constants, and the same tensor twice", swap=(ONE, "sum(len(node.inputs) + 1 for node in body)"),
+                    hint="Constants stand in the text, and a tensor that is used twice is read once.")
 bytes_moved.variant("one result for each operation, and the reads", source='''
 def bytes_moved(end, n):
     leaves, body = chain_of(end)

@@ -82,6 +82,10 @@ def forward_lines(body, names):
 ''', hint="A list with an entry for each operation.")
 forward.mistake("a generator comes back, which can be read once", swap=[("return [f", "return (f"), ("in body]", "in body)")],
                 hint="A list: whoever gets it may read it twice.")
+forward.mistake("the operation's name is called like a function of C", swap=(LINE, "{node.op_name}({', '.join(texts(node, names))})"),
+                hint=["C has no function `sub`. Who knows how the operation is written in C?", "`node.primitive.forward(…)`."])
+forward.mistake("the inputs are handed over as Traced, not by their names", swap=("texts(node, names)", "node.inputs"),
+                hint=["What does `Traced(input)` mean in C?", "`texts(node, names)` gives the inputs in C."])
 forward.variant("in a loop, without const", source='''
 def forward_lines(body, names):
     found = []

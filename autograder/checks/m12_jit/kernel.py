@@ -88,6 +88,8 @@ kernel.mistake("braces: in an f-string two of them stand for one", swap=(")\\n{{
                hint="The body of a C function stands between braces: `{{` and `}}` in an f-string.")
 kernel.mistake("the last output is stored everywhere", swap=("[i] = {each};\" for each in outputs", "[i] = {outputs[-1]};\" for each in outputs"),
                hint="Each output has its own value.")
+kernel.mistake("a pointer and the number loaded from it have the same name", swap=[("in_{each}", "{each}"), ("out_{each}", "{each}")],
+               hint=["`const V v0 = v0[i];`: two things of one name.", "Call the pointers in_v0 and out_mul_6, for instance."])
 kernel.variant("one text, a guard around, pointers by number", source='''
 def kernel_text(name, inputs, lines, outputs):
     text = "__kernel void " + name + "("

@@ -57,6 +57,8 @@ needed.mistake("the caller's users grow", swap=("            used |= words([line
                hint="Keep the set of used words for yourself, and leave the list as it is.")
 needed.mistake("a line stops the search: what stands before a line that is not needed is lost", swap=("            used |= words([line])\n", "            used |= words([line])\n        else:\n            break\n"),
                hint="A line that is not needed is left out; those before it may be needed all the same.")
+needed.mistake("a line counts as needed if it shares any word with the users", swap=("if name in used:", "if words([line]) & used:"),
+               hint=["All lines share `V`, and many share v0.", "What counts is the name that the line computes, on its left."])
 needed.variant("again and again, until nothing is added", source='''
 def needed(lines, users):
     keep = set()

@@ -95,6 +95,8 @@ operation.mistake("an unknown operation gets no record, and no error", swap=("ge
                   hint="`get_primitive(name)` raises the KeyError for you.")
 operation.mistake("a Traced is copied, so that x used twice is two", swap=(INPUT, "inputs.append(Traced(x.op_name, x.inputs, x.needs, x.attrs, x.primitive) if traced else c_number(x))"),
                   hint="The same x must be the same object: otherwise nobody sees that it was used twice.")
+operation.mistake("every argument is asked whether it wants a gradient, numbers too", swap=("traced and x.wants and primitive.backward is not None", "x.wants and primitive.backward is not None"),
+                  hint="A number has no `wants`: its entry is False.")
 operation.variant("in comprehensions", source='''
 def operation(name, *args, **attrs):
     record = get_primitive(name)

@@ -85,6 +85,10 @@ primitive.mistake("one slope comes back, not two", swap=(f"[{SLOPE_T},\n        
 primitive.mistake("numbers are computed, in place of texts", swap=(VALUE, 'np.exp(-float(len(k)) * len(t)) * np.cos(len(t))'),
                   hint="The result is a text of C: nothing is computed here.")
 primitive.mistake("NumPy's names stand in the C text", swap=(VALUE, 'f"np.exp(-{k} * {t}) * np.cos({t})"'), hint="In C they are called exp and cos.")
+primitive.mistake("the gradient that arrives multiplies the second term alone", swap=(SLOPE_T, 'f"-{k} * {out_var} - exp(-{k} * {t}) * sin({t}) * {grad_var}"'),
+                  hint="Parentheses: both terms are multiplied by `grad_var`.")
+primitive.mistake("the minus stands inside the braces of the f-string: Python's minus, of a text", swap=(VALUE, 'f"exp({-k} * {t}) * cos({t})"'),
+                  hint=["What is between braces, Python computes. k is a text there.", "The minus is for C: `-{k}`."])
 primitive.variant("without out_var", swap=[(SLOPE_T, 'f"({grad_var} * exp(-({k} * {t})) * (-{k} * cos({t}) - sin({t})))"'),
                   (SLOPE_K, 'f"({grad_var} * -{t} * exp(-{k} * {t}) * cos({t}))"')])
 primitive.variant("as a quotient, joined texts, a tuple", source='''
