@@ -1,0 +1,65 @@
+"""Lesson 12 in PyTorch's words: where PyTorch is installed, what the lesson compiles has the values and gradients of torch."""
+
+import json
+
+import numpy as np
+import pytest
+
+from autograder import paths
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is a peer to compare with, not a requirement")
+
+
+@pytest.fixture(scope="module")
+def lesson():
+    """The names of the solved lesson, from its notebook: its exercises, and what is given."""
+    names = {"__name__": "__main__"}
+    for cell in json.loads(paths.solved_notebook("12_jit").read_text(encoding="utf-8"))["cells"]:
+        if cell["metadata"]["course"]["kind"] in ("given", "exercise"):
+            exec("".join(cell["source"]), names)
+    return names
+
+
+PROGRAMS = {
+    "formula": (lambda ops, x, y: ops["tanh"](x * y + x) * ops["sigmoid"](y), lambda x, y: torch.tanh(x * y + x) * torch.sigmoid(y)),
+    "numbers on both sides": (lambda ops, x, y: 2 / (ops["exp"](-x) + 1.5) - y, lambda x, y: 2 / (torch.exp(-x) + 1.5) - y),
+    "a leaf used five times": (lambda ops, x, y: (x + x) * (x + y) * x / y, lambda x, y: (x + x) * (x + y) * x / y),
+    "a slope of its own": (lambda ops, x, y: ops["leaky_relu"](x * y, negative_slope=0.3) + ops["sin"](y),
+                           lambda x, y: torch.nn.functional.leaky_relu(x * y, 0.3) + torch.sin(y)),
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_fused_program_has_the_values_and_gradients_of_torch(lesson, program):
+    ours, theirs = PROGRAMS[program]
+    x, y, upstream = np.random.default_rng(12).uniform(0.3, 2, (3, 4, 5)) * np.resize([1, -1, 1], (3, 4, 5))
+    make = lambda array: lesson["Tensor"].from_host(lesson["queue"], array)
+    leaves = [lesson["ag"].tensor(make(array), True) for array in (x, y)]
+    fused = lesson["fuse"](lambda *nodes: ours(lesson, *nodes))
+    with lesson["device"].watch() as launches:
+        with lesson["ag"].Tape() as tape:
+            out = fused(*leaves)
+        tape.backward(out, make(upstream))
+    assert [each.name for each in launches] == ["fused_forward", "fused_backward"]
+    twins = [torch.tensor(array, requires_grad=True) for array in (x, y)]
+    right = theirs(*twins)
+    right.backward(torch.tensor(upstream))
+    np.testing.assert_allclose(out.to_host(), right.detach().numpy(), rtol=1e-5, atol=1e-6)
+    for leaf, twin in zip(leaves, twins):
+        np.testing.assert_allclose(leaf.grad.to_host(), twin.grad.numpy(), rtol=2e-5, atol=1e-5)
+
+
+def test_a_damped_oscillation(lesson):
+    t, k, upstream = np.random.default_rng(5).normal(size=(3, 7))
+    lesson["register_primitive"]("damped_of_lesson_12", lesson["damped_forward"], lesson["damped_backward"], arity=2)
+    try:
+        leaves = [lesson["ag"].tensor(lesson["Tensor"].from_host(lesson["queue"], array), True) for array in (t, k)]
+        with lesson["ag"].Tape() as tape:
+            out = lesson["fuse"](lesson["either"]("damped_of_lesson_12"))(*leaves)
+        tape.backward(out, lesson["Tensor"].from_host(lesson["queue"], upstream))
+    finally:
+        del lesson["get_primitive"].__globals__["PRIMITIVES"]["damped_of_lesson_12"]
+    twins = [torch.tensor(array, requires_grad=True) for array in (t, k)]
+    (torch.exp(-twins[1] * twins[0]) * torch.cos(twins[0])).backward(torch.tensor(upstream))
+    for leaf, twin in zip(leaves, twins):
+        np.testing.assert_allclose(leaf.grad.to_host(), twin.grad.numpy(), rtol=1e-4, atol=1e-5)
