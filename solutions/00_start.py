@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 00 · Start
+# # 00 · Start: your device, and a first kernel
 #
 # At the end of this notebook a kernel that you wrote runs on your own device: forward and backward, with the right
 # numbers. On the way there you meet your device, and the checks.

@@ -121,7 +121,8 @@ class Neuron:
 
     w            its weights, a list of Values, one for each input
     b            its bias, a Value
-    activation   a function from Value to Value, such as Value.tanh; or None: then the sum is the output
+    activation   a function from Value to Value, such as Value.tanh; with None the sum is the
+                 output
     """
 
     def __init__(self, inputs, activation=Value.tanh, rng=random):
@@ -131,7 +132,7 @@ class Neuron:
         self.activation = activation
 
     def __call__(self, inputs):
-        """The output for a list of inputs, a Value: activation(w · inputs + b), or the sum itself."""
+        """The output for a list of inputs, a Value: activation(w · inputs + b), or the sum."""
         ### BEGIN SOLUTION
         total = weighted_sum(self.w, inputs, self.b)
         return total if self.activation is None else self.activation(total)
@@ -494,15 +495,15 @@ eraser_guess.compare(w_with=three_rounds(True).data, w_without=three_rounds(Fals
 
 # %% exercise="neuron.train"
 def train(model, inputs, targets, rounds, learning_rate):
-    """Gradient descent on the mean squared error over all examples; returns a list of `rounds` losses.
+    """Gradient descent on the mean squared error over all examples: a list of `rounds` losses.
 
     model     anything with model(one input) → a Value, and model.parameters() → a list of Values
     inputs    a list of examples, each a list of numbers
     targets   a list of numbers, one for each example
 
-    In each round: the predictions for all examples and their loss, its gradients, one step. The loss
-    is noted as a plain number, as it was before the step. What is in a grad before training begins
-    does not count.
+    In each round: the predictions for all examples and their loss, its gradients, one step. The
+    loss is noted as a plain number, as it was before the step. What is in a grad before training
+    begins does not count.
     """
     ### BEGIN SOLUTION
     losses = []

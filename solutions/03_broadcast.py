@@ -216,7 +216,8 @@ rng = np.random.default_rng(3)
 g, x = rng.normal(size=large), rng.normal(size=small)
 print("Bᵀ g by matrix:   ", B.T @ g.ravel())
 print("unbroadcast:      ", unbroadcast(g, small).ravel())
-print("⟨g, Bx⟩ = ⟨Bᵀg, x⟩:", np.vdot(g, np.broadcast_to(x, large)), np.vdot(unbroadcast(g, small), x))
+print("⟨g, Bx⟩ = ⟨Bᵀg, x⟩:", np.vdot(g, np.broadcast_to(x, large)),
+      np.vdot(unbroadcast(g, small), x))
 
 # %% [markdown]
 # Each rule of this lesson is the transpose of something. Keep that in mind: **what is the transpose of summing?**
@@ -483,8 +484,10 @@ for shapes in [((3, 1), (4,)), ((2, 1, 3), (4, 1)), ((), (2, 3))]:
 for shapes in [((3,), (3,)), ((5, 2, 3), (3,)), ((5, 2, 3), (3, 4)), ((6, 1, 2, 3), (5, 3, 4))]:
     print(f"a @ b    {str(shapes):25} {worst(lambda a, b: a @ b, matmul_backward, *shapes):.0e}")
 for options in [{}, {"axis": 1}, {"axis": (0, -1)}, {"axis": -1, "keepdims": True}]:
-    of_sum = worst(lambda x: x.sum(**options), lambda g, x: sum_backward(g, x, **options), (2, 3, 4))
-    of_mean = worst(lambda x: x.mean(**options), lambda g, x: mean_backward(g, x, **options), (2, 3, 4))
+    of_sum = worst(lambda x: x.sum(**options),
+                   lambda g, x: sum_backward(g, x, **options), (2, 3, 4))
+    of_mean = worst(lambda x: x.mean(**options),
+                    lambda g, x: mean_backward(g, x, **options), (2, 3, 4))
     print(f"sum, mean {str(options):32} {of_sum:.0e}  {of_mean:.0e}")
 
 # %% [markdown]
@@ -600,7 +603,8 @@ def train(x, target, parameters, steps, rate):
 # %% demo
 def start(hidden=3, seed=1):
     rng = np.random.default_rng(seed)
-    return [rng.normal(size=(2, hidden)), np.zeros(hidden), rng.normal(size=(hidden, 1)), np.zeros(1)]
+    return [rng.normal(size=(2, hidden)), np.zeros(hidden),
+            rng.normal(size=(hidden, 1)), np.zeros(1)]
 
 
 points = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -655,7 +659,7 @@ draw_arrays("out − target", (perfect, (4, 4)), "−", (flat, (4, 4)), "=", per
 # Its cousin: a gradient that was not un-broadcast. Watch what a bias of shape (3,) becomes.
 
 # %% demo
-bias, gradient = np.zeros(3), np.ones((4, 3))  # the gradient of each example: somebody forgot the sum
+bias, gradient = np.zeros(3), np.ones((4, 3))  # of each example: somebody forgot the sum
 bias = bias - 0.1 * gradient
 print("bias = bias - 0.1 * gradient: the bias now has shape", bias.shape)
 bias = np.zeros(3)
@@ -714,7 +718,8 @@ print(f"strides of the view: {view.strides}, of real copies: {copies.strides}")
 print(f"bytes: {bias.nbytes:,} against {copies.nbytes:,}")
 x = np.ones((lines, 500))
 print(f"x + bias: {1e3 * seconds_per_call(lambda: x + bias):.2f} ms, "
-      f"x + copies made first: {1e3 * seconds_per_call(lambda: x + np.tile(bias, (lines, 1))):.2f} ms")
+      f"x + copies made first: "
+      f"{1e3 * seconds_per_call(lambda: x + np.tile(bias, (lines, 1))):.2f} ms")
 
 # %% [markdown]
 # **Work.** (n, k) @ (k, m) takes n·k·m multiplications. How many does its backward take, counted in forwards? Write down
@@ -743,7 +748,7 @@ forward, backward = multiplications(a, b), multiplications(g, b.T) + multiplicat
 work_guess.compare(backward_in_forwards=backward / forward)
 
 stacks, forwards, backwards = [2 ** k for k in range(9)], [], []
-for stack in stacks:  # of small matrices: large ones are spread over threads that wait for each other
+for stack in stacks:  # of small matrices: large ones are spread over threads
     a, b = rng.normal(size=(stack, 32, 48)), rng.normal(size=(stack, 48, 40))
     g = rng.normal(size=(stack, 32, 40))
     forwards.append(shortest(lambda: a @ b))
@@ -768,7 +773,8 @@ def flat_product(grad, x, w):
     return x.reshape(-1, x.shape[-1]).T @ grad.reshape(-1, grad.shape[-1])
 
 
-batches, times = [2 ** k for k in range(9)], {"stack of products, then sum": [], "one flat product": []}
+batches = [2 ** k for k in range(9)]
+times = {"stack of products, then sum": [], "one flat product": []}
 w = rng.normal(size=(96, 64))
 for batch in batches:
     x, g = rng.normal(size=(batch, 8, 96)), rng.normal(size=(batch, 8, 64))

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 05 · Layers
+# # 05 · Layers: a network that reads digits
 #
 # Your engine from lesson 04 adds, multiplies and walks back. A network needs more: a curve between the matrix products,
 # a loss at the end, and somebody who turns gradients into better weights.
@@ -52,7 +52,8 @@ def show_pictures(pictures, title):
     return plot
 
 
-print(f"{len(images):,} pictures of {images[0].shape} pixels, from {images.min()} to {images.max()}")
+print(f"{len(images):,} pictures of {images[0].shape} pixels,"
+      f" from {images.min()} to {images.max()}")
 show_pictures(images[10:26], " ".join(map(str, labels[10:26])))
 
 # %% [markdown]
@@ -202,8 +203,9 @@ gelu_guess = predict(smallest=..., largest=...)
 gelu_slope = slope_of(Tensor.gelu, points)
 gelu_guess.compare(smallest=gelu_slope.min(), largest=gelu_slope.max())
 near = np.abs(points) <= 3
-plot_lines(points[near], {"relu": Tensor(points[near]).relu().data, "gelu": Tensor(points[near]).gelu().data,
-                          "slope of gelu": gelu_slope[near]}, "A gate that opens slowly", "x", markers=False)
+curves = {"relu": Tensor(points[near]).relu().data, "gelu": Tensor(points[near]).gelu().data,
+          "slope of gelu": gelu_slope[near]}
+plot_lines(points[near], curves, "A gate that opens slowly", "x", markers=False)
 
 # %% [markdown]
 # The smooth gate has a price: left of 0 the curve dips, and there the slope is negative.
@@ -583,7 +585,8 @@ subjects = {
     "softmax": lambda x: x.softmax(axis=0), "mse": lambda x: mse_loss(x, Tensor(target)),
     "bce": lambda x: binary_cross_entropy_with_logits(x, Tensor((target > 0) * 1.0)),
     "cross-entropy": lambda x: cross_entropy(x, [3, 0, 2]), "permute": lambda x: x.permute(1, 0),
-    "slice": lambda x: x[1:, ::2], "repeated rows": lambda x: x[[2, 0, 2]], "max": lambda x: x.max(axis=1),
+    "slice": lambda x: x[1:, ::2], "repeated rows": lambda x: x[[2, 0, 2]],
+    "max": lambda x: x.max(axis=1),
 }
 for name, f in subjects.items():
     def gradient(upstream, x):
@@ -610,7 +613,8 @@ pixels = images.reshape(-1, 64).astype(np.float32) / 16  # from 0 to 1
 def weights(rng, inputs, outputs):
     """W and b of a layer; the √(2 / inputs) keeps the sizes of what flows through alike."""
     w = rng.normal(size=(inputs, outputs)) * math.sqrt(2 / inputs)
-    return [Tensor(w.astype(np.float32), requires_grad=True), Tensor(np.zeros(outputs, np.float32), requires_grad=True)]
+    return [Tensor(w.astype(np.float32), requires_grad=True),
+            Tensor(np.zeros(outputs, np.float32), requires_grad=True)]
 
 
 def network(seed=1, hidden=32):
@@ -657,7 +661,8 @@ adam_losses, norms = train(parameters, forward, Adam(parameters, lr=0.005), epoc
 after = accuracy(forward, unseen)
 reading.compare(before=before, after=after)
 size = sum(p.size for p in parameters)
-print(f"\n{size:,} weights, {len(adam_losses)} steps; seen before: {accuracy(forward, known):.1%}, unseen: {after:.1%}")
+print(f"\n{size:,} weights, {len(adam_losses)} steps;"
+      f" seen before: {accuracy(forward, known):.1%}, unseen: {after:.1%}")
 print("the goal is reached" if after >= GOAL else "the goal is missed")
 
 # %% [markdown]
@@ -694,7 +699,8 @@ plot = Plot("Confusion matrix, unseen pictures", "answer", "digit", width=4.4, h
 plot.axes.imshow(np.log1p(confusion), cmap="Blues")
 for (digit, answer), count in np.ndenumerate(confusion):
     if count:
-        plot.axes.text(answer, digit, count, ha="center", va="center", color="white" if digit == answer else "black")
+        plot.axes.text(answer, digit, count, ha="center", va="center",
+                       color="white" if digit == answer else "black")
 plot.axes.set(xticks=range(10), yticks=range(10))
 plot.axes.grid(False)
 plot
@@ -794,7 +800,8 @@ price = predict(nodes=..., times_slower=...)
 # %% demo
 from tinygrad_cl.tensor.engine import saved_bytes, topological_order
 
-scores = Tensor(np.random.default_rng(3).normal(size=(32, 1000)).astype(np.float32), requires_grad=True)
+numbers = np.random.default_rng(3).normal(size=(32, 1000)).astype(np.float32)
+scores = Tensor(numbers, requires_grad=True)
 classes = np.arange(32) * 7
 onehot = Tensor((classes[:, None] == np.arange(1000)).astype(np.float32))
 
@@ -841,7 +848,8 @@ for entry in profile.getstats():
         spent.setdefault(function, {"forward": 0.0, "backward": 0.0})[part] += entry.totaltime
 total = sum(sum(parts.values()) for parts in spent.values())
 for function, parts in sorted(spent.items(), key=lambda item: -sum(item[1].values())):
-    print(f"{function:18}", *(f"{part} {seconds / total:6.1%}  " for part, seconds in parts.items()))
+    print(f"{function:18}",
+          *(f"{part} {seconds / total:6.1%}  " for part, seconds in parts.items()))
 
 # %% [markdown] written="layers.explain" points=3
 # ## In your own words

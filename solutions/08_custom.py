@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 08 · Rules of your own
+# # 08 · Custom: rules of your own
 #
 # So far you used derivatives that somebody else had worked out. Today you write your own: one that is false on purpose,
 # one with a mask, one that does the work of three. Then two questions follow by themselves:
@@ -85,8 +85,9 @@ def stairs(x):
 
 
 left, right = 0.3 - 1e-5, 0.3 + 1e-5
-stairs_guess.compare(true_slope=(stairs(right) - stairs(left)) / (right - left),
-                     pretended_slope=(np.clip(right, -1, 1) - np.clip(left, -1, 1)) / (right - left))
+width = right - left
+stairs_guess.compare(true_slope=(stairs(right) - stairs(left)) / width,
+                     pretended_slope=(np.clip(right, -1, 1) - np.clip(left, -1, 1)) / width)
 
 # %% [markdown]
 # With the true slope nothing ever learns. So backward lies: it treats the steps as if they were the line through them.

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 09 · Kernels
+# # 09 · Kernels: first right, then fast
 #
 # Engine 3 will run on your OpenCL device, whatever that is. Today you write what it is made of: an elementwise kernel, a
 # sum, a matrix product. Each one first right, then fast.

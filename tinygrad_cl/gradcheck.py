@@ -20,10 +20,13 @@ def numerical_gradient(f, inputs, upstream=None, step=None):
 
     f          takes the inputs, arrays or numbers, and returns an array or a number
     inputs     a sequence of arrays or numbers; what is no float is taken as float64
-    upstream   ∂L/∂f, of the shape of what f returns; may be left out where that is one number: then 1
-    step       relative: h = step · max(|x|, 0.1); by default 2·∛ε, 1.2e-5 in float64 and 1e-2 in float32
+    upstream   ∂L/∂f, of the shape of what f returns; may be left out where that is one number:
+               then 1
+    step       relative: h = step · max(|x|, 0.1); by default 2·∛ε, 1.2e-5 in float64 and 1e-2 in
+               float32
 
-    Costs two calls of f for each number in the inputs. ValueError if the upstream gradient is missing or misshapen.
+    Costs two calls of f for each number in the inputs. ValueError if the upstream gradient is
+    missing or misshapen.
 
     >>> numerical_gradient(lambda x, k: k * x**2, [np.array([1.0, 3.0]), 5.0], upstream=[1.0, 10.0])
     [array([ 10., 300.]), array(91.)]
@@ -32,8 +35,8 @@ def numerical_gradient(f, inputs, upstream=None, step=None):
     output = evaluate(f, inputs)
     upstream = np.ones(()) if upstream is None else np.asarray(upstream, np.float64)
     if upstream.shape != output.shape:
-        raise ValueError(f"f returns shape {output.shape}, so the upstream gradient needs that shape,"
-                         f" not {upstream.shape}")
+        raise ValueError(f"f returns shape {output.shape}, so the upstream gradient needs that"
+                         f" shape, not {upstream.shape}")
     step = step or default_step(inputs, output)
     gradients = [np.zeros(x.shape) for x in inputs]
     for x, gradient in zip(inputs, gradients):
@@ -240,7 +243,8 @@ def random_upstream(output, rng):
 
 def precision(inputs, output):
     """The coarsest machine epsilon among the float types that take part."""
-    return max(float(np.finfo(x.dtype).eps) for x in [*inputs, output] if np.issubdtype(x.dtype, np.floating))
+    floats = [x.dtype for x in [*inputs, output] if np.issubdtype(x.dtype, np.floating)]
+    return max(float(np.finfo(dtype).eps) for dtype in floats)
 
 
 def default_step(inputs, output):
