@@ -843,7 +843,7 @@ plot_times(sizes, seconds, f"One training step on {device.found.name}", "picture
 
 # %% [markdown]
 # Read it in two halves. **On the left** nearly all of a step is launches and Python: there replay and fewer launches pay.
-# **On the right** nearly all of it is matrix products, and the lines come together: who multiplies faster wins.
+# **On the right** nearly all of it is matrix products: your own lines come together, and who multiplies faster wins.
 #
 # That is also the answer to "do I need capture?": look at how busy your device is.
 
@@ -862,7 +862,7 @@ plot_times(sizes, seconds, f"One training step on {device.found.name}", "picture
 # The step does something else each time: it takes a number from Python that changes, or makes a new tensor that the next
 # call needs. What differs stands behind the colon.</details>
 #
-# <details><summary><code>RuntimeError: … reads</code> in a captured step</summary>
+# <details><summary><code>RuntimeError: a captured step cannot look at numbers</code></summary>
 # A <code>to_host</code>, <code>float(loss)</code> or <code>print(loss)</code> of numbers inside the step. Return the Tensor, and
 # read it outside.</details>
 #
