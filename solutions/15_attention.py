@@ -769,7 +769,7 @@ def percent_right(text):
 guess.compare(percent_right=percent_right(write(model, 1.0, count=800)))
 
 # %% [markdown]
-# Where is the model surprised? A bar for each character of a sentence that it has not seen in this order: $-\ln p$ of it.
+# Where is the model surprised? A bar for each character of two sentences: $-\ln p$ of it.
 
 # %% demo
 def surprise(model, text):
@@ -796,7 +796,7 @@ plot
 
 # %% demo
 def weights_of(model, text):
-    """[(heads, L, L) array for each block]: where each place looks."""
+    """[(heads, L, L) array for each block]: where each place looks, by your attention."""
     found = []
     with ag.no_grad():
         x, hidden = model.embed(encode(text)[None])
@@ -899,7 +899,7 @@ print(written[:160])
 # |---|---|---|
 # | `embedding(table, idx)` | `torch.nn.Embedding` | `flax.linen.Embed` |
 # | `Norm` | `torch.nn.LayerNorm` | `flax.linen.LayerNorm` |
-# | `attention(q, k, v, hidden)` | `torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)` | `jax.nn.dot_product_attention` |
+# | `attention(q, k, v, hidden)` | `F.scaled_dot_product_attention(…, is_causal=True)` | `jax.nn.dot_product_attention` |
 # | `Attention` | `torch.nn.MultiheadAttention` | `flax.linen.MultiHeadDotProductAttention` |
 # | `Block` | `torch.nn.TransformerEncoderLayer(norm_first=True)` | written by hand |
 # | `capture(step)` | `torch.cuda.graphs`, `torch.compile` | `jax.jit` |

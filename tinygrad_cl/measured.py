@@ -75,7 +75,7 @@ def function(f, base):
     return Measured
 
 
-def operation(f):
+def on_tape(f):
     """f as an operation of engine 3: it takes Nodes and returns one, on the tape, whose values and gradients are measured as
     those of f(*Nodes) are.
     """

@@ -58,7 +58,7 @@ def names(on, reference):
         def out(q, k, v):
             scores = on.ag.matmul(q, k, transpose_b=True) * (1 / q.shape[-1] ** 0.5)
             return on.ag.matmul(on.ag.softmax(on.ag.masked_fill(scores, hidden, -1e9)), v)
-        return on.operation(out)
+        return on.on_tape(out)
     return {"attention": lambda q, k, v, hidden: (measured(hidden.to_host())(q, k, v), None)}
 
 

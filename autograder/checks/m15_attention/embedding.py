@@ -50,7 +50,7 @@ def attention_embedding(student, rng, tools):
 
 @attention_embedding.on_device
 def names(on, reference):
-    return {"embedding": lambda table, idx: on.operation(lambda rows: on.ag.embedding(rows, idx))(table)}
+    return {"embedding": lambda table, idx: on.on_tape(lambda rows: on.ag.embedding(rows, idx))(table)}
 
 
 attention_embedding.mistake("the table leaves the graph: rows are picked on the host, and nothing flows back", source='''

@@ -51,7 +51,7 @@ def attention_normalize(student, rng, tools):
 
 @attention_normalize.on_device
 def names(on, reference):
-    return {"normalize": lambda x, eps=1e-5: on.operation(lambda rows: on.ag.layer_norm(rows, eps=eps))(x)}
+    return {"normalize": lambda x, eps=1e-5: on.on_tape(lambda rows: on.ag.layer_norm(rows, eps=eps))(x)}
 
 
 GRADIENT = "r * (g - row_mean(g) - u * row_mean(g * u))"
