@@ -110,7 +110,7 @@ mean_guess.compare(row_of_the_first=mean_of_means[0], row_of_the_last=mean_of_me
 
 # %% exercise="parallel.gradients"
 def parallel_gradients(comm, loss_of, parameters, x, y):
-    """Leave the gradient of the whole batch in every process, each of which differentiates its rows.
+    """Leave the gradient of the whole batch in every process; each differentiates its own rows.
 
     comm         the line to the others: rank, size, Allreduce(array, room for the sum)
     loss_of      loss_of(parameters, x, y) is the mean loss over the rows it is given, a Node
@@ -235,8 +235,8 @@ def ring_all_reduce(comm, array):
             last process sits the first
     array   1-D, equally long in all processes, of any length; it stays as it is
 
-    returns the sum, a new array, with the same bits in all processes. Each process sends 2 (size − 1)
-    messages of one part each; the parts are np.array_split(array, comm.size).
+    returns the sum, a new array, with the same bits in all processes. Each process sends
+    2 (size − 1) messages of one part each; the parts are np.array_split(array, comm.size).
 
     >>> simulate(lambda comm: ring_all_reduce(comm, np.array([1, 10, 100]) + comm.rank), 2)[0]
     [array([  3,  21, 201]), array([  3,  21, 201])]
@@ -315,7 +315,7 @@ def compare_rings(comm):
 
 
 (ring_ms, mpi_ms, difference), *_ = start(compare_rings, 3)
-print(f"your ring: {ring_ms:.1f} ms, Allreduce: {mpi_ms:.1f} ms, largest difference: {difference:g}")
+print(f"your ring: {ring_ms:.1f} ms, Allreduce: {mpi_ms:.1f} ms, difference: {difference:g}")
 
 # %% [markdown]
 # ## 3 · Talk more rarely: micro-batches
@@ -417,7 +417,8 @@ def local_round(comm, gradient_of, w, x, y, lr, steps):
 
     >>> def program(comm):
     ...     target = np.full((1 + comm.rank, 1), 4.0 * comm.rank)
-    ...     return local_round(comm, lambda w, x, y: w - np.mean(y), np.zeros(1), target, target, 0.5, 2)
+    ...     towards = lambda w, x, y: w - np.mean(y)
+    ...     return local_round(comm, towards, np.zeros(1), target, target, 0.5, 2)
     >>> simulate(program, 2)[0]
     [array([2.]), array([2.])]
     """
@@ -476,7 +477,8 @@ curves = {f"{name}, {steps} local": rounds(order, steps) for steps in (1, 5, 50)
 local_guess.compare(**{name: min((1, 50), key=lambda s: curves[f"{name}, {s} local"][-1])
                        for name in ("mixed", "sorted")})
 plot = plot_losses(curves, "Above the best line, after each message")
-plot.axes.set_xlabel("rounds, one message each")
+plot.axes.set(xlabel="rounds, one message each", ylabel="loss above the best")
+plot.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plot
 
 # %% [markdown]
@@ -532,7 +534,7 @@ class Compressor:
         ### END SOLUTION
 
     def all_reduce(self, comm, gradient):
-        """The sum of what all processes select, an array like `gradient`. One comm.allgather(thing),
+        """The sum of what all processes select, like `gradient`. One comm.allgather(thing),
         which returns the list of what each process brings.
         """
         ### BEGIN SOLUTION
@@ -829,7 +831,8 @@ plot_lines(machines, {
 few, many = 1e3, 100e6
 for nbytes in (few, many):
     for p in (8, 1024):
-        ring, tree = (step_seconds(p, 1, 0, nbytes, 20e-6, 10e9, way)[1] for way in ("ring", "tree"))
+        ring, tree = (step_seconds(p, 1, 0, nbytes, 20e-6, 10e9, way)[1]
+                      for way in ("ring", "tree"))
         print(f"{nbytes:11,.0f} bytes, {p:4} machines: ring {1000 * ring:7.3f} ms, "
               f"tree {1000 * tree:7.3f} ms")
 
@@ -849,6 +852,14 @@ for nbytes in (few, many):
 # <details><summary><code>BadMessage: the array was changed while it was being sent</code></summary>
 # Between <code>Iallreduce</code> and <code>Wait</code>, one array was used again for the next bucket. Make a new one for each
 # message.</details>
+#
+# <details><summary><code>all the input arrays must have same number of dimensions</code></summary>
+# The loss is an array without a dimension, and <code>np.concatenate</code> wants one: <code>ravel()</code> each of them, the
+# loss, too.</details>
+#
+# <details><summary><code>BadMessage: there is no process -1</code></summary>
+# The ring is closed by <code>%</code>: <code>(rank - 1) % size</code>. (Real MPI takes −1 for "nobody" and sends nothing.)
+# </details>
 #
 # <details><summary>NaN in the sums</summary>
 # <code>room</code> was read before <code>Wait()</code>. (The simulation fills it with NaN, so that one sees it.)</details>

@@ -119,6 +119,9 @@ parallel_compress.mistake(
                                                      "self.rest[indices] = 0\n        values = self.rest[indices]"),
     hint=["In which order: take, then set to 0.", "`values = rest[indices]` first."])
 parallel_compress.mistake(
+    "the caller's gradient becomes the rest, and is changed", swap=("self.rest = self.rest + gradient", "gradient += self.rest\n        self.rest = gradient"),
+    hint=["`gradient += …` writes into the caller's array.", "`self.rest = self.rest + gradient` makes a new one."])
+parallel_compress.mistake(
     "the first `keep` numbers are sent", swap=("np.argsort(-abs(self.rest))[:self.keep]", "np.arange(self.keep)"),
     hint=["Which numbers are the largest?", "np.argsort(-abs(…))[:keep]"])
 parallel_compress.mistake(

@@ -152,6 +152,10 @@ parallel_gradients.mistake(
 parallel_gradients.mistake(
     "the loss that comes back is a Node", swap=("return float(total[0])", "return loss"),
     hint=["A Node holds its graph, and it is the loss of a part.", "`float(…)` of what arrived."])
+parallel_gradients.mistake(
+    "grad becomes an array, where it was a tensor on the device", swap=(
+        "parameter.grad.write(total[begin:begin + grad.size].reshape(grad.shape))", "parameter.grad = total[begin:begin + grad.size].reshape(grad.shape)"),
+    hint=["An optimizer on the device expects a tensor in grad.", "`parameter.grad.write(array)`, or `on_device(array)`."])
 parallel_gradients.variant("the share goes into backward", source='''
 def parallel_gradients(comm, loss_of, parameters, x, y):
     begin = sum(len(part) for part in np.array_split(x, comm.size)[:comm.rank])

@@ -66,6 +66,9 @@ parallel_local.mistake(
     "the sum of the weighted weights is divided by the number of processes", swap=("/ total[-1]", "/ comm.size"),
     hint=["The weights were multiplied by rows.", "Divide by the rows of all."])
 parallel_local.mistake(
+    "the sum is divided by own rows times processes, as if all had as many", swap=("/ total[-1]", "/ (len(x) * comm.size)"),
+    hint=["The others have more rows, or fewer.", "Let the number of rows travel along, as in the last exercise."])
+parallel_local.mistake(
     "the gradient is always that at the start", swap=("gradient_of(mine, x, y)", "gradient_of(w, x, y)"),
     hint=["Where are you after the first step?", "The gradient at `mine`."])
 parallel_local.mistake(

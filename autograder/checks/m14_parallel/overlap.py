@@ -92,6 +92,12 @@ parallel_overlap.mistake(
     "what is left in the last bucket is never sent", swap=("    if collected:\n        send()\n", ""),
     hint=["The last bucket is rarely full.", "After the loop: if something is collected, send it."])
 parallel_overlap.mistake(
+    "at the end the bucket is sent even if nothing is in it", swap=("    if collected:\n        send()\n", "    send()\n"),
+    hint=["What if the last gradient has just filled the bucket?", "Send at the end only if something is collected."])
+parallel_overlap.mistake(
+    "an empty array more comes back: np.split at the last length, too", swap=("np.cumsum(lengths)[:-1]", "np.cumsum(lengths)"),
+    hint=["How many sums came back?", "np.split cuts between the parts: np.cumsum(lengths)[:-1]."])
+parallel_overlap.mistake(
     "only the last request is waited for", swap=("for request in requests:\n        request.Wait()", "requests[-1].Wait()"),
     hint=["NaN: room that was read before its sum was there.", "Wait for each request."])
 parallel_overlap.mistake(

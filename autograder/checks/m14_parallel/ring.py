@@ -133,6 +133,9 @@ parallel_ring.mistake(
     "the last process has no right neighbour", swap=("(rank + 1) % size, (rank - 1) % size\n", "min(rank + 1, size - 1), max(rank - 1, 0)\n"),
     hint=["To the right of the last process sits the first.", "(rank + 1) % size"])
 parallel_ring.mistake(
+    "the left neighbour of process 0 is number −1", swap=("(rank - 1) % size\n", "rank - 1\n"),
+    hint=["To the left of the first process sits the last.", "(rank - 1) % size is never negative."])
+parallel_ring.mistake(
     "the parts are cut too short: what does not divide evenly is lost", swap=("np.array_split(array, size)", "list(array[:len(array) // size * size].reshape(size, -1))"),
     hint=["23 numbers for 3 processes: 8, 8 and 7.", "np.array_split(array, size) cuts any length."])
 parallel_ring.mistake(

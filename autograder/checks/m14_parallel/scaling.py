@@ -58,6 +58,9 @@ parallel_scaling.mistake(
     "the latency is forgotten", swap=("(latency + message / bandwidth)", "(message / bandwidth)"),
     hint="latency + bytes / bandwidth, for each round.")
 parallel_scaling.mistake(
+    "the latency is divided by the bandwidth, too", swap=("(latency + message / bandwidth)", "((latency + message) / bandwidth)"),
+    hint=["Latency is seconds already.", "latency + bytes / bandwidth"])
+parallel_scaling.mistake(
     "the bytes are multiplied by the bandwidth", swap=("message / bandwidth", "message * bandwidth"),
     hint=["Bytes over bytes per second are seconds.", "message / bandwidth"])
 parallel_scaling.mistake(

@@ -174,7 +174,7 @@ class SimulatedComm:
         for number in (dest, source):
             if number not in range(self.size):
                 raise BadMessage(f"there is no process {number}: dest=… and source=… are 0 to "
-                                 f"{self.size - 1}")
+                                 f"{self.size - 1}, and after the last comes the first")
         self.sent.append(("sendrecv", bytes_of(thing)))
         self.world.letters.setdefault((self.rank, dest), deque()).append(pickle.dumps(thing))
         box = self.world.letters.setdefault((source, self.rank), deque())
