@@ -488,8 +488,13 @@ def start(source, name, *arguments, work_items):
     given = [x.buffer if isinstance(x, Tensor) else x for x in arguments]
     device.launch(kernel_of(source, name, kinds), (work_items,), None, given)
 
+
+def empty_like(x):
+    """A Tensor as large as x; what it holds is undefined until a kernel has written it."""
+    return Tensor.from_shape(x.queue, x.shape, x.dtype)
+
 # %% [markdown]
-# Results need memory first: `Tensor.from_shape(queue, shape)`. What it holds is undefined until a kernel has written it.
+# Results need memory first: `empty_like(x)` makes a Tensor as large as x, with whatever the memory held.
 #
 # Your kernels know columns, not shapes. They are right if the shape of b is the *end* of a's shape: (5,) for (7, 5), (3, 5)
 # for (2, 3, 5), or the same. NumPy would also take (7, 1) for (7, 5). The kernel would take its 7 numbers for a row of 7, and
@@ -510,20 +515,20 @@ def sin_times_fused(a, b):
     (['sin_times'], ['sin_times_backward'])
     """
     ### BEGIN SOLUTION
-    x, y = a.value, b.value
+    if a.shape[len(a.shape) - len(b.shape):] != b.shape:
+        raise ValueError(f"shape {b.shape} is not the end of shape {a.shape}")
+    n, columns = a.value.size, b.value.size
     saved = {}
-    if x.shape[x.ndim - y.ndim:] != y.shape:
-        raise ValueError(f"shape {y.shape} is not the end of shape {x.shape}")
 
     def forward(x, y):
-        out, saved["sin"] = Tensor.from_shape(x.queue, x.shape), Tensor.from_shape(x.queue, x.shape)
-        start(FORWARD, "sin_times", x, y, out, saved["sin"], x.size, y.size, work_items=x.size)
+        out, saved["sin"] = empty_like(x), empty_like(x)
+        start(FORWARD, "sin_times", x, y, out, saved["sin"], n, columns, work_items=n)
         return out
 
     def grad_fn(grad):
-        grad_a, grad_b = Tensor.from_shape(x.queue, x.shape), Tensor.from_shape(y.queue, y.shape)
-        start(BACKWARD, "sin_times_backward", grad, x, y, saved["sin"], grad_a, grad_b,
-              x.size, y.size, work_items=y.size)
+        grad_a, grad_b = empty_like(a.value), empty_like(b.value)
+        start(BACKWARD, "sin_times_backward", grad, a.value, b.value, saved["sin"], grad_a, grad_b,
+              n, columns, work_items=columns)
         return [grad_a, grad_b]
 
     return apply_op(forward, grad_fn, a, b, op_name="sin_times_fused")
@@ -533,12 +538,11 @@ def sin_times_fused(a, b):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>It has the form of <code>sin_times</code>: <code>saved</code>, forward, grad_fn,
-# <code>apply_op</code>. A Node's Tensor is <code>a.value</code>; a Tensor has <code>.queue</code>, <code>.shape</code>,
-# <code>.size</code> and <code>.ndim</code>.</details>
+# <code>apply_op</code>. A Node's Tensor is <code>a.value</code>; n is its <code>.size</code>.</details>
 # <details><summary>Hint 2</summary>The end of a's shape, as long as b's: <code>a.shape[len(a.shape) - len(b.shape):]</code>.
 # (With <code>[-len(b.shape):]</code> a b of shape () would be compared with all of it.)</details>
-# <details><summary>Hint 3</summary>Forward starts <code>x.size</code> work-items, backward <code>y.size</code>. n is
-# <code>x.size</code> and columns <code>y.size</code> in both.</details>
+# <details><summary>Hint 3</summary>Forward: two <code>empty_like</code>, then <code>start(FORWARD, "sin_times", x, y, out,
+# saved["sin"], n, columns, work_items=n)</code>. Backward starts a work-item for each column.</details>
 
 # %% demo
 print(compare_gradients(sin_times_fused, rng.normal(size=(2, 3)), rng.normal(size=3)))
@@ -648,16 +652,13 @@ __kernel void sin_times_backward(__global const float *grad, __global const floa
 def sin_times_lanes(a, b):
     x, y, n, saved = a.value, b.value, a.value.size, {}
 
-    def new():
-        return Tensor.from_shape(x.queue, x.shape)
-
     def forward(x, y):
-        out, saved["sin"] = new(), new()
+        out, saved["sin"] = empty_like(x), empty_like(x)
         start(LANES, "sin_times", x, y, out, saved["sin"], n, work_items=-(-n // 16))
         return out
 
     def grad_fn(grad):
-        grad_a, grad_b = new(), new()
+        grad_a, grad_b = empty_like(x), empty_like(x)
         start(LANES, "sin_times_backward", grad, x, y, saved["sin"], grad_a, grad_b, n,
               work_items=-(-n // 16))
         return [grad_a, grad_b]
@@ -860,7 +861,7 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 #
 # <details><summary>Numbers that are different in every run, or NaN</summary>
 #
-# A result of <code>Tensor.from_shape</code> that not every work-item has written: too few work-items, or a guard that keeps
+# A result of <code>empty_like</code> that not every work-item has written: too few work-items, or a guard that keeps
 # too many out.
 #
 # </details>

@@ -72,3 +72,4 @@ backward.variant("two loops, and the sum from below", swap=(
     f"{LOOP} {{\n            {GRAD_A}\n            {SUM}\n        }}",
     f"{LOOP}\n            {GRAD_A}\n        for (int i = n - columns + j; i >= 0; i -= columns)\n            sum = fma(grad[i], kept[i], sum);"))
 backward.variant("the sum in grad_b itself, which is set to 0 before", swap=[("float sum = 0.0f;", "grad_b[j] = 0;"), ("sum += ", "grad_b[j] += "), (STORE, "")])
+backward.variant("a 0 without f: C makes a float of it", swap=("0.0f", "0"))

@@ -8,6 +8,7 @@ from autograder.checks.m11_custom_op.measured import measured_sin_times
        device=("∂L/∂a", "∂L/∂b", "b of shape (5,): ∂L/∂b", "a of shape (2, 3, 5), b of shape (3, 5): ∂L/∂b", "a in both places: ∂L/∂a"))
 def fused(student, rng, tools):
     """The op on the two kernels: values, gradients, launches, shapes that fit and shapes that do not. Fresh memory holds NaN."""
+    import gc
     ag, device = student.ag, student.device
 
     def numbers(*shape):
@@ -50,6 +51,18 @@ def fused(student, rng, tools):
             return "ValueError"
         return "no ValueError"
 
+    def alive():
+        x, y = leaf(a), leaf(row)
+        gc.collect()
+        before = device.pool.used_bytes()
+        one = student.Tensor.from_shape(device.queue, a.shape)
+        size = device.pool.used_bytes() - before
+        del one
+        out = student.sin_times_fused(x, y)
+        arrays = (device.pool.used_bytes() - before) / size
+        del out
+        return arrays
+
     return {
         "input": f"a = {np.round(a[0], 2).tolist()} …, b = {np.round(b[0], 2).tolist()} …, of shape (7, 5); row b = {np.round(row, 2).tolist()}",
         "out": lambda: run(a, b, grad)["out"],
@@ -63,6 +76,7 @@ def fused(student, rng, tools):
         "f(a, b) − f(b, a): ∂L/∂a and ∂L/∂b": twice,
         "launches of forward": lambda: run(a, b, grad)["forward"],
         "launches of backward": lambda: run(a, row, grad)["backward"],
+        "b of shape (5,): arrays as large as a alive after forward": alive,
         "ops on the tape": lambda: run(a, b, grad)["ops"],
         "a of shape (7, 5), b of shape (7, 1)": lambda: refused(a, b[:, :1]),
         "a of shape (5,), b of shape (7, 5)": lambda: refused(row, b),
@@ -76,25 +90,25 @@ def names(on, reference):
     return {"sin_times_fused": measured_sin_times(on, reference)}
 
 
-TEST = "if x.shape[x.ndim - y.ndim:] != y.shape:"
-fused.mistake("columns is the length of the last axis, also where b has two axes", swap=("x.size, y.size, work", "x.size, x.shape[-1], work"),
+TEST = "if a.shape[len(a.shape) - len(b.shape):] != b.shape:"
+fused.mistake("columns is the length of the last axis, also where b has two axes", swap=("a.value.size, b.value.size", "a.value.size, a.shape[-1]"),
               hint=["How many numbers does b have? After so many of a, b begins anew.", "columns = the size of b."])
-fused.mistake("forward starts a work-item for each row only", swap=("work_items=x.size", "work_items=x.shape[0]"),
+fused.mistake("forward starts a work-item for each row only", swap=("work_items=n", "work_items=x.shape[0]"),
               hint="In forward each number has a work-item. (In this check, memory that nobody wrote holds NaN.)")
-fused.mistake("n and columns have changed places in backward", swap=("x.size, y.size, work_items=y.size", "y.size, x.size, work_items=y.size"),
+fused.mistake("n and columns have changed places in backward", swap=("n, columns, work_items=columns", "columns, n, work_items=columns"),
               hint="The kernel takes n first, then columns.")
-fused.mistake("forward computes only as many numbers as b has", swap=("x.size, y.size, work_items=x.size", "y.size, x.size, work_items=x.size"),
+fused.mistake("forward computes only as many numbers as b has", swap=("n, columns, work_items=n", "columns, n, work_items=n"),
               hint="n first, then columns; and a work-item for each of the n. (In this check, memory that nobody wrote holds NaN.)")
 fused.mistake("the result is handed to backward in the place of the sine", swap=[
-    ("return out\n", 'saved["out"] = out\n        return out\n'), ('x, y, saved["sin"], grad_a', 'x, y, saved["out"], grad_a')],
+    ("return out\n", 'saved["out"] = out\n        return out\n'), ('b.value, saved["sin"]', 'b.value, saved["out"]')],
               hint="Which of forward's two results does backward need?")
-fused.mistake("out and kept have changed places", swap=('x, y, out, saved["sin"], x.size', 'x, y, saved["sin"], out, x.size'),
+fused.mistake("out and kept have changed places", swap=('x, y, out, saved["sin"], n', 'x, y, saved["sin"], out, n'),
               hint="The kernel's arguments: a, b, out, kept, n, columns.")
-fused.mistake("a and b have changed places in backward", swap=('grad, x, y, saved["sin"]', 'grad, y, x, saved["sin"]'),
+fused.mistake("a and b have changed places in backward", swap=('grad, a.value, b.value, saved', 'grad, b.value, a.value, saved'),
               hint="The kernel's arguments: grad, a, b, kept, grad_a, grad_b, n, columns.")
-fused.mistake("grad is handed over after a and b", swap=('grad, x, y, saved["sin"]', 'x, y, grad, saved["sin"]'),
+fused.mistake("grad is handed over after a and b", swap=('grad, a.value, b.value, saved', 'a.value, b.value, grad, saved'),
               hint="The kernel's arguments: grad, a, b, kept, grad_a, grad_b, n, columns.")
-fused.mistake("grad_b has the shape of a", swap=("Tensor.from_shape(y.queue, y.shape)", "Tensor.from_shape(y.queue, x.shape)"),
+fused.mistake("grad_b has the shape of a", swap=("empty_like(b.value)", "empty_like(a.value)"),
               hint="∂L/∂b has the shape of b: the kernel has summed already.")
 fused.mistake("the two gradients are in the wrong order", swap=("return [grad_a, grad_b]", "return [grad_b, grad_a]"),
               hint="grad_fn answers in the order of apply_op's arguments.")
@@ -102,12 +116,12 @@ fused.mistake("the sine is kept where the next call overwrites it", swap=("saved
               hint="Use the op twice before backward. Whose sine is it then? A dict of this one call.")
 fused.mistake("shapes that the kernels cannot do are let through", swap=(TEST, "if False:"),
               hint="b of shape (7, 1) has 7 numbers; the kernel would take them for a row.")
-fused.mistake("only the last lengths are compared", swap=(TEST, "if x.shape[-1] != y.shape[-1]:"),
+fused.mistake("only the last lengths are compared", swap=(TEST, "if a.shape[-1] != b.shape[-1]:"),
               hint="b as large as a, or all its lengths are the last ones of a.")
-fused.mistake("only b of exactly a's shape is let in", swap=(TEST, "if x.shape != y.shape:"), hint="A row for every row of a is right, too.")
-fused.mistake("whatever NumPy broadcasts is let in", swap=(TEST, "if np.broadcast_shapes(x.shape, y.shape) != x.shape:"),
+fused.mistake("only b of exactly a's shape is let in", swap=(TEST, "if a.shape != b.shape:"), hint="A row for every row of a is right, too.")
+fused.mistake("whatever NumPy broadcasts is let in", swap=(TEST, "if np.broadcast_shapes(a.shape, b.shape) != a.shape:"),
               hint="NumPy takes (7, 1) for (7, 5). Do your kernels?")
-fused.mistake("the sizes are compared, and not the shapes", swap=(TEST, "if x.size % y.size:"),
+fused.mistake("the sizes are compared, and not the shapes", swap=(TEST, "if a.value.size % b.value.size:"),
               hint="b of shape (7, 1) has 7 numbers, and 7 divides 35. It is no row all the same.")
 fused.mistake("it does not launch the kernels, but the library's", source='''
 def sin_times_fused(a, b):
@@ -118,6 +132,9 @@ def sin_times_fused(a, b):
 fused.mistake("the op has another name on the tape", swap=(', op_name="sin_times_fused"', ""), hint='`apply_op(…, op_name="sin_times_fused")`.')
 fused.mistake("the gradient of a is returned for both", swap=("return [grad_a, grad_b]", "return [grad_a, grad_a]"),
               hint="Two inputs, two gradients.")
+fused.mistake("kept has the size of b, and the kernel writes beyond it", swap=("empty_like(x), empty_like(x)", "empty_like(x), empty_like(y)"),
+              hint="There is a sine for each number of a.")
+fused.variant("a work-item for each number in backward: those beyond the columns do nothing", swap=("work_items=columns", "work_items=n"))
 fused.variant("tensors' names, and work-items beyond need", source='''
 def sin_times_fused(a, b):
     if len(b.shape) > len(a.shape) or any(m != n for m, n in zip(b.shape[::-1], a.shape[::-1])):
