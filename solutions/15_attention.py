@@ -575,7 +575,7 @@ def batches(count, seed=0, size=16):
 # %% [markdown]
 # ## Plain, fused, captured
 #
-# Your operations are small: the softmax alone is four launches forward. The package has the same block with fused kernels:
+# Your operations are small: the softmax launches a kernel for each max, −, exp, Σ and ÷. The package has the same block, fused:
 # a whole layer norm is one, a whole softmax is one, a layer with its activation is one. And a *captured* step (module 13)
 # is replayed without Python.
 #
@@ -656,12 +656,12 @@ plot.axes.grid(False, axis="y")
 plot
 
 # %% [markdown]
-# What capturing saves is Python's time, paid once per launch; what fusing saves is launches, and trips to memory. So each
-# helps most where the other has not been.
+# What capturing saves is Python's time, paid for each launch; what fusing saves is launches, and trips to memory. Where
+# launches are fewer already, there is less left for capturing to save.
 #
 # ## Training
 #
-# Fresh models, the same numbers of windows: fused and captured, a few seconds. How low will the loss be in the last steps?
+# A fresh model, fused and captured: a few seconds. How low will the loss be in the last steps?
 # (You know the floor. A window begins in the middle of something, so its first places know less.)
 
 # %% predict
@@ -858,8 +858,8 @@ print(written[:160])
 #
 # <details><summary>The loss is <code>nan</code> from the first step</summary>
 #
-# A row of scores with nothing but −∞: 0 / 0. Somebody turned the mask round, or subtracts the largest score before masking
-# and adds −∞ − (−∞).
+# A row of scores with nothing but −∞: 0 / 0. Somebody turned the mask round, so that a place may look
+# nowhere.
 #
 # </details>
 #
