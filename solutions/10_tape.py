@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 10 · Tape
+# # 10 · Tape: an engine on the device
 #
 # Engine 3 computes on the device. An operation is a kernel that is launched, and its result is a buffer that Python never
 # looks into. Where do gradients come from, then?

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 11 · An op of your own, down to the kernel
+# # 11 · Custom op: your own, down to the kernel
 #
 # One op, sin(a) · b, written three times. Each time a little more of it is yours:
 #
@@ -90,7 +90,7 @@ draw(composed(leaf(tensor(2, 3)), leaf(tensor(2, 3))))
 
 # %% exercise="customop.launches"
 def launches(op, a, b, grad):
-    """(forward, backward): the names of the kernels that op(a, b) starts, and those of its backward.
+    """(forward, backward): the names of the kernels that op(a, b) starts, and those back.
 
     op     a function of two Nodes that gives a Node
     a, b   Tensors: leaves that both require a gradient
@@ -248,7 +248,7 @@ def sin_times(a, b):
 
 # %% given
 def compare_gradients(op, a, b):
-    """gradcheck of an op of two Nodes, at two arrays; its report prints a line for each gradient."""
+    """gradcheck of an op of two Nodes, at two arrays; its report has a line for each gradient."""
     def f(a, b):
         return op(leaf(a), leaf(b)).to_host()
 
@@ -761,7 +761,8 @@ for n in (2**6, top):
     a, b, up, out, more = (rng.normal(size=n).astype(np.float32) for _ in range(5))
     mine = (kernel_seconds(SECOND_FORWARD, "forward", a, b, out, n, work_items=n)
             + kernel_seconds(SECOND_BACKWARD, "backward", up, a, b, out, more, n, work_items=n))
-    print(f"{n:9,} numbers, kernels alone: library {1e6 * min(busy):7.1f} µs, yours {1e6 * mine:7.1f} µs")
+    print(f"{n:9,} numbers, kernels alone: library {1e6 * min(busy):7.1f} µs,"
+          f" yours {1e6 * mine:7.1f} µs")
 
 # %% [markdown]
 # ## Who writes the lanes?

@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 12 · One kernel
+# # 12 · JIT: one kernel for a whole formula
 #
 # In lesson 11 you wrote one kernel pair for one formula, by hand. Today you write the program that writes such pairs.
 #

@@ -93,7 +93,8 @@ def show_pictures(pictures, title, cmap="gray_r", **options):
     return plot
 
 
-print(f"{device.found.name}: {len(known):,} pictures to learn from, {len(unseen):,} to be tested with")
+print(f"{device.found.name}: {len(known):,} pictures to learn from,"
+      f" {len(unseen):,} to be tested with")
 show_pictures(images[known[:14]], " ".join(map(str, labels[known[:14]])))
 
 # %% [markdown]
@@ -118,7 +119,8 @@ class Linear:
     inputs, outputs  how many numbers a row has before and after
     rng              a NumPy Generator, from which the weights are drawn
 
-    weight           Parameter (inputs, outputs), at first uniform between −b and b, b = √(6 / inputs)
+    weight           Parameter (inputs, outputs), at first uniform between −b and b, where
+                     b = √(6 / inputs)
     bias             Parameter (outputs,), at first 0
 
     A call with a Tensor or a Node (rows, inputs) gives a Node (rows, outputs).

@@ -82,6 +82,12 @@ def test_every_lesson_has_five_exercises_or_nearly_and_one_written_answer(module
 
 
 @pytest.mark.parametrize("module", paths.module_names())
+def test_the_readme_names_each_lesson_as_it_names_itself(module):
+    number, title = re.match("# (.*?) · (.*)", read_lesson(module).cells[0].source).groups()
+    assert f"| {number} | {title} |" in (paths.ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("module", paths.module_names())
 def test_no_line_of_code_is_wider_than_a_cell(module):
     wide = [line for cell in read_lesson(module).cells if cell.is_code for line in cell.source.splitlines() if len(line) > 100]
     assert not wide
