@@ -11,7 +11,7 @@
 # ---
 
 # %% [markdown]
-# # 15 · Attention
+# # 15 · Attention: a model that writes
 #
 # The last module. You build a small GPT on your own engine, train it in a few seconds, and let it write.
 #
@@ -445,7 +445,7 @@ class Norm(Module):
 
 
 class Attention(Module):
-    """Queries, keys and values are made of x by three layers; another mixes what the heads found."""
+    """Queries, keys and values are made of x by three layers; one more mixes the heads."""
 
     def __init__(self, width, heads, seed=None):
         self.heads = heads
@@ -709,8 +709,8 @@ plot
 def generate(model, ids, count, context, temperature, rng):
     """The ids, and then `count` further ones, each drawn from what the model says: a list of ints.
 
-    model         model(array) takes integers of shape (1, n), 1 ≤ n ≤ context, and returns a Node of
-                  logits (1, n, characters); the last place speaks of what comes next
+    model         model(array) takes integers of shape (1, n), 1 ≤ n ≤ context, and returns a
+                  Node of logits (1, n, characters); the last place speaks of what comes next
     ids           at least one integer; the caller's stay as they are
     context       the model sees the last `context` of them
     temperature   above 0; p = softmax(logits / temperature)
@@ -814,7 +814,8 @@ first = len("dora wants a black hen. ")
 strongest = max(((w[first:, :first].max(axis=1).mean(), b, h) for b, heads in enumerate(maps)
                  for h, w in enumerate(heads)))
 _, b, h = strongest
-plot = Plot(f"Block {b + 1}, head {h + 1}: who looks where", "looks at", "asks", width=7, height=4.2)
+plot = Plot(f"Block {b + 1}, head {h + 1}: who looks where", "looks at", "asks",
+            width=7, height=4.2)
 plot.axes.imshow(maps[b][h][first:], cmap="Blues", aspect="auto")
 plot.axes.set_xticks(range(len(asked)), asked)
 plot.axes.set_yticks(range(len(asked) - first), asked[first:])
