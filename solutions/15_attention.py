@@ -656,8 +656,8 @@ plot.axes.grid(False, axis="y")
 plot
 
 # %% [markdown]
-# What capturing saves is Python's time, paid for each launch; what fusing saves is launches, and trips to memory. Where
-# launches are fewer already, there is less left for capturing to save.
+# What capturing saves is Python's time, paid for each launch; what fusing saves is launches, and trips to memory. So where
+# the device needs longer than Python, capturing is worth little, to either step.
 #
 # ## Training
 #
@@ -690,7 +690,8 @@ for name, level in (("knows nothing", NOTHING), ("sees one", ONE), ("knows all",
 plot
 
 # %% [markdown]
-# Look for the moment when it falls through «sees one»: that is attention, beginning to look back.
+# Look for the moment when it falls through «sees one». One character alone cannot tell that much: from here on the model uses
+# what stands further back.
 #
 # ## 7 · Let it write
 #
