@@ -593,8 +593,8 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 
 # %% [markdown]
 # Two halves. **On the left** a launch costs more than its numbers: there fewer launches win. **On the right** the numbers
-# cost, and there it depends on your device. On a GPU your pair wins. On a CPU it may lose, and badly! What did the library's
-# four kernels do that your two did not? Look at who ran how long:
+# cost, and there it depends on your device: on a CPU your pair may lose, and badly! What did the library's four kernels do
+# that your two did not? Look at who ran how long:
 
 # %% demo
 n = top
