@@ -629,7 +629,7 @@ def parts_of(node, gradient):
 # Nodes between belong to one call. In netcl 0.4.4 they keep their gradients, so a second `backward` on one tape gives too
 # much.
 
-# %% exercise="tape.backward"
+# %% exercise="tape.backward" hides="tinygrad_cl.netcl.autograd.tape:Tape.backward"
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
     """Add ∂L/∂leaf to `grad` of every leaf that requires one, where ∂L/∂loss is `grad`.

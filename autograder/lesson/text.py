@@ -25,6 +25,7 @@ class Cell:
     name: str = ""       # of the exercise, for exercise, check and written
     points: float = 0.0  # for written; the points of a check stand in the check
     pulled: tuple[str, ...] = ()  # the symbols of the reference package that its source comes from
+    hides: tuple[str, ...] = ()   # those that do the same, though the lesson has a version of its own
 
     @property
     def is_code(self) -> bool:
@@ -84,7 +85,8 @@ def make_cell(raw, file: str, taken: dict[str, int]) -> Cell:
         source = f"{code}\n\n\n{source}" if source else code
     if kind == "check":
         source = f'check("{name}")'
-    return Cell(kind, source, cell_id(kind, name, source, taken), name, float(metadata.get("points", 0)), pulled)
+    return Cell(kind, source, cell_id(kind, name, source, taken), name, float(metadata.get("points", 0)), pulled,
+                tuple(split_symbols(metadata.get("hides", ""))))
 
 
 def kind_of(raw, file: str) -> str:

@@ -29,7 +29,7 @@ ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook m
 def hidden_symbols(module: str) -> dict[str, list[str]]:
     """What this module's exercises ask for: {module of tinygrad_cl: its symbols}."""
     found = {}
-    for symbol in [symbol for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in cell.pulled]:
+    for symbol in [symbol for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in (*cell.pulled, *cell.hides)]:
         found.setdefault(symbol.split(":")[0], []).append(symbol)
     return found
 
