@@ -1,6 +1,5 @@
 """What right work has no reason for, read off the notebook and off its numbers. The instructor is told; it moves no mark."""
 
-import ast
 import contextlib
 
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 from autograder.checks.check import Check
 from autograder.judge.expected import expected_outcomes
 from autograder.judge.outcome import of_quantity, outcomes_of
+from autograder.sandbox.course import names_imported
 
 LIBRARIES = {"autograd", "casadi", "jax", "micrograd", "mxnet", "netcl", "numdifftools", "sympy", "tensorflow", "tinygrad", "torch"}
 ROUNDING = 1e-12  # relative: what another order of the same operations leaves in float64 is far below, central differences are above
@@ -41,20 +41,5 @@ def libraries_in(cells) -> list[str]:
     for cell in cells:
         if cell.cell_type == "code":
             with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                names |= {name.partition(".")[0] for name in names_imported(ast.parse(cell.source))}
+                names |= {name.partition(".")[0] for name in names_imported(cell.source)}
     return [f"imports {name}" for name in sorted(names & LIBRARIES)]
-
-
-def names_imported(tree: ast.AST) -> set[str]:
-    """What `import`, `from … import`, `__import__("…")` and `import_module("…")` name."""
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add(node.module or "")
-        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            function = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            if function in ("__import__", "import_module"):
-                names.add(str(node.args[0].value))
-    return names
