@@ -266,27 +266,24 @@ def test_what_is_left_out_breaks_nothing_that_is_kept(copy_of_01):
 
 
 def test_lab_and_progress_work_and_the_other_commands_say_whose_copy_it_is(copy_of_01):
-    copy = copy_of_01
-    assert "Open JupyterLab" in run_in(copy, "-m", "autograder", "lab", "--help")[1]
-    code, out, err = run_in(copy, "-m", "autograder", "progress")
+    assert "Open JupyterLab" in run_in(copy_of_01, "-m", "autograder", "lab", "--help")[1]
+    code, out, err = run_in(copy_of_01, "-m", "autograder", "progress")
     assert code == 0 and "01_value" in out and "Next: value.slope" in out, err
     for command in (["compare", "01"], ["grade", "."], ["build"], ["bundle"], ["checks"], ["mutants"]):
-        code, out, err = run_in(copy, "-m", "autograder", *command)
+        code, out, err = run_in(copy_of_01, "-m", "autograder", *command)
         assert (code, out, err.count("\n")) == (1, "", 1) and "this is the students' copy" in err, err
 
 
 def test_make_offers_what_the_copy_can(copy_of_01):
-    copy = copy_of_01
-    listed = subprocess.run(["make"], cwd=copy, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["make"], cwd=copy_of_01, capture_output=True, text=True, check=True).stdout
     assert re.findall(r"make (\w+)", listed) == ["help", "lab", "progress"]
-    planned = subprocess.run(["make", "-n", "lab"], cwd=copy, capture_output=True, text=True, check=True)
+    planned = subprocess.run(["make", "-n", "lab"], cwd=copy_of_01, capture_output=True, text=True, check=True)
     assert "-m autograder lab" in planned.stdout and "requirements-dev" not in planned.stdout
 
 
 def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy_of_01):
-    copy = copy_of_01
     module = "01_value"
-    path = copy / "modules" / module / f"{module}.ipynb"
+    path = copy_of_01 / "modules" / module / f"{module}.ipynb"
     assert path.read_text() == paths.student_notebook(module).read_text()
     lesson, notebook = read_lesson(module), nbformat.read(path, as_version=4)
     for cell in notebook.cells:
