@@ -5,7 +5,6 @@ where it has it. Its gradients are central differences of what the device comput
 """
 
 import operator
-from functools import partialmethod
 
 import numpy as np
 
@@ -14,15 +13,11 @@ from tinygrad_cl.gradcheck import numerical_gradient
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
 
-METHODS = ("abs", "cos", "exp", "gelu", "log", "max", "mean", "relu", "sigmoid", "sin", "softmax", "sqrt", "sum", "tanh")
-OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
-
 
 def value(f, *arrays, **options):
     """f(*arrays), a float64 array, computed on the default device.
 
-    f         takes Nodes (an array of integers comes as an int32 one) and returns a Node, or a sequence of them, of which the sum
-              of all is meant
+    f         takes Nodes (an array of integers comes as an int32 one) and returns a Node
     options   are passed on as they are
     """
     device = manager.default("auto")
@@ -103,6 +98,18 @@ def real_type(device):
     return np.dtype(np.float64 if device.has(np.dtype(np.float64)) else np.float32)
 
 
+def operation(f):
+    """f, which takes Nodes and returns one, as a function of MeasuredTensors; options are passed on as they are."""
+    def apply(*inputs, **options):
+        return MeasuredTensor(None, how=lambda *nodes: f(*nodes, **options), inputs=inputs)
+    return apply
+
+
+def reflected(f):
+    """The operator f for a tensor that stands on its right."""
+    return operation(lambda x, y: f(y, x))
+
+
 class MeasuredTensor:
     """A tensor with engine 2's methods that keeps how it was computed; its backward measures the whole way from the leaves.
 
@@ -141,7 +148,7 @@ class MeasuredTensor:
         constants = {leaf: leaf.data for leaf in self.leaves() if not leaf.requires_grad}
         upstream = np.ones(self.shape) if gradient is None else array_of(gradient)
         found = gradients(lambda *nodes: self.replay(constants | dict(zip(asking, nodes))), upstream,
-                                   *[leaf.data for leaf in asking])
+                          *[leaf.data for leaf in asking])
         for leaf, part in zip(asking, found):
             leaf.grad = MeasuredTensor(part if leaf.grad is None else leaf.grad.data + part)
 
@@ -187,27 +194,15 @@ class MeasuredTensor:
     def __getitem__(self, key):
         return operation(lambda x: x[key])(self)
 
-    def __neg__(self):
-        return operation(operator.neg)(self)
+    __neg__ = operation(operator.neg)
+    __add__, __radd__ = operation(operator.add), reflected(operator.add)
+    __sub__, __rsub__ = operation(operator.sub), reflected(operator.sub)
+    __mul__, __rmul__ = operation(operator.mul), reflected(operator.mul)
+    __truediv__, __rtruediv__ = operation(operator.truediv), reflected(operator.truediv)
+    __pow__, __rpow__ = operation(operator.pow), reflected(operator.pow)
+    __matmul__, __rmatmul__ = operation(operator.matmul), reflected(operator.matmul)
 
-
-def operation(f):
-    """f, which takes Nodes and returns one, as a function of MeasuredTensors; options are passed on as they are."""
-    def apply(*inputs, **options):
-        return MeasuredTensor(None, how=lambda *nodes: f(*nodes, **options), inputs=inputs)
-    return apply
-
-
-def method(self, *inputs, f, **options):
-    return operation(f)(self, *inputs, **options)
-
-
-def reflected(self, other, f):
-    return operation(lambda x, y: f(y, x))(self, other)
-
-
-for name in METHODS:
-    setattr(MeasuredTensor, name, partialmethod(method, f=getattr(ag, name)))
-for name in OPERATORS:
-    setattr(MeasuredTensor, f"__{name}__", partialmethod(method, f=getattr(operator, name)))
-    setattr(MeasuredTensor, f"__r{name}__", partialmethod(reflected, f=getattr(operator, name)))
+    abs, sqrt, exp, log = operation(ag.abs), operation(ag.sqrt), operation(ag.exp), operation(ag.log)
+    sin, cos, tanh = operation(ag.sin), operation(ag.cos), operation(ag.tanh)
+    relu, sigmoid, gelu, softmax = operation(ag.relu), operation(ag.sigmoid), operation(ag.gelu), operation(ag.softmax)
+    sum, mean, max = operation(ag.sum), operation(ag.mean), operation(ag.max)
