@@ -10,6 +10,7 @@ import time
 
 import pytest
 from nbgrader.api import Gradebook
+from small_class import SANDBOX, STUDENTS, done, graded, how, small_class  # noqa: F401 (fixtures)
 
 from autograder.errors import CourseError
 from autograder.grading import local
@@ -19,36 +20,6 @@ from autograder.grading.repair import LARGEST
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 from autograder.grading.worker import Task, given_up, work
 from autograder.lesson.text import read_lesson
-from autograder.sandbox.bubblewrap import why_not
-
-SANDBOX = not why_not()
-STUDENTS = ("solved", "blank", "mistake-1", "broken-json")
-
-
-def how(**more):
-    return How(sandbox=SANDBOX, workers=2, **more)
-
-
-def graded(folder, out, **more):
-    """(rows, Graded of each in the order in which they ended)."""
-    seen = []
-    submissions, _ = find_submissions(folder)
-    return grade(submissions, out, [MODULE], seen.append, how(**more)), seen
-
-
-@pytest.fixture(scope="module")
-def small_class(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("submissions")
-    for student in STUDENTS:
-        write_submission(folder, student, MODULE, CASES[student].make())
-    return folder
-
-
-@pytest.fixture(scope="module")
-def done(small_class, tmp_path_factory):
-    out = tmp_path_factory.mktemp("done")
-    graded(small_class, out)
-    return out
 
 
 def test_a_second_run_grades_nothing_and_says_the_same(small_class, done, tmp_path, monkeypatch):
