@@ -59,7 +59,8 @@ KERNEL = """
 
 /* Point 2k evaluates the expression with node k moved up by a small step, point 2k + 1 with node k moved down, and
    the last point with none moved. For each node, parents first, `program` has (op, operand, operand, 0) and `number`
-   the data of a leaf. `v` is scratch; `moved` gets the node where it was moved to, `root` the outcome. */
+   the data of a leaf. `v` is scratch; `moved` gets, at all points but the last, the node where it was moved to, and
+   `root` the outcome. */
 __kernel void evaluate(const int nodes, __global const int4 *program, __global const real *number,
                        __global real *v, __global real *moved, __global real *root) {
     const int point = get_global_id(0), points = get_global_size(0);
@@ -242,12 +243,15 @@ def measure(root, device=None):
         program[k, :1 + len(operands)] = CODES[node._instruction], *operands
     moved, result = launch(device or default_device(), program, np.array([node.data for node in nodes]))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        slopes = (result[:-1:2] - result[1::2]) / (moved[:-1:2] - moved[1::2])
+        slopes = (result[:-1:2] - result[1::2]) / (moved[::2] - moved[1::2])
     return float(result[-1]), dict(zip(nodes, slopes.tolist()))
 
 
 def launch(device, program, numbers):
-    """Evaluate the program at its 2N + 1 points: where each was moved to, and the outcomes; float64 (2N + 1,) each."""
+    """Evaluate the program at its 2N + 1 points.
+
+    Returns to where each node was moved, float64 (2N,), and the outcomes, float64 (2N + 1,): the last has none moved.
+    """
     real = real_type(device)
     points = 2 * len(program) + 1
     with np.errstate(over="ignore"):
@@ -255,11 +259,11 @@ def launch(device, program, numbers):
     flags = cl.mem_flags
     inputs = [cl.Buffer(device.context, flags.READ_ONLY | flags.COPY_HOST_PTR, hostbuf=x) for x in (program, numbers)]
     scratch = cl.Buffer(device.context, flags.READ_WRITE, len(program) * points * real.itemsize)
-    outputs = [cl.Buffer(device.context, flags.READ_WRITE, points * real.itemsize) for _ in range(2)]
+    outputs = [cl.Buffer(device.context, flags.READ_WRITE, n * real.itemsize) for n in (points - 1, points)]
     program_on_device = build(device, device.context)
     kernel = cl.Kernel(program_on_device, "evaluate")  # a new one, since two threads must not share its arguments
     kernel(device.queue, (points,), (1,), np.int32(len(program)), *inputs, scratch, *outputs)
-    moved, result = np.zeros(points, real), np.zeros(points, real)
+    moved, result = np.zeros(points - 1, real), np.zeros(points, real)
     cl.enqueue_copy(device.queue, moved, outputs[0])
     cl.enqueue_copy(device.queue, result, outputs[1])
     return moved.astype(np.float64), result.astype(np.float64)
