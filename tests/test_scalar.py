@@ -2,7 +2,6 @@
 
 import cmath
 import doctest
-import gc
 import math
 import time
 import weakref
@@ -10,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from cycles import no_cycles
 from expressions import expressions
 from hypothesis import given
 
@@ -254,17 +254,21 @@ def test_a_constant_exponent_is_no_parent_and_a_value_is():
 
 
 def test_no_reference_cycles():
-    gc.collect()
-    gc.disable()
-    try:
+    with no_cycles():
         a = Value(0.5)
         out = ((a * a + 2) ** a).exp().log().tanh().sigmoid().relu() / 3
         out.backward()
         alive = weakref.ref(out)
         del out
-        assert alive() is None and gc.collect() == 0
-    finally:
-        gc.enable()
+        assert alive() is None
+
+
+def test_a_reference_cycle_would_be_seen():
+    with pytest.raises(AssertionError, match="in reference cycles.*Value"):
+        with no_cycles():
+            a = Value(1.0)
+            a.parents = (a,)
+            del a
 
 
 def test_repr_is_short():
