@@ -591,7 +591,7 @@ plot_losses({"with zero_grad": xor_losses, "without": forgetful}, "XOR, with and
 # %% [markdown]
 # ## Two moons
 #
-# A larger problem: sixty points, two half circles that reach into each other, with noise. No line splits them.
+# A larger problem: forty points, two half circles that reach into each other, with noise. No line splits them.
 
 # %% demo
 def make_moons(n, rng, noise=0.1):
@@ -609,9 +609,9 @@ def accuracy(model, points, labels):
     return sum((model(x).data > 0) == (label > 0) for x, label in zip(points, labels)) / len(labels)
 
 
-points, labels = make_moons(60, random.Random(0))
+points, labels = make_moons(40, random.Random(4))
 moon_net = MLP([2, 8, 8, 1], rng=random.Random(1))
-moon_losses = train(moon_net, points, labels, 30, 0.3)
+moon_losses = train(moon_net, points, labels, 30, 0.5)
 print(f"after {len(moon_losses)} rounds: {accuracy(moon_net, points, labels):.0%} right")
 plot_boundary(score_of(moon_net), points, labels, "Two moons, after 30 rounds", cells=30)
 
@@ -620,11 +620,11 @@ plot_boundary(score_of(moon_net), points, labels, "Two moons, after 30 rounds", 
 
 # %% demo
 start = time.perf_counter()
-moon_losses += train(moon_net, points, labels, 220, 0.3)
+moon_losses += train(moon_net, points, labels, 120, 0.5)
 took = time.perf_counter() - start
 print(f"after {len(moon_losses)} rounds: {accuracy(moon_net, points, labels):.0%} right; "
-      f"{1000 * took / 220:.0f} ms a round")
-plot_boundary(score_of(moon_net), points, labels, "Two moons, after 250 rounds", cells=30)
+      f"{1000 * took / 120:.0f} ms a round")
+plot_boundary(score_of(moon_net), points, labels, "Two moons, after 150 rounds", cells=30)
 
 # %% demo
 plot_losses({"MLP([2, 8, 8, 1])": moon_losses}, "Two moons")
@@ -911,10 +911,10 @@ plot_times(lengths, {"Values, forward + backward": by_values,
 # from torch import nn
 #
 # model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
-# optimizer = torch.optim.SGD(model.parameters(), lr=0.3)
+# optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
 # x = torch.tensor(points)
 # y = torch.tensor(labels, dtype=torch.float32).reshape(-1, 1)
-# for _ in range(250):
+# for _ in range(150):
 #     loss = nn.functional.mse_loss(model(x), y)
 #     optimizer.zero_grad()
 #     loss.backward()
