@@ -93,7 +93,12 @@ def test_records_of_the_wrong_shape_are_one_error():
 
 def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
     monkeypatch.setattr("autograder.judge.reference.reference_namespace", lambda module, edits=None: {})
-    expected.fresh_outcomes.cache_clear()
+    forget()
     with pytest.raises(expected.ReferenceFailed, match="reference solution itself"):
         judge(find("value.mul"), [{}], "secret")
-    expected.fresh_outcomes.cache_clear()
+    forget()
+
+
+def forget():
+    for cached in (expected.fresh_outcomes, expected.fresh_records):
+        cached.cache_clear()

@@ -4,6 +4,7 @@ This file travels as text to the student's kernel, so it imports nothing of the 
 """
 
 import contextlib
+import gc
 import sys
 
 
@@ -70,6 +71,26 @@ class Tools:
             yield
         finally:
             sys.setprofile(before)
+
+    def arrays_kept(self, student, device, shape, run):
+        """How many arrays of that shape are alive on the device after `run()` that were not before, its result included.
+
+        The garbage collector waits: what it would free was there before.
+        """
+        enabled = gc.isenabled()
+        gc.disable()
+        try:
+            before = device.pool.used_bytes()
+            one = student.Tensor.from_shape(device.queue, shape)
+            size = device.pool.used_bytes() - before
+            del one
+            out = run()
+            arrays = (device.pool.used_bytes() - before) / size
+            del out
+            return arrays
+        finally:
+            if enabled:
+                gc.enable()
 
     def device(self):
         """The OpenCL device that the course runs on (tinygrad_cl.opencl.default_device)."""

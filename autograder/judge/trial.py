@@ -4,8 +4,8 @@ import contextlib
 import io
 from dataclasses import dataclass
 
-from autograder.checks.check import Check
-from autograder.judge.expected import edited_sources, probe_namespace
+from autograder.checks.check import Check, Mistake, Variant
+from autograder.judge.expected import edited_sources, fresh_records, probe_namespace
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
 
@@ -28,11 +28,15 @@ class Tried:
 
 def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
     """The verdicts on all mistakes and variants of a check, for a seed."""
-    edits = [("mistake", mistake) for mistake in check.mistakes] + [("variant", variant) for variant in check.variants]
     found = []
-    for kind, edit in edits:
-        with contextlib.redirect_stdout(io.StringIO()):  # some mistakes print
-            namespace = reference_namespace(module_of(check.name), edited_sources(check, edit.edit))
-            records = probe_namespace(check, namespace, seed, trials)
-        found.append(Tried(kind, edit.name, judge(check, records, seed)))
+    for mistake in check.mistakes:
+        namespace_of(check, mistake)  # raises where its cell does not run: such a mistake would be "every name is missing"
+        found.append(Tried("mistake", mistake.name, judge(check, fresh_records(check.name, seed, trials, mistake.name), seed)))
+    for variant in check.variants:
+        found.append(Tried("variant", variant.name, judge(check, probe_namespace(check, namespace_of(check, variant), seed, trials), seed)))
     return found
+
+
+def namespace_of(check: Check, tried: Mistake | Variant) -> dict:
+    with contextlib.redirect_stdout(io.StringIO()):  # some print
+        return reference_namespace(module_of(check.name), edited_sources(check, tried.edit))
