@@ -11,6 +11,7 @@ from nbgrader.api import Gradebook
 
 from autograder import paths
 from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.gradebook import CONFIG
 from autograder.grading.records import Submission
 from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class
 from autograder.judge.report import HEADLINES
@@ -26,6 +27,7 @@ def graded(tmp_path_factory):
     """The sample class, graded once: (folder, rows of grades.csv by student and module)."""
     out = tmp_path_factory.mktemp("class")
     make_sample_class(out / "submissions")
+    (out / "nbgrader_config.py").write_text(CONFIG + "c.JudgeNotebook.cell_seconds = 5  # two of the class run into it\n")
     seen = []
     found, oddities = find_submissions(out / "submissions")
     grade(found, out, MODULES, seen.append, HOW)
