@@ -4,7 +4,8 @@ import nbformat
 import pytest
 
 from autograder.checks import find
-from autograder.judge.bench import Limits, complete
+from autograder.judge.bench import HASTE, Bench, Limits, complete
+from autograder.judge.kernel import Run
 from autograder.judge.notebook import judge_notebook
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
@@ -52,6 +53,24 @@ def test_when_the_time_of_the_notebook_is_up_the_rest_is_timeout():
         cells.insert(at(cells, "check-value-mul"), added("import time; time.sleep(60)"))
     verdicts, _ = judged(sleep, Limits(trials=1, cell_seconds=3, seconds=3))
     assert statuses(verdicts)["value.gradcheck"] == "timeout" and "before this check" in verdicts["value.gradcheck"].reason
+
+
+def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
+    """It has its whole time in its second run, with the reference in place of the other."""
+    class Loops:
+        alive, given = True, {}
+
+        def run(self, code, seconds):
+            return Run("ok")
+
+        def probe(self, check, seeds, seconds):
+            self.given[check.name] = seconds
+            return Run("timeout" if check.name == "value.mul" else "error")
+
+    kernel = Loops()
+    Bench(solved_notebook(LESSON), LESSON, "a seed", Limits(), kernel).run()
+    assert kernel.given == {name: HASTE if "value.mul" in find(name).needs else find(name).seconds for name in LESSON.exercises}
+    assert HASTE in kernel.given.values()
 
 
 def test_the_students_cells_keep_their_output_and_untouched_demos_do_not_run():

@@ -167,7 +167,7 @@ class FakeKernel:
         self.log.append(("run", code))
         return Run("ok")
 
-    def probe(self, check, seeds):
+    def probe(self, check, seeds, seconds):
         self.log.append(("probe", check.name))
         return Run("error")
 

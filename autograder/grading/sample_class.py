@@ -178,11 +178,11 @@ CASES = {
 }
 
 
-def make_sample_class(folder: Path) -> None:
-    """Write folder/<student>/<module>/<module>.ipynb for every case; the first student hands in every module, solved."""
+def make_sample_class(folder: Path, modules: list[str] | None = None) -> None:
+    """Write folder/<student>/<module>/<module>.ipynb for every case; `solved` hands in these modules, by default all of them."""
     for student, case in CASES.items():
         write_submission(folder, student, MODULE, case.make())
-    for module in paths.module_names():
+    for module in paths.module_names() if modules is None else modules:
         write_submission(folder, "solved", module, solved(module))
 
 

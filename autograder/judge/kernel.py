@@ -296,7 +296,7 @@ class StudentKernel:
         if what not in self.signs:
             self.signs.append(what)
 
-    def probe(self, check: Check, seeds: list[int]) -> Run:
-        """Run a check's probe in the kernel, one trial per seed."""
-        code = code_in_kernel(TRIALS, check, seeds=seeds, seconds=check.seconds)
-        return self.run(code, check.seconds * inside.PATIENCE * 2 + 5, is_probe=True)
+    def probe(self, check: Check, seeds: list[int], seconds: float) -> Run:
+        """Run a check's probe in the kernel, one trial per seed, each within that much processor time."""
+        code = code_in_kernel(TRIALS, check, seeds=seeds, seconds=seconds)
+        return self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)

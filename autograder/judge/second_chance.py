@@ -75,7 +75,7 @@ def judge_again(names: list[str], bench: Bench, kernel: StudentKernel, style: di
         if len(found) == len(names) or not kernel.alive or not bench.in_time:
             break
         if kind == "check" and name in names:
-            found[name] = unseen(bench.probe(find(name), kernel))
+            found[name] = unseen(bench.probe(find(name), kernel, find(name).seconds))
         elif kind != "check" and bench.is_to_run(cell) and bench.endings.get(position) not in ENDLESS:
             run = kernel.run(cell.source, bench.limits.cell_seconds)
             if run.status in ENDLESS:
