@@ -7,7 +7,8 @@ PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3
 # nbgrader calls a program of its own environment by name (alembic).
 VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python
 READY := .venv/.ready
-INSTALL := $(VENV) -m uv pip install --quiet --requirement
+# Compiled at once: in the sandbox nothing can be written, and each kernel would compile what it imports for itself.
+INSTALL := $(VENV) -m uv pip install --quiet --compile-bytecode --requirement
 INSTALL_SLOWLY := $(VENV) -m pip install --quiet --disable-pip-version-check --requirement
 
 .DEFAULT_GOAL := help

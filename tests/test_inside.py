@@ -79,6 +79,24 @@ def test_the_work_limit_counts_calls_not_seconds():
         walk(50)
 
 
+def test_what_is_asked_for_once_is_made_in_the_first_trial_and_each_trial_has_it_or_its_error():
+    def probe(student, rng, tools):
+        def long():
+            student.made.append(1)
+            return 7
+
+        def wrong():
+            student.made.append(1)
+            raise ValueError("no")
+
+        return {"long": lambda: tools.once(long), "wrong": lambda: tools.once(wrong)}
+
+    made = []
+    trials = run_trials(probe, {"made": made}, [1, 2, 3], Tools(), 5)
+    assert len(made) == 2 and trials[0] == trials[1] == trials[2]
+    assert trials[2]["wrong"]["error"]["message"] == "no" and "array" in trials[2]["long"]
+
+
 def test_a_probe_is_made_from_its_text_with_np_and_math():
     probe = compile_probe("def probe(student, rng, tools):\n    return {'q': np.ones(2) * math.pi}")
     assert run(probe)["q"].array.tolist() == [np.pi, np.pi]

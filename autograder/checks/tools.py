@@ -13,7 +13,23 @@ class WorkLimitExceeded(BaseException):
 
 
 class Tools:
-    """The helpers of a probe, passed to it as `tools`."""
+    """The helpers of a probe, passed to it as `tools`: the same object in all trials of a run."""
+
+    def __init__(self):
+        self._made = {}
+
+    def once(self, f):
+        """What f() gave, or raised, in the first trial of the run: for what is long and depends on nothing that is drawn."""
+        name = f.__name__
+        if name not in self._made:
+            try:
+                self._made[name] = f(), None
+            except BaseException as error:  # it is this trial's, and the next ones'
+                self._made[name] = None, error
+        made, error = self._made[name]
+        if error is not None:
+            raise error
+        return made
 
     def leaves(self, student, **numbers):
         """Leaf Values of the student's class, labelled: a, b = tools.leaves(student, a=1.3, b=-0.7)."""

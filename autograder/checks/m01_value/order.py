@@ -61,8 +61,8 @@ def value_order(student, rng, tools):
         "tangle: edges the wrong way": lambda: backwards(graph(tangle)),
         "diamond of equal numbers: the boxes": lambda: sorted(listed(graph(diamond, 1.0))),
         "asked twice: how many boxes": twice,
-        "60 doublings: how many boxes": doublings,
-        "a chain of 10,501: boxes, edges the wrong way": long_chain,
+        "60 doublings: how many boxes": lambda: tools.once(doublings),
+        "a chain of 10,501: boxes, edges the wrong way": lambda: tools.once(long_chain),
     }
 
 
