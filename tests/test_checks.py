@@ -6,6 +6,7 @@ from autograder import paths
 from autograder.checks import all_checks, find
 from autograder.judge.device import device_outcomes, second_opinion
 from autograder.checks.inside import run_probe
+from autograder.judge.recorded import recorded_outcomes
 from autograder.judge.recorder import is_recorded
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes, probe_namespace, trial_seed
@@ -50,6 +51,13 @@ def test_a_mistake_that_passes_or_goes_unnamed_and_a_variant_that_loses_points_a
     assert not Tried("mistake", check.mistakes[0].name, right).as_it_must_be
     assert Tried("variant", "any", right).as_it_must_be
     assert not Tried("variant", "any", wrong).as_it_must_be
+
+
+def test_no_mistake_is_only_a_kernel_that_does_not_compile():
+    """That would be a slip of who wrote the mistake: its name says something else."""
+    kinds = {(check.name, mistake.name): {outcome.error and outcome.error["type"] for trial in recorded_outcomes(check, mistake.name)
+                                          for outcome in trial.values()} for check in CHECKS for mistake in check.mistakes}
+    assert not [name for name, kind in kinds.items() if kind == {"KernelError"}]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)

@@ -102,3 +102,18 @@ def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
 def forget():
     for cached in (expected.fresh_outcomes, expected.fresh_records):
         cached.cache_clear()
+
+
+@pytest.mark.parametrize("source, named", [
+    ("def double(x):\n    print(2 * x)", True),
+    ("def double(x):\n    print('the double is', x + x)", True),
+    ("def double():\n    return 2", False),
+    ("def double(x):\n    return x + None", False),
+])
+def test_where_there_are_only_errors_they_must_say_the_same_to_have_a_mistakes_name(source, named):
+    """Each raises a TypeError in every quantity."""
+    check, namespace = find("start.double"), {}
+    exec(source, namespace)
+    verdict = judge(check, expected.probe_namespace(check, namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
+    assert {difference.got.error["type"] for difference in verdict.wrong} == {"TypeError"}
+    assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named

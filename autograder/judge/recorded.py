@@ -12,7 +12,7 @@ import numpy as np
 
 from autograder import checks
 from autograder.checks.check import Check
-from autograder.judge.outcome import Outcome
+from autograder.judge.outcome import Outcome, only_errors, words_of
 
 REFERENCE = ""  # the key of the reference among the names of the mistakes
 
@@ -43,13 +43,14 @@ def text_of(recordings: dict[str, dict[str, list[dict[str, Outcome]]]]) -> str:
 
 
 def encoded(trials: list[dict[str, Outcome]]) -> list[dict]:
-    return [{name: encode(outcome) for name, outcome in trial.items()} for trial in trials]
+    worded = only_errors(trials)  # where nothing else tells a mistake from another, its words do
+    return [{name: encode(outcome, worded) for name, outcome in trial.items()} for trial in trials]
 
 
-def encode(outcome: Outcome):
-    """A number or nested list, to 12 digits; {"error": type}; {"shape": …} for an array without elements."""
+def encode(outcome: Outcome, worded: bool = False):
+    """A number or nested list, to 12 digits; {"error": type}, also with its words; {"shape": …} for an array without elements."""
     if outcome.error:
-        return {"error": outcome.error["type"]}
+        return {"error": outcome.error["type"]} | ({"words": words_of(outcome.error)} if worded else {})
     array = outcome.array
     if not array.size:
         return {"shape": list(array.shape)}
@@ -59,6 +60,6 @@ def encode(outcome: Outcome):
 def decode(entry) -> Outcome:
     if isinstance(entry, dict):
         if "error" in entry:
-            return Outcome(error={"type": entry["error"], "message": "", "where": ""})
+            return Outcome(error={"type": entry["error"], "message": "", "where": "", "words": entry.get("words", "")})
         return Outcome(array=np.zeros(entry["shape"]))
     return Outcome(array=np.asarray(entry))

@@ -5,7 +5,7 @@ from pathlib import Path
 from autograder.checks import all_checks
 from autograder.checks.check import Check
 from autograder.judge.expected import all_outcomes
-from autograder.judge.outcome import same_trials
+from autograder.judge.outcome import only_errors, same_trials, same_words
 from autograder.judge.recorded import file_of, read, recorded_outcomes, text_of
 
 
@@ -41,5 +41,7 @@ def is_recorded(check: Check) -> bool:
         if [set(trial) for trial in recorded] != [set(trial) for trial in trials]:
             return False
         if not all(same_trials([want], [have], want, check.rtol, check.atol) for want, have in zip(trials, recorded)):
+            return False
+        if only_errors(trials) and not all(same_words([want], [have], want) for want, have in zip(trials, recorded)):
             return False
     return True

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from autograder.checks.check import Check, Mistake
 from autograder.judge.expected import expected_outcomes
-from autograder.judge.outcome import Outcome, of_quantity, outcomes_of, same, same_trials
+from autograder.judge.outcome import Outcome, of_quantity, only_errors, outcomes_of, same, same_trials, same_words
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,14 @@ def status_of(verdict: Verdict) -> str:
 
 
 def known_mistakes(check: Check, got: list[dict], names: list[str], seed: str) -> list[Mistake]:
-    """The mistakes of the check whose outcomes are just these, in every quantity of every trial."""
-    return [mistake for mistake in check.mistakes
-            if same_trials(expected_outcomes(check.name, seed, len(got), mistake.name), got, names, check.rtol, check.atol)]
+    """The mistakes of the check whose outcomes are just these, in every quantity of every trial.
+
+    Errors are the same if their types are; where there are only errors, they must say the same, too, or any slip that raises
+    would have the name of another.
+    """
+    found = []
+    for mistake in check.mistakes:
+        expected = expected_outcomes(check.name, seed, len(got), mistake.name)
+        if same_trials(expected, got, names, check.rtol, check.atol) and (not only_errors(expected) or same_words(expected, got, names)):
+            found.append(mistake)
+    return found

@@ -48,7 +48,9 @@ backward.mistake("grad_b is added to what the memory held before", swap=(STORE, 
 backward.mistake("a row is walked, and not a column", swap=(LOOP, "for (int i = j * columns; i < j * columns + columns && i < n; i++)"),
                  hint="Below number j comes number j + columns.")
 backward.mistake("the column begins in its second row", swap=("int i = j;", "int i = j + columns;"), hint="Number j itself belongs to the column.")
-backward.mistake("b is read at the place of a", swap=("b[j]", "b[i]"), hint="b has one number for each column: `b[j]`.")
+backward.mistake("b is read at the place of a", swap=("* b[j]", "* b[i]"), hint="b has one number for each column: `b[j]`.")
+backward.mistake("the kept sine stands in the place of the cosine", swap=("cos(a[i])", "kept[i]"), hint="`kept` is sin(a). The slope of a sine is a cosine.")
+backward.mistake("the sum takes the kept sine of the first row, again and again", swap=("kept[i]", "kept[j]"), hint="Down the column, i moves on; j stays.")
 backward.mistake("the upstream gradient is missing in grad_a", swap=("grad[i] * b[j]", "b[j]"), hint="Along a path slopes multiply, from grad on.")
 backward.mistake("the upstream gradient is missing in grad_b", swap=("grad[i] * kept[i]", "kept[i]"), hint="Along a path slopes multiply, from grad on.")
 backward.mistake("b is missing in grad_a", swap=("grad[i] * b[j] * cos", "grad[i] * cos"), hint="Wiggle a: does it matter for out how large b is?")

@@ -61,6 +61,7 @@ def fused(student, rng, tools):
         "∂L/∂b": lambda: run(a, b, grad)["b"],
         "b of shape (5,): out": lambda: run(a, row, grad)["out"],
         "b of shape (5,): ∂L/∂b": lambda: run(a, row, grad)["b"],
+        "b of shape (): ∂L/∂b": lambda: run(a, row[0], grad)["b"],
         "a of shape (2, 3, 5), b of shape (3, 5): out": lambda: run(deep, plane, deep_grad)["out"],
         "a of shape (2, 3, 5), b of shape (3, 5): ∂L/∂b": lambda: run(deep, plane, deep_grad)["b"],
         "a in both places: ∂L/∂a": same,
@@ -84,6 +85,8 @@ def names(on, reference):
 TEST = "if a.shape[len(a.shape) - len(b.shape):] != b.shape:"
 fused.mistake("columns is the length of the last axis, also where b has two axes", swap=("a.value.size, b.value.size", "a.value.size, a.shape[-1]"),
               hint=["How many numbers does b have? After so many of a, b begins anew.", "columns = the size of b."])
+fused.mistake("a b of shape () is refused: [-0:] is all of a's shape", swap=("a.shape[len(a.shape) - len(b.shape):]", "a.shape[-len(b.shape):]"),
+              hint=["What is (7, 5)[-0:]?", "Count from the front: `a.shape[len(a.shape) - len(b.shape):]`."])
 fused.mistake("forward starts a work-item for each row only", swap=("work_items=n", "work_items=x.shape[0]"),
               hint="In forward each number has a work-item. (In this check, memory that nobody wrote holds NaN.)")
 fused.mistake("n and columns have changed places in backward", swap=("n, columns, work_items=columns", "columns, n, work_items=columns"),

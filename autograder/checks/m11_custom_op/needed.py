@@ -83,6 +83,8 @@ needed.mistake("both gradients are always computed", swap=[(A, "if True:"), (B, 
                hint=["Count what backward launches where only one gradient is needed.", "Ask `a.requires_grad` and `b.requires_grad`, each for its own."])
 needed.mistake("∂L/∂a is computed, needed or not", swap=(A, "if True:"), hint="A cosine for nobody: ask `a.requires_grad`.")
 needed.mistake("∂L/∂b is computed, needed or not", swap=[(B, "if True:"), (KEEP, "if False:")], hint="Ask `b.requires_grad`.")
+needed.mistake("inside forward the tensor is asked whether it needs a gradient, not the node", swap=(KEEP, "if not y.requires_grad:"),
+               hint="forward gets Tensors. What needs a gradient is said by the Nodes, a and b.")
 needed.mistake("the two questions are mixed up", swap=[(A, "if B.requires_grad:"), (B, "if a.requires_grad:"), ("B.requires", "b.requires")],
                hint="Whose requires_grad belongs to whose gradient?")
 needed.mistake("sin(a) is kept, also where ∂L/∂b is not needed", swap=(KEEP, "if False:"),
