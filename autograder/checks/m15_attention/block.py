@@ -72,6 +72,12 @@ attention_block.mistake("the second sum starts from the old x: what attention fo
     FIRST + "\n        " + SECOND, "h = x + self.attn(self.ln1(x), hidden)\n        return x + self.mlp(self.ln2(h))"),
     hint="Is the result of attention on the straight line?")
 attention_block.mistake("the norms are left out", swap=[("self.ln1(x)", "x"), ("self.ln2(x)", "x")], hint="Each branch begins with its norm.")
+attention_block.mistake("the second norm is left out", swap=("self.ln2(x)", "x"), hint="Each branch begins with its norm.")
+attention_block.mistake("the first norm is left out", swap=("self.ln1(x)", "x"), hint="Each branch begins with its norm.")
+attention_block.mistake("what is added to is the normed x, in the first branch", swap=(FIRST, "x = self.ln1(x)\n        x = x + self.attn(x, hidden)"),
+                        hint="The straight line has no norm in it. Keep x, and norm only what enters the branch.")
+attention_block.mistake("the sum of the first branch has a name of its own, and the second goes on with the old x", swap=(
+    FIRST, "h = x + self.attn(self.ln1(x), hidden)"), hint="The second branch starts from the sum, and is added to the sum.")
 attention_block.mistake("ln1 is used in both branches", swap=("self.ln2", "self.ln1"), hint="The second branch has a norm of its own: ln2.")
 attention_block.mistake("the norms have changed places", swap=[("self.ln2", "self.ln0"), ("self.ln1", "self.ln2"), ("self.ln0", "self.ln1")],
                         hint="ln1 belongs to attn, ln2 to mlp.")

@@ -78,6 +78,8 @@ attention_normalize.mistake("what is centred stands for u in the gradient", swap
                             hint="u is centred · r; the r counts twice.")
 attention_normalize.mistake("eps stands outside the root", swap=("rsqrt(row_mean(centred * centred) + eps)", "1 / (1 / rsqrt(row_mean(centred * centred)) + eps)"),
                             hint=["For small numbers it makes a difference.", "√(variance + eps), not √variance + eps."])
+attention_normalize.mistake("eps is added to r", swap=("rsqrt(row_mean(centred * centred) + eps)", "rsqrt(row_mean(centred * centred)) + eps"),
+                            hint="eps keeps the root away from 0: it belongs inside, to the variance.")
 attention_normalize.mistake("eps is not used", swap=(" + eps)", " + 1e-5)"), hint="eps is an argument, and may be 0.5.")
 attention_normalize.mistake("eps is left out", swap=(" + eps)", ")"), hint="Rows of equal numbers have variance 0. √(variance + eps).")
 attention_normalize.mistake("the variance is divided by n − 1", swap=("row_mean(centred * centred)", "row_mean(centred * centred) * (x.shape[-1] / (x.shape[-1] - 1))"),
