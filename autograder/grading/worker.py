@@ -2,10 +2,10 @@
 
 import io
 import json
-import tarfile
 import tempfile
 import time
 import traceback
+import zipfile
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -133,8 +133,9 @@ def imports_of(lesson: Lesson) -> str:
 
 def packed(folder: Path) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
-        tar.add(folder, ".")
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, path.relative_to(folder))
     return buffer.getvalue()
 
 
@@ -144,8 +145,8 @@ def unpacked(compiled: bytes) -> str:
     if not compiled:
         return ""
     folder = tempfile.mkdtemp(dir=kept_folder())
-    with tarfile.open(fileobj=io.BytesIO(compiled)) as tar:
-        tar.extractall(folder, filter="data")
+    with zipfile.ZipFile(io.BytesIO(compiled)) as archive:
+        archive.extractall(folder)
     return folder
 
 
