@@ -190,6 +190,14 @@ def test_launches_are_seen_with_their_times(device):
     assert outer[0].name == "elementwise_kernel" and outer[0].seconds >= 0
 
 
+def test_a_launch_knows_the_text_of_its_kernel(device):
+    x = Tensor.from_host(device.queue, [1.0, 2.0])
+    for number in (0.25, 0.75):  # two texts, two programs
+        with device.watch() as seen:
+            elementwise_unary(x, expression=f"sin(v0 * {number}f)")
+        assert f"{number}f" in seen[0].kernel.source and "__kernel" in seen[0].kernel.source
+
+
 def test_threads_share_a_device(device):
     """A kernel holds its arguments between two launches: threads must not mix them up."""
     if device.found.is_interpreter:

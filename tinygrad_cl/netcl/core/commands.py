@@ -16,12 +16,14 @@ class Kernel:
     constants       NumPy numbers: the first arguments
     kinds           for each further argument None if it is a buffer, its NumPy type if it is a
                     number
+    source          the text of the program, as far as whoever made this says it: a program that
+                    was loaded from a cache knows it no more
     """
 
-    __slots__ = ("program", "name", "kinds", "handle", "types", "constants")
+    __slots__ = ("program", "name", "kinds", "source", "handle", "types", "constants")
 
-    def __init__(self, program, name, constants, kinds):
-        self.program, self.name, self.kinds = program, name, kinds
+    def __init__(self, program, name, constants, kinds, source=""):
+        self.program, self.name, self.kinds, self.source = program, name, kinds, source
         self.types = tuple(map(type, constants))
         self.constants = tuple(constant.item() for constant in constants)
         self._make_handle()

@@ -120,7 +120,7 @@ class Device:
             program = self._programs.get((source, options))
             if program is None:
                 program = self._programs[source, options] = build(self.context, source, options)
-        return Kernel(program, name, constants, operands)
+        return Kernel(program, name, constants, operands, source)
 
     def launch(self, kernel, size, group, operands):
         """Enqueue a Kernel with its further arguments, buffers and numbers.
