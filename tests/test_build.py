@@ -23,6 +23,25 @@ def test_the_committed_notebooks_are_what_the_lessons_give(module):
     assert build.stale([module]) == []
 
 
+def test_the_recorded_outcomes_are_those_of_todays_checks():
+    """Whether they are what fresh runs give is tested with the checks."""
+    files = {}
+    for check in all_checks().values():
+        files.setdefault(file_of(check), set()).add(check.name)
+    assert {path: set(read(path)) for path in files} == files
+
+
+@pytest.mark.parametrize("edit", [lambda outcomes: outcomes.update({"a whole number": 75}), dict.popitem, dict.clear],
+                         ids=["another number", "a quantity less", "no quantity"])
+def test_recorded_outcomes_that_a_fresh_run_contradicts_are_stale(edit, tmp_path, monkeypatch):
+    content = json.loads(file_of(find("start.double")).read_text(encoding="utf-8"))
+    edit(content["start.double"][REFERENCE][0])
+    path = tmp_path / "m00_start.json"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not stale_recordings(["00_start"])
+    for module in (recorded, recorder):
+        monkeypatch.setattr(module, "file_of", lambda check: path)
+    assert list(stale_recordings(["00_start"])) == [path]
 
 
 @pytest.mark.parametrize("module", MODULES)
