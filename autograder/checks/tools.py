@@ -20,13 +20,12 @@ class Tools:
 
     def once(self, f):
         """What f() gave, or raised, in the first trial of the run: for what is long and depends on nothing that is drawn."""
-        name = f.__name__
-        if name not in self._made:
+        if f.__code__ not in self._made:
             try:
-                self._made[name] = f(), None
+                self._made[f.__code__] = f(), None
             except BaseException as error:  # it is this trial's, and the next ones'
-                self._made[name] = None, error
-        made, error = self._made[name]
+                self._made[f.__code__] = None, error
+        made, error = self._made[f.__code__]
         if error is not None:
             raise error
         return made

@@ -46,7 +46,6 @@ class Bench:
         self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
         self.endings: dict[int, str] = {}  # position of a cell that was run → ok, error, timeout or dead
         self.deaths, self.measures = 0, False
-        self.endless: set[str] = set()  # exercises whose check ran out of time
         self.end = time.monotonic() + limits.seconds
 
     def run(self) -> dict[str, Verdict]:
@@ -54,11 +53,9 @@ class Bench:
         for position, cell in enumerate(self.cells):
             kind, name = course_cell(cell)
             if kind == "check":
-                verdict = verdicts[name] = self.judge(find(name))
+                verdict = verdicts[name] = self.judge(find(name), time_for(find(name), verdicts))
                 not_right = {earlier for earlier, its in verdicts.items() if its.status != "ok"}
                 verdict.needs = [need for need in verdict.check.needs if need in not_right]
-                if verdict.status == "timeout":
-                    self.endless.add(name)
             elif self.is_to_run(cell):
                 self.run_cell(position)
         return verdicts
@@ -96,14 +93,13 @@ class Bench:
                     return self.ready()
         return True
 
-    def judge(self, check: Check) -> Verdict:
+    def judge(self, check: Check, seconds: float) -> Verdict:
         if not self.ready():
             if not self.in_time:
                 reason = f"The notebook took more than {self.limits.seconds:g} s before this check."
                 return Verdict(check, "timeout", reason=reason)
             return Verdict(check, "crashed", reason="The notebook's process ended too often before this check.")
-        haste = not self.endless.isdisjoint(check.needs)
-        return self.explained(self.probe(check, self.kernel, min(HASTE, check.seconds) if haste else check.seconds))
+        return self.explained(self.probe(check, self.kernel, seconds))
 
     def probe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
         """The verdict on what a kernel answers to the check's probe within that much processor time."""
@@ -154,6 +150,12 @@ class Bench:
             if cell.cell_type == "code" and kind != "given" and name != exercise and definition.search(cell.source):
                 return True
         return False
+
+
+def time_for(check: Check, verdicts: dict[str, Verdict]) -> float:
+    """Seconds for the check's probe in the first run, after these verdicts."""
+    endless = any(verdicts[need].status == "timeout" for need in check.needs if need in verdicts)
+    return min(HASTE, check.seconds) if endless else check.seconds
 
 
 def without_records(check: Check, run: Run, seconds: float) -> Verdict:
