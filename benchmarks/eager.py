@@ -4,6 +4,7 @@
 
 A chain of operations on 64 numbers, forward, and backward; microseconds for each operation, until
 the device is done. There is next to nothing to compute, so this is what the library itself takes.
+The limit is as many bare launches of PyOpenCL, one after the other.
 """
 
 import contextlib
@@ -15,6 +16,11 @@ from contenders import Comparison, Contender
 from tables import main
 
 SIZE = 64
+SUM = """
+__kernel void sum(__global float *out, __global const float *x, __global const float *y) {
+    const int i = get_global_id(0);
+    out[i] = x[i] + y[i];
+}"""
 OPS = {"y + x": "add", "y · x": "mul", "relu(y)": "relu", "tanh(y)": "tanh"}
 
 
@@ -95,12 +101,35 @@ def make_netcl(settings):
                  {"relu": ag.relu, "tanh": ag.tanh}, ag.Tape, backward, queue.finish)
 
 
+def make_launches(settings):
+    """As many launches of one kernel as there are operations."""
+    import pyopencl as cl
+
+    from tinygrad_cl.netcl.core.device import manager
+    from tinygrad_cl.netcl.core.tensor import Tensor
+
+    device = manager.default("auto")
+    kernel = device.kernel(SUM, "sum", (), (None,) * 3)
+    x, y, out = (Tensor.full(device.queue, (SIZE,), 1).buffer for _ in range(3))
+
+    def launch(length):
+        start = time.perf_counter()
+        for _ in range(length):
+            kernel.handle.set_args(out, x, y)
+            cl.enqueue_nd_range_kernel(device.queue, kernel.handle, (SIZE,), None)
+        device.queue.finish()
+        return (time.perf_counter() - start) / length
+
+    return lambda mode: ({"forward": launch(mode[1]), "backward": launch(mode[1])}, None)
+
+
 def comparisons(quick):
     length = 20 if quick else 500
     return [Comparison(
         "eager", f"One operation on {SIZE} numbers, in a chain of {length}",
         (Contender("tinygrad_cl.netcl", make_ours), Contender("torch", make_torch, ("torch",)),
-         Contender("netcl", make_netcl, ("netcl",))),
+         Contender("netcl", make_netcl, ("netcl",)),
+         Contender("limit: launches alone", make_launches)),
         None, {title: (op, length) for title, op in OPS.items()}, unit="µs", tolerance=1e-3)]
 
 

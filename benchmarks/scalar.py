@@ -3,7 +3,8 @@
     python benchmarks/scalar.py [--quick] [--rounds 15] [--json FILE]
 
 - The MLP is built and back-propagated, with Python's garbage collector on and off: micrograd's
-  closures are cyclic garbage, and the collector takes most of its time.
+  closures are cyclic garbage, and the collector takes most of its time. The limit is a class with
+  the same nodes and nothing else: no checks, no labels.
 - A chain of 100,000 numbers should cost as much per number as one of 1,000.
 - A gradient by central differences: all perturbed points in one launch on the device, or 2 N runs
   of the engine.
@@ -19,6 +20,51 @@ from contenders import Comparison, Contender
 from tables import main
 
 SIZES, SAMPLES = (3, 16, 16, 1), 50
+
+
+class Bare:
+    """The least that a number of engine 1 can be: the same graph, without a check or a word."""
+
+    __slots__ = ("data", "grad", "parents", "local_derivatives")
+
+    def __init__(self, data, parents=(), local_derivatives=()):
+        self.data, self.grad = data, 0.0
+        self.parents, self.local_derivatives = parents, local_derivatives
+
+    def __add__(self, other):
+        if type(other) is not Bare:
+            other = Bare(other)
+        return Bare(self.data + other.data, (self, other), (1.0, 1.0))
+
+    def __mul__(self, other):
+        if type(other) is not Bare:
+            other = Bare(other)
+        return Bare(self.data * other.data, (self, other), (other.data, self.data))
+
+    def __pow__(self, n):
+        return Bare(self.data ** n, (self,), (n * self.data ** (n - 1),))
+
+    def __sub__(self, other):
+        return self + -other
+
+    def relu(self):
+        positive = self.data > 0
+        return Bare(self.data if positive else 0.0, (self,), (float(positive),))
+
+    def backward(self):
+        order, visited, stack = [], set(), [self]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                order.append(stack.pop())
+            elif node not in visited:
+                visited.add(node)
+                stack += (node, None, *node.parents)
+        self.grad = 1.0
+        for node in reversed(order):
+            grad = node.grad
+            for parent, local_derivative in zip(node.parents, node.local_derivatives):
+                parent.grad += local_derivative * grad
 
 
 def mlp_loss(value_class, sizes, samples):
@@ -38,8 +84,8 @@ def mlp_loss(value_class, sizes, samples):
 
 
 def make_mlp(engine, settings):
-    """Mode: whether the garbage collector is on."""
-    value_class = importlib.import_module(engine).Value
+    """Mode: whether the garbage collector is on. No `engine`: Bare."""
+    value_class = importlib.import_module(engine).Value if engine else Bare
 
     def turn(collect):
         gc.collect()
@@ -109,7 +155,8 @@ def comparisons(quick):
         Comparison(
             "scalar", f"Engine 1: an MLP {'-'.join(map(str, SIZES))} on {samples} samples",
             (Contender(ours, partial(make_mlp, ours)),
-             Contender("micrograd", partial(make_mlp, micrograd), needs)),
+             Contender("micrograd", partial(make_mlp, micrograd), needs),
+             Contender("limit: nothing but the nodes", partial(make_mlp, None))),
             (SIZES, samples), {"collector on": True, "collector off": False}),
         Comparison(
             "chain", "Engine 1: a chain of additions, time per addition",

@@ -194,14 +194,15 @@ def apply_primitive(name, *args, tape=None, **attrs):
         if not isinstance(x, Node):
             nodes = as_nodes(args)
             break
-    values = [x.value if isinstance(x, Node) else x for x in nodes]
+    values, needs = [], []
+    for x in nodes:
+        is_node = isinstance(x, Node)
+        values.append(x.value if is_node else x)
+        needs.append(x.requires_grad if is_node else None)
     out = compute(primitive.forward_formula(attrs), values)
-    if primitive.backward is None or not state.enabled:
+    if True not in needs or primitive.backward is None or not state.enabled:
         return Node(out)
-    needs = tuple([x.requires_grad if isinstance(x, Node) else None for x in nodes])
-    if True not in needs:
-        return Node(out)
-    grad_fn = primitive_rule(primitive, attrs, values, out, needs)
+    grad_fn = primitive_rule(primitive, attrs, values, out, tuple(needs))
     parents = nodes if nodes is args else tuple([x for x in nodes if isinstance(x, Node)])
     return record(Node(out, True, parents, grad_fn, name, attrs, caller()), tape)
 

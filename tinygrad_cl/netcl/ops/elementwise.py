@@ -45,27 +45,40 @@ def compute(formula, operands):
     where no operand is
     a Tensor, pyopencl.RuntimeError where the expression is no C.
     """
-    key = (formula, *[x.layout if isinstance(x, Tensor) else None for x in operands])
-    return (plans.table.get(key) or make_plan(key)).run(operands)
+    plan, arguments = planned(formula, operands)
+    return plan.run(arguments)
 
 
 def compute_into(target, formula, operands):
     """As `compute`, but the result overwrites `target`, which has its layout and may be an
     operand.
     """
-    key = (formula, *[x.layout if isinstance(x, Tensor) else None for x in operands])
-    plan = plans.table.get(key) or make_plan(key)
+    plan, arguments = planned(formula, operands)
     if plan.layout is not target.layout:
         raise ValueError(f"{formula.name} gives {plan.layout}, which does not fit into {target}")
-    plan.run(operands, target.buffer)
+    plan.run(arguments, target.buffer)
 
 
 def compute_all(formula, operands):
     """As `compute`, for a Formula of several expressions: a list of Tensors, still by one
     launch.
     """
-    key = (formula, *[x.layout if isinstance(x, Tensor) else None for x in operands])
-    return (plans.table.get(key) or make_plan(key)).run_all(operands)
+    plan, arguments = planned(formula, operands)
+    return plan.run_all(arguments)
+
+
+def planned(formula, operands):
+    """(the Plan for a Formula and operands, what its kernel gets of them: buffers and numbers)."""
+    key, arguments = [formula], []
+    for x in operands:
+        if isinstance(x, Tensor):
+            key.append(x.layout)
+            arguments.append(x.buffer)
+        else:
+            key.append(None)
+            arguments.append(x)
+    key = tuple(key)
+    return plans.table.get(key) or make_plan(key), arguments
 
 
 class Plan:
@@ -83,24 +96,25 @@ class Plan:
         self.layout, self.outputs = layout, outputs
         self.launch, self.allocate = layout.device.launch, layout.device.pool.allocate
 
-    def run(self, operands, buffer=None):
+    def run(self, arguments, buffer=None):
         """The result, a new Tensor; in `buffer` where one is given, which may be an operand's
         own.
+
+        arguments   the operands' buffers, and numbers
         """
         layout = self.layout
         if buffer is None:
             buffer = self.allocate(layout.nbytes)
         if layout.size:
-            self.launch(self.kernel, self.size, self.group,
-                        [buffer, *[x.buffer if isinstance(x, Tensor) else x for x in operands]])
+            self.launch(self.kernel, self.size, self.group, (buffer, *arguments))
         return Tensor(layout, buffer)
 
-    def run_all(self, operands):
+    def run_all(self, arguments):
+        """The results, a list of new Tensors."""
         layout = self.layout
         buffers = [self.allocate(layout.nbytes) for _ in range(self.outputs)]
         if layout.size:
-            self.launch(self.kernel, self.size, self.group,
-                        [*buffers, *[x.buffer if isinstance(x, Tensor) else x for x in operands]])
+            self.launch(self.kernel, self.size, self.group, (*buffers, *arguments))
         return [Tensor(layout, buffer) for buffer in buffers]
 
 
@@ -281,4 +295,4 @@ def _copy(x, shape, strides, dtype=None):
         out = layout_of(x.device, shape, dtype or x.dtype)
         copy = formula_of("v0", 1)
         plan = plans.table[key] = strided_plan(copy, out, [x.layout], [strides])
-    return plan.run((x,))
+    return plan.run((x.buffer,))
