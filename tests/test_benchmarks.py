@@ -251,6 +251,7 @@ def test_a_target_is_judged_by_its_worst_value():
     assert verdict(2.0, 3.0) == "missed by 25%"
     assert verdict(2.5, 2.0, most=True) == "aim reached"
     assert verdict(1.9, 1.0, most=True, limit="the bus") == "missed by 5%: the bus"
+    assert verdict(1.505, 2.0) == "missed by less than 1%"
     assert verdict(1.9, 1.0, part="another") == "not measured"
 
 
