@@ -6,6 +6,7 @@ import pytest
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import measured
 from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor as NetclTensor
 from tinygrad_cl.tensor import Function, Tensor
 from tinygrad_cl.tensor.matmul import MatMul
 
@@ -83,3 +84,25 @@ def test_a_measured_tensor_can_become_what_was_computed_from_it(close):
     y.sum().backward()
     close(x.grad.data, np.exp(3 * x.data) * (1 + 3 * x.data))
     close(before.data, 3 * x.data)
+
+
+def test_on_the_tape_it_takes_part_in_a_graph():
+    rng = np.random.default_rng(5)
+    queue = manager.default("auto").queue
+    table, idx, upstream = rng.normal(size=(4, 3)), np.array([2, 0, 2]), rng.normal(size=(3, 3))
+
+    def program(rows):
+        x = ag.tensor(NetclTensor.from_host(queue, table), True)
+        with ag.Tape() as tape:
+            out = rows(ag.tanh(x)) * x[:3]
+        tape.backward(out, upstream)
+        return out.to_host(), x.grad.to_host()
+
+    rows = lambda x: ag.embedding(x, idx)
+    out, grad = program(measured.on_tape(rows))
+    expected, slope = program(rows)
+    tolerance = max(1e-5, TOLERANCE[measured.real_type(manager.default("auto")).itemsize])  # Nodes are float32
+    np.testing.assert_allclose(out, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(grad, slope, rtol=tolerance, atol=tolerance)
+    with ag.Tape():
+        assert measured.on_tape(ag.tanh)(ag.tensor(NetclTensor.from_host(queue, table), True)).op_name == "measured"
