@@ -170,7 +170,7 @@ def registers_plan(device, dtype, a, b, count, expressions, kinds):
     elif b.rows * b.columns * dtype.itemsize > choices.near and tiles > FEW:
         copy = "copy"
     # Each copies a panel of its own, so those who copy are few, and their parts of it tall.
-    items = choices.workers * (2 if copy else 8)
+    items = choices.workers * (2 if copy else 4)
     height = -(-tiles // min(tiles, -(-items // (panels * count)))) * rows
     depth = max(1, choices.near // 2 // (width * dtype.itemsize) // lanes) * lanes
     text = source.registers_source(dtype.name, lanes, rows, vectors, depth, copy, expressions,
