@@ -3,6 +3,7 @@ another order.
 """
 
 import itertools
+import math
 
 import numpy as np
 import pyopencl as cl
@@ -17,7 +18,8 @@ from tinygrad_cl.netcl.ops.primitives import Formula
 
 SHAPES = [((), ()), ((), (4,)), ((5,), (1,)), ((4, 3, 37), (37,)), ((4, 3, 37), (3, 1)), ((4, 1, 37), (3, 1)),
           ((4, 3, 37), (4, 1, 1)), ((4, 1, 5), (1, 3, 1)), ((2, 1, 3, 1, 17), (5, 1, 2, 17)), ((1, 1), (7,)),
-          ((3, 0), (1,)), ((0,), (5, 1)), ((2, 3), (2, 3)), ((64, 2), (64, 1)), ((1, 70), (3, 70))]
+          ((3, 0), (1,)), ((0,), (5, 1)), ((2, 3), (2, 3)), ((64, 2), (64, 1)), ((1, 70), (3, 70)),
+          ((1087,), (1,)), ((67, 5), (5,)), ((131, 1), (1, 3)), ((7, 11, 19), (11, 1))]  # some work-items have nothing to do
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
@@ -28,7 +30,7 @@ def test_shapes_are_broadcast_as_numpy_does(shapes, device):
         assert close(elementwise_binary(*put(device, a, b), expression="SUB(v0, v1)").to_host(), a - b)
 
 
-@pytest.mark.parametrize("size", [1, 2, 7, 8, 15, 16, 17, 31, 33, 1000])
+@pytest.mark.parametrize("size", [1, 2, 7, 8, 15, 16, 17, 31, 33, 1000, 1087, 16 * 67 + 1])
 def test_every_length_is_computed_whole_and_nothing_behind_it_is_written(size, device):
     x = np.random.default_rng(size).normal(size=size).astype(np.float32)
     tensor = put(device, x)
@@ -37,6 +39,24 @@ def test_every_length_is_computed_whole_and_nothing_behind_it_is_written(size, d
     behind = np.empty(8, np.float32)
     cl.enqueue_copy(device.queue, behind, result.buffer, src_offset=result.nbytes)
     assert np.all(np.isnan(behind))
+
+
+@pytest.mark.parametrize("rows", [67, 131])
+def test_every_row_is_computed_and_nothing_behind_the_last_is_written(rows, device):
+    x = np.random.default_rng(rows).normal(size=(rows, 3)).astype(np.float32)
+    result = elementwise_binary(*put(device, x, x[0]), expression="v0 + v1")
+    assert close(result.to_host(), x + x[0])
+    behind = np.empty(8, np.float32)
+    cl.enqueue_copy(device.queue, behind, result.buffer, src_offset=result.nbytes)
+    assert np.all(np.isnan(behind))
+
+
+@pytest.mark.parametrize("shapes", [((16 * 8191,), (16 * 8191,)), ((8191, 16), (16,))], ids=["numbers", "rows"])
+def test_work_items_can_be_divided_also_where_the_length_is_a_prime_number(shapes, device):
+    a, b = put(device, *[np.ones(shape, np.float32) for shape in shapes])
+    with device.watch() as launches:
+        elementwise_binary(a, b, expression="v0 + v1")
+    assert launches[0].group or math.prod(launches[0].size) % 16 == 0
 
 
 def test_numbers_stand_on_either_side(device):

@@ -203,7 +203,7 @@ def behind(tensor):
     return found[tensor.nbytes:]
 
 
-@pytest.mark.parametrize("shape", [(3, 3), (5, 1), (1, 21), (17, 3)], ids=str)
+@pytest.mark.parametrize("shape", [(3, 3), (5, 1), (1, 21), (17, 3), (131, 3)], ids=str)
 def test_nothing_behind_a_result_is_written(shape, device):
     x = put(device, random(*shape).astype(np.float32))
     count = shape[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl.netcl.core.device import INT32, plans
+from tinygrad_cl.netcl.core.device import INT32, divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import elementwise_source as source
 from tinygrad_cl.netcl.ops.primitives import Formula
@@ -209,15 +209,13 @@ def build(formula, out, operands, lanes, write, constants):
 
 def work_items(choices, along, outer):
     """(global size, local size) for `along` work-items on the last axis, for each place on the
-    outer ones.
+    outer ones; the kernel guards its edges.
     """
-    size = (along, int(np.prod(outer))) if outer else (along,)
+    rows = [int(np.prod(outer))] if outer else []
     if not choices.group:
-        return size, None
-    # Whole groups: the kernel guards the last one.
-    group = min(choices.group, 1 << (along - 1).bit_length())
-    groups = (group, *[1] * len(size[1:]))
-    return (-(-along // group) * group, *size[1:]), groups
+        return tuple(map(divisible, (along, *rows))), None
+    group = min(choices.group, 1 << (along - 1).bit_length())  # whole groups
+    return (-(-along // group) * group, *rows), (group, *[1] * len(rows))
 
 
 def broadcast_strides(shape, target):

@@ -153,6 +153,8 @@ def rows_source(formula, operands, dtype, lanes, outer):
     parameters += [f"__global T *out{number}" for number in range(len(formula.expressions))]
     parameters += [parameter(number, operand) for number, operand in enumerate(operands)]
     lines = ["long row = get_global_id(1);"]
+    if outer:
+        lines += [f"if (row >= {' * '.join(f'n{axis}' for axis in range(outer))}) return;"]
     lines += [f"out{number} += row * n;" for number in range(len(formula.expressions))]
     for axis in reversed(range(outer)):  # the place of this row along each outer axis
         lines += [f"const long i{axis} = row % n{axis};  row /= n{axis};"]

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pyopencl as cl
 
+from tinygrad_cl.netcl.core.device import divisible
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_strides, merge_axes
 from tinygrad_cl.netcl.ops.elementwise_source import options
@@ -113,6 +114,8 @@ def divide(lengths, joined, stores, dtype, lanes, stream, choices):
         cut = axis if count > 1 else None
     if group is None and (cut is not None or pieces > 1):
         group = (1, 1, 1)  # work-items are few and long: the driver would put them on one core
+    if group is None:
+        along = divisible(along)
     walk = Walk(dtype.name, joined, cut, lanes, together, pieces, stream)
     return walk, chunk, (along, count, places), group
 

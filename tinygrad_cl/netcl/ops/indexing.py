@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tinygrad_cl.netcl.core.device import INT32, plans
+from tinygrad_cl.netcl.core.device import INT32, divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
 from tinygrad_cl.netcl.ops import indexing_source as source
 from tinygrad_cl.netcl.ops.elementwise import (broadcast_strides, cast, formula_of, merge_axes,
@@ -123,7 +123,7 @@ def grid(choices, columns, rows, blocks):
     its edges.
     """
     if not choices.group:
-        return (columns, rows, blocks), None
+        return (divisible(columns), divisible(rows), blocks), None
     across = min(choices.group, power_of_two(columns))
     down = min(choices.group // across, power_of_two(rows))
     return (-(-columns // across) * across, -(-rows // down) * down, blocks), (across, down, 1)
