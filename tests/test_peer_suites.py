@@ -124,6 +124,21 @@ except AssertionError:
     assert adapted("autograd", program, PEERS_SUITE=str(folder)) == "noticed"
 
 
+def test_sources_that_cannot_be_fetched_leave_a_suite_out_by_name(tmp_path, monkeypatch, capsys):
+    def fetch(suite):
+        raise subprocess.CalledProcessError(128, ["git", "fetch"])
+
+    monkeypatch.setattr(run, "fetch", fetch)
+    monkeypatch.setattr(run, "missing", lambda suite: None)
+    monkeypatch.setattr(sys, "argv", ["run.py", "--output", str(tmp_path / "peers.md")])
+    with pytest.raises(SystemExit) as end:
+        run.main()
+    assert end.value.code == 0
+    page = (tmp_path / "peers.md").read_text(encoding="utf-8")
+    assert page.count("not run: its sources could not be fetched from https://github.com/tinygrad/tinygrad") == 2
+    assert "could not be fetched" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("suite", suites.SUITES, ids=lambda each: f"{each.package}-{each.engine}")
 def test_no_foreign_test_fails_without_a_reason(suite):
     if name := run.missing(suite):

@@ -128,7 +128,13 @@ def main():
             results.append((suite, f"{name} is not installed"))
             print(results[-1][1])
             continue
-        fetch(suite)
+        try:
+            fetch(suite)
+        except (OSError, subprocess.CalledProcessError):
+            where = suite.git or "the package index"
+            results.append((suite, f"its sources could not be fetched from {where}"))
+            print(results[-1][1])
+            continue
         found = verdicts(suite)
         counts = Counter(verdict for verdict, _ in found.values())
         print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
