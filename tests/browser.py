@@ -12,6 +12,8 @@ import urllib.request
 
 import pytest
 
+from autograder import paths
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SECONDS = 90
 
@@ -41,11 +43,10 @@ def lab_server(folder):
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = os.environ | {"JUPYTER_CONFIG_DIR": str(folder / ".config"), "JUPYTER_DATA_DIR": str(folder / ".data"),
-                                "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings")}
+                                "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings"), "JUPYTER_CONFIG_PATH": str(paths.JUPYTER)}
     server = subprocess.Popen(
         [sys.executable, "-m", "jupyterlab", "--no-browser", f"--port={port}", "--ServerApp.ip=127.0.0.1", "--allow-root",
-         "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True",
-         "--LabApp.news_url=None"],
+         "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}", "--LabApp.expose_app_in_browser=True"],
         env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         address, end = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS

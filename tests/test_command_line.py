@@ -1,12 +1,15 @@
 """The command line of the autograder: what it says when something is not as it should be, and what it never overwrites."""
 
+import os
 import subprocess
 import sys
 
 import pytest
+from click.testing import CliRunner
+from jupyterlab.labapp import LabApp
 
 from autograder import paths
-from autograder.__main__ import copy_notebooks
+from autograder.__main__ import copy_notebooks, lab
 
 
 def run(*arguments, cwd=None):
@@ -44,3 +47,15 @@ def test_copies_to_work_in_are_made_once_and_then_left_alone(tmp_path, monkeypat
     copy.write_text("my work")
     copy_notebooks()
     assert copy.read_text() == "my work"
+
+
+def test_lab_opens_the_module_with_the_courses_settings_before_those_of_others(tmp_path, monkeypatch):
+    seen = []
+    monkeypatch.setattr(paths, "WORK", tmp_path / "work")
+    monkeypatch.setattr(LabApp, "launch_instance", lambda argv: seen.append((argv, os.environ["JUPYTER_CONFIG_PATH"])))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/others")
+    assert CliRunner().invoke(lab, ["02", "--no-browser"]).exit_code == 0
+    [(arguments, path)] = seen
+    assert "--LabApp.default_url=/lab/tree/02_neuron/02_neuron.ipynb" in arguments
+    assert path.split(os.pathsep) == [str(paths.JUPYTER), "/others"]
+    assert (paths.JUPYTER / "labconfig" / "default_setting_overrides.json").exists()

@@ -75,3 +75,7 @@ def test_it_plays_by_itself_and_stops_at_the_end(page):
 def test_nothing_comes_from_another_host(page):
     hosts = page.evaluate("[...new Set(performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host))]")
     assert {host.split(":")[0] for host in hosts} <= {"127.0.0.1", ""}
+
+
+def test_nothing_asked_for_attention_meanwhile(page):
+    assert page.locator(".Toastify__toast").count() == 0  # JupyterLab's notifications, such as whether one wants news

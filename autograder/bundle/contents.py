@@ -21,7 +21,9 @@ AUTOGRADER = ("__init__", "__main__", "errors", "notebook", "paths", "student",
 ALWAYS = {"__main__.py", "traced.py"}  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
 SHIPPED = {".py", ".cl", ".css", ".html", ".js", ".json", ".svg"}
 DATA = {".npz", ".txt"}  # data sets, and their licences
-AS_THEY_ARE = {"LICENSE": "LICENSE", "docs/students.md": "README.md", "course.mk": "Makefile", "requirements.lock": "requirements.lock"}
+SETTINGS = "autograder/learner/labconfig/default_setting_overrides.json"  # of JupyterLab
+AS_THEY_ARE = {"LICENSE": "LICENSE", "docs/students.md": "README.md", "course.mk": "Makefile", "requirements.lock": "requirements.lock",
+               SETTINGS: SETTINGS}
 KINDS = ("given", "demo", "predict")  # of cells whose imports a student needs
 TABLES = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")  # of pyproject.toml
 
