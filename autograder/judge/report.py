@@ -37,7 +37,12 @@ class Report:
         verdict = self.verdict
         mark = "✓" if verdict.status == "ok" else "✗"
         return (f"{mark} {verdict.check.name} · {verdict.points:g} of {verdict.check.points:g} points · "
-                f"{HEADLINES[verdict.status]}")
+                f"{HEADLINES['wrong' if self.raised_elsewhere() else verdict.status]}")
+
+    def raised_elsewhere(self) -> bool:
+        """Did only the check raise, over a None it was given, say, and no line of the student's?"""
+        errors = [difference.got.error for difference in self.verdict.wrong if difference.got.error]
+        return self.verdict.status == "error" and bool(errors) and not any(error.get("where") for error in errors)
 
     def advice(self) -> str:
         if self.verdict.reason or self.verdict.again:
