@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pyopencl as cl
 import pytest
 
 from netcl_devices import close, device, exact, put  # noqa: F401 (fixtures)
@@ -35,12 +36,21 @@ def test_every_choice_of_axes(ours, numpys, shape, device):
 
 @EVERY
 @pytest.mark.parametrize("shape, axis", [((100_003,), None), ((3, 50_001), 1), ((50_001, 3), 0),
-                                         ((5000, 40), 0), ((2, 9000, 7), 1), ((300, 3, 100), (0, 2))],
+                                         ((5000, 40), 0), ((2, 9000, 7), 1), ((300, 3, 100), (0, 2)),
+                                         ((131, 5), 1), ((131, 5), (0, 1))],  # some work-items have nothing to do
                          ids=str)
 def test_long_ones_that_go_in_chunks(ours, numpys, shape, axis, device):
     x = (np.random.default_rng(0).normal(size=shape) + 1).astype(np.float32)
     expected = numpys(x.astype(np.float64), axis=axis)
     assert np.allclose(ours(put(device, x), axis=axis).to_host(), expected, rtol=2e-5, atol=1e-3)
+
+
+def test_nothing_behind_the_sums_of_rows_is_written(device):
+    x = np.random.default_rng(0).normal(size=(131, 3)).astype(np.float32)
+    sums = reduce_sum(put(device, x), axis=1)
+    behind = np.empty(8, np.float32)
+    cl.enqueue_copy(device.queue, behind, sums.buffer, src_offset=sums.nbytes)
+    assert close(sums.to_host(), x.sum(1)) and np.all(np.isnan(behind))
 
 
 @pytest.mark.parametrize("inner", [3, 48, 600])

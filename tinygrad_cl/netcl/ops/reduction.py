@@ -5,7 +5,7 @@ from itertools import groupby
 
 import numpy as np
 
-from tinygrad_cl.netcl.core.device import plans
+from tinygrad_cl.netcl.core.device import divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import reduction_source as source
 
@@ -138,11 +138,11 @@ def passes(layout, how, outer, length, inner, divisor):
     chunk = -(-length // chunks)
     chunks = -(-length // chunk)
     number = dtype.type
-    constants = [np.int64(length), np.int64(chunk), number(divisor if chunks == 1 else 1)]
+    constants = [np.int64(length), np.int64(chunk), number(divisor if chunks == 1 else 1),
+                 np.int64(outer if inner == 1 else inner)]
     if inner == 1:
-        size = (chunks * group, outer)
+        size = (chunks * group, outer if tree else divisible(outer))
     else:
-        constants.append(np.int64(inner))
         size = (-(-inner // (width * lanes)), chunks, outer)
     # A long work-item is a group of its own: PoCL would make few large ones, and leave cores idle.
     # So is a wide one: PoCL keeps the sums of a whole group, of thousands, on the stack.

@@ -17,9 +17,10 @@ NEUTRAL = {"sum": "0", "max": "-INFINITY", "min": "INFINITY"}
 CHAIN = 512  # additions one after the other: rounding grows with their number
 
 ROWS = """
-__kernel void reduce_rows(const long length, const long chunk, const T divisor,
+__kernel void reduce_rows(const long length, const long chunk, const T divisor, const long rows,
                           __global T *out, __global const T *x) {
     const long begin = (long)get_global_id(0) * chunk, end = min(begin + chunk, length);
+    if (get_global_id(1) >= rows) return;
     x += (long)get_global_id(1) * length;
     V sum = (V)(NEUTRAL);
     long i = begin;
@@ -43,7 +44,7 @@ __kernel void reduce_rows(const long length, const long chunk, const T divisor,
 
 TREE = """
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void reduce_tree(const long length, const long chunk, const T divisor,
+void reduce_tree(const long length, const long chunk, const T divisor, const long rows,
                  __global T *out, __global const T *x) {
     __local T part[GROUP];
     const long begin = (long)get_group_id(0) * chunk, end = min(begin + chunk, length);
