@@ -13,6 +13,7 @@ import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import opencl
 from tinygrad_cl.gradcheck import gradcheck
 from tinygrad_cl.netcl.core.device import choose, manager
+from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor
 
 TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
@@ -57,6 +58,13 @@ def put(device, *arrays):
     """The arrays on the device, each in its own dtype."""
     tensors = [Tensor.from_host(device.queue, array, array.dtype) for array in arrays]
     return tensors[0] if len(tensors) == 1 else tensors
+
+
+def behind(tensor):
+    """The bytes behind a tensor of a `device` as above, all 255 where nobody wrote."""
+    found = np.empty(tensor.nbytes + SLACK, np.uint8)
+    cl.enqueue_copy(tensor.queue, found, tensor.buffer)
+    return found[tensor.nbytes:]
 
 
 def numbers(rng, shape, domain=(-np.inf, np.inf), dtype=np.float64):

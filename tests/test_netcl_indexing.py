@@ -4,12 +4,10 @@ import gc
 import weakref
 
 import numpy as np
-import pyopencl as cl
 import pytest
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close, device, devices, exact, put  # noqa: F401 (fixtures)
-from tinygrad_cl.netcl.core.memory import SLACK
+from netcl_devices import behind, close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, elementwise_unary, permute
 from tinygrad_cl.netcl.ops.indexing import (Part, concatenate, index_select,
@@ -194,13 +192,6 @@ def test_indices_that_are_no_rows_are_refused_where_that_costs_nothing(device):
                  if not isinstance(each, str) and each is not device)
     with pytest.raises(ValueError, match="different devices"):
         ag.embedding(weight, Tensor.from_host(other.queue, [1], "int32"))
-
-
-def behind(tensor):
-    """The bytes behind a tensor, all 255 where nobody wrote."""
-    found = np.empty(tensor.nbytes + SLACK, np.uint8)
-    cl.enqueue_copy(tensor.queue, found, tensor.buffer)
-    return found[tensor.nbytes:]
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (5, 1), (1, 21), (17, 3), (131, 3)], ids=str)
