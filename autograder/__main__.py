@@ -147,8 +147,7 @@ def lab(module, browser, port):
         from autograder.learner.progress import module_to_open
         module = module_to_open()
     from jupyterlab.labapp import LabApp
-    others = os.environ.get("JUPYTER_CONFIG_PATH")
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join([str(paths.JUPYTER), *[others] * bool(others)])
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(paths.JUPYTER), os.environ.get("JUPYTER_CONFIG_PATH")]))
     LabApp.launch_instance(argv=[
         f"--ServerApp.root_dir={paths.WORK}", f"--ServerApp.port={port}", f"--ServerApp.open_browser={browser}",
         f"--ServerApp.allow_root={is_root()}", f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb",

@@ -114,7 +114,7 @@ def divide(lengths, joined, stores, dtype, lanes, stream, choices):
         cut = axis if count > 1 else None
     if group is None and (cut is not None or pieces > 1):
         group = (1, 1, 1)  # work-items are few and long: the driver would put them on one core
-    if group is None:
+    elif group is None:
         along = divisible(along)
     walk = Walk(dtype.name, joined, cut, lanes, together, pieces, stream)
     return walk, chunk, (along, count, places), group

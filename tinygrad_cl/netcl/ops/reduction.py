@@ -138,11 +138,14 @@ def passes(layout, how, outer, length, inner, divisor):
     chunk = -(-length // chunks)
     chunks = -(-length // chunk)
     number = dtype.type
-    constants = [np.int64(length), np.int64(chunk), number(divisor if chunks == 1 else 1),
-                 np.int64(outer if inner == 1 else inner)]
-    if inner == 1:
-        size = (chunks * group, outer if tree else divisible(outer))
+    constants = [np.int64(length), np.int64(chunk), number(divisor if chunks == 1 else 1)]
+    if tree:
+        size = (chunks * group, outer)
+    elif inner == 1:
+        constants.append(np.int64(outer))
+        size = (chunks, divisible(outer))
     else:
+        constants.append(np.int64(inner))
         size = (-(-inner // (width * lanes)), chunks, outer)
     # A long work-item is a group of its own: PoCL would make few large ones, and leave cores idle.
     # So is a wide one: PoCL keeps the sums of a whole group, of thousands, on the stack.

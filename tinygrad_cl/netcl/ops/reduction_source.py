@@ -44,7 +44,7 @@ __kernel void reduce_rows(const long length, const long chunk, const T divisor, 
 
 TREE = """
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-void reduce_tree(const long length, const long chunk, const T divisor, const long rows,
+void reduce_tree(const long length, const long chunk, const T divisor,
                  __global T *out, __global const T *x) {
     __local T part[GROUP];
     const long begin = (long)get_group_id(0) * chunk, end = min(begin + chunk, length);
