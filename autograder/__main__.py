@@ -20,8 +20,10 @@ FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
 def main(context):
     """Build the course's notebooks, open them, grade a class, and test the checks."""
     if paths.is_students_copy() and context.invoked_subcommand not in FOR_STUDENTS:
-        raise CourseError(f"this is the students' copy of the course, without the solutions that {context.invoked_subcommand} needs; "
-                          f"here there are: {', '.join(FOR_STUDENTS)}")
+        raise CourseError(
+            f"this is the students' copy of the course, without the solutions that {context.invoked_subcommand} needs; "
+            f"here there are: {', '.join(FOR_STUDENTS)}"
+        )
 
 
 @main.command()
@@ -31,10 +33,12 @@ def build(check, modules):
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named)."""
     from autograder.judge.recorder import stale_recordings, write_recordings
     from autograder.lesson.build import stale, write
+
     names = list(modules) or paths.module_names()
     if check:
-        found = stale(names) + [f"{path.relative_to(paths.ROOT)} is not what the checks give"
-                                               for path in stale_recordings(names)]
+        found = stale(names) + [
+            f"{path.relative_to(paths.ROOT)} is not what the checks give" for path in stale_recordings(names)
+        ]
         for sentence in found:
             click.echo(sentence)
         if found:
@@ -49,7 +53,9 @@ def build(check, modules):
 
 @main.command()
 @click.argument("modules", nargs=-1)
-@click.option("--out", default="bundles", type=click.Path(path_type=Path), help="The folder to write to (default: bundles).")
+@click.option(
+    "--out", default="bundles", type=click.Path(path_type=Path), help="The folder to write to (default: bundles)."
+)
 def bundle(modules, out):
     """Write what a class is given, as zip files: notebooks, checks, and no solution.
 
@@ -57,6 +63,7 @@ def bundle(modules, out):
     """
     from autograder.bundle.archive import write, zipped
     from autograder.bundle.contents import contents
+
     for group in [sorted(modules)] if modules else [[module] for module in paths.module_names()]:
         data = zipped(contents(group))
         path = out / f"course-{'-'.join(module[:2] for module in group)}.zip"
@@ -67,24 +74,34 @@ def bundle(modules, out):
 
 @main.command()
 @click.argument("modules", nargs=-1, required=True)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The class folder: gradebook, grades.csv, feedback.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="The class folder: gradebook, grades.csv, feedback."
+)
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
 def release(modules, out, exchange):
     """Hand MODULES out through nbgrader's exchange: `nbgrader fetch_assignment` finds them there."""
     from autograder.grading.exchange import hand_out
+
     hand_out([module_named(module) for module in modules], out, exchange)
-    click.echo(f"released {', '.join(modules)}; collect with: python -m autograder collect {' '.join(modules)} --out {out}")
+    click.echo(
+        f"released {', '.join(modules)}; collect with: python -m autograder collect {' '.join(modules)} --out {out}"
+    )
 
 
 @main.command()
 @click.argument("modules", nargs=-1, required=True)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The class folder that they were released from.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path), help="The class folder that they were released from."
+)
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
 def collect(modules, out, exchange):
     """Collect what was handed in for MODULES through nbgrader's exchange."""
     from autograder.grading.exchange import collect as collect_all
+
     students = collect_all([module_named(module) for module in modules], out, exchange)
-    click.echo(f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}")
+    click.echo(
+        f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}"
+    )
 
 
 @main.command()
@@ -99,14 +116,18 @@ def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
     from autograder.grading.classroom import How
     from autograder.grading.console import grade_with_progress
+
     if sample:
         from autograder.grading.sample_class import make_sample_class
+
         out = out or Path(tempfile.mkdtemp(prefix="course-grades-"))
         submissions = out / "submissions"
         make_sample_class(submissions)
     if submissions is None or out is None:
-        raise CourseError("say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
-                          "(or --sample for a sample class)")
+        raise CourseError(
+            "say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
+            "(or --sample for a sample class)"
+        )
     grade_with_progress(submissions, out, How(sandbox, workers or 0, scheduler, fresh))
 
 
@@ -120,15 +141,22 @@ def checks(names):
 
     from autograder.checks import all_checks, find
     from autograder.judge.trial import try_all
+
     wrong, count = 0, 0
     for check in [find(name) for name in names] or all_checks().values():
-        table = Table("", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left")
+        table = Table(
+            "", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left"
+        )
         for tried in try_all(check, "checks", trials=2):
             count, wrong = count + 1, wrong + (not tried.as_it_must_be)
-            table.add_row("✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, escape(tried.name))
+            table.add_row(
+                "✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, escape(tried.name)
+            )
         Console().print(table)
     if wrong:
-        raise CourseError(f"{wrong} of {count} are not as they must be: a mistake loses points and is named, a variant loses none")
+        raise CourseError(
+            f"{wrong} of {count} are not as they must be: a mistake loses points and is named, a variant loses none"
+        )
     click.echo(f"{count} mistakes and variants: every mistake loses points and is named, every variant earns all")
 
 
@@ -145,14 +173,23 @@ def lab(module, browser, port):
     copy_notebooks()
     if module is None:
         from autograder.learner.progress import module_to_open
+
         module = module_to_open()
     from jupyterlab.labapp import LabApp
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(paths.JUPYTER), os.environ.get("JUPYTER_CONFIG_PATH")]))
-    LabApp.launch_instance(argv=[
-        f"--ServerApp.root_dir={paths.WORK}", f"--ServerApp.port={port}", f"--ServerApp.open_browser={browser}",
-        f"--ServerApp.allow_root={is_root()}", f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb",
-        "--Application.log_level=ERROR",  # the address is printed all the same
-    ])
+
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
+        filter(None, [str(paths.JUPYTER), os.environ.get("JUPYTER_CONFIG_PATH")])
+    )
+    LabApp.launch_instance(
+        argv=[
+            f"--ServerApp.root_dir={paths.WORK}",
+            f"--ServerApp.port={port}",
+            f"--ServerApp.open_browser={browser}",
+            f"--ServerApp.allow_root={is_root()}",
+            f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb",
+            "--Application.log_level=ERROR",  # the address is printed all the same
+        ]
+    )
 
 
 def copy_notebooks() -> None:
@@ -170,6 +207,7 @@ def progress():
     from rich.console import Console
 
     from autograder.learner.progress import advice, all_exercises, table_of
+
     exercises = all_exercises()
     Console().print(table_of(exercises))
     Console().print(f"\n{advice(exercises)}", highlight=False)
@@ -182,6 +220,7 @@ def progress():
 def compare(module, everything, browser):
     """Put your work on MODULE (01 will do) beside the reference: code, verdicts, time and memory, as a page."""
     from autograder.learner.compare import compare
+
     name = module_named(module)
     page = paths.work_notebook(name).with_name("compare.html")
     text = compare(name, everything)
@@ -197,6 +236,7 @@ def mutants(checks):
     """List the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
     from autograder.checks import all_checks, find
     from autograder.judge.mutants import mutants_of, survivors
+
     for check in map(find, checks or all_checks()):
         made = mutants_of(check)
         alive = survivors(check, made)
@@ -218,7 +258,9 @@ def is_root() -> bool:
 
 
 def run():
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by name
+    os.environ["PATH"] = (
+        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by name
+    )
     try:
         main(standalone_mode=False)
     except click.exceptions.Abort:

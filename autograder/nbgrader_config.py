@@ -1,12 +1,18 @@
 """nbgrader's configuration for this course. `grade` writes an nbgrader_config.py into a class folder that says:
 
-    from autograder.nbgrader_config import configure
-    configure(get_config())
+from autograder.nbgrader_config import configure
+configure(get_config())
 """
 
 from pathlib import Path
 
-from nbgrader.preprocessors import AssignLatePenalties, CheckCellMetadata, OverwriteCells, OverwriteKernelspec, SaveAutoGrades
+from nbgrader.preprocessors import (
+    AssignLatePenalties,
+    CheckCellMetadata,
+    OverwriteCells,
+    OverwriteKernelspec,
+    SaveAutoGrades,
+)
 from traitlets.config import Config
 
 from autograder.grading.harmless import harmless

@@ -25,8 +25,10 @@ def check(name: str) -> None:
 def run_check(name: str, namespace: dict) -> Report:
     """The report of a check on a namespace, with the notebook's own seed."""
     if RUNNING:
-        raise CourseError(f"{RUNNING[0]} is being checked: code that is checked cannot call check itself; move that call to a cell "
-                          "of its own")
+        raise CourseError(
+            f"{RUNNING[0]} is being checked: code that is checked cannot call check itself; move that call to a cell "
+            "of its own"
+        )
     from autograder.judge.device import add_second_opinion
     from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, probe_namespace
     from autograder.judge.verdict import judge
@@ -49,8 +51,10 @@ def run_check(name: str, namespace: dict) -> Report:
 def show(report) -> None:
     """Display in Jupyter, print elsewhere."""
     from IPython import get_ipython
+
     if get_ipython() is None:
         print(report)
     else:
         from IPython.display import display
+
         display(report)

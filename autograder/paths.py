@@ -3,10 +3,12 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-LESSONS = ROOT / "solutions"      # NN_name.py, written solved; NN_name.ipynb, generated
-MODULES = ROOT / "modules"        # NN_name/NN_name.ipynb, generated
-WORK = ROOT / "work"              # the learner's own copies, ignored by git
-JUPYTER = ROOT / "autograder" / "learner"  # its folder labconfig: JupyterLab as learners get it, without a pop-up in the first minute
+LESSONS = ROOT / "solutions"  # NN_name.py, written solved; NN_name.ipynb, generated
+MODULES = ROOT / "modules"  # NN_name/NN_name.ipynb, generated
+WORK = ROOT / "work"  # the learner's own copies, ignored by git
+JUPYTER = (
+    ROOT / "autograder" / "learner"
+)  # its folder labconfig: JupyterLab as learners get it, without a pop-up in the first minute
 SEED_FILE = ROOT / ".course_seed"  # the secret seed, ignored by git
 
 

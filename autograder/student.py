@@ -29,7 +29,9 @@ class Prediction:
 
 def add_to_class(cls):
     """Decorator: the function below becomes a method of `cls`, so that a class can grow over several cells."""
+
     def add(function):
         setattr(cls, function.__name__, function)
         return function
+
     return add

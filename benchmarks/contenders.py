@@ -149,8 +149,7 @@ def compare(comparison, rounds, nap=NAP):
             times, fallen = take_turns(ready, mode, rounds, comparison.tolerance, nap)
             left_out |= {f"{name}: {title}": reason for name, reason in fallen.items()}
             parts = next(iter(times.values()))[0] if times else ()
-            rows += [row(title, part, name, times[name], times.get(names[0]))
-                     for part in parts for name in times]
+            rows += [row(title, part, name, times[name], times.get(names[0])) for part in parts for name in times]
     finally:
         for process in running.values():
             process.stop()
@@ -178,8 +177,10 @@ def take_turns(running, mode, rounds, tolerance, nap):
     compared = [name for name in times if name in answers]
     for name in compared[1:]:
         if not agree(answers[name], answers[compared[0]], tolerance):
-            fallen[name] = (f"it computes something else than {compared[0]}:"
-                            f" {brief(answers[name])}, not {brief(answers[compared[0]])}")
+            fallen[name] = (
+                f"it computes something else than {compared[0]}:"
+                f" {brief(answers[name])}, not {brief(answers[compared[0]])}"
+            )
             del times[name]
     return times, fallen
 
@@ -243,6 +244,7 @@ class Process:
 
 def serve(connection, make, settings):
     """What a contender's process does: prepare, then a turn for each mode that it is sent."""
+
     def attempt(function, argument):
         try:
             return "done", function(argument)

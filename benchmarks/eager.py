@@ -38,6 +38,7 @@ def chain(leaf, functions, tape, backward, wait):
     backward(y, tape)   from ones
     wait()              until everything is computed
     """
+
     def turn(mode):
         op, length = mode
         x = y = leaf()
@@ -73,18 +74,26 @@ def make_ours(settings):
 
     queue = manager.default("auto").queue
     ones = Tensor.full(queue, (SIZE,), 1)
-    return chain(lambda: ag.tensor(Tensor.from_host(queue, numbers()), requires_grad=True),
-                 {"relu": ag.relu, "tanh": ag.tanh}, ag.Tape,
-                 lambda y, tape: tape.backward(y, ones), queue.finish)
+    return chain(
+        lambda: ag.tensor(Tensor.from_host(queue, numbers()), requires_grad=True),
+        {"relu": ag.relu, "tanh": ag.tanh},
+        ag.Tape,
+        lambda y, tape: tape.backward(y, ones),
+        queue.finish,
+    )
 
 
 def make_torch(settings):
     import torch
 
     ones = torch.ones(SIZE)
-    return chain(lambda: torch.from_numpy(numbers()).requires_grad_(),
-                 {"relu": torch.relu, "tanh": torch.tanh}, contextlib.nullcontext,
-                 lambda y, tape: y.backward(ones), lambda: None)
+    return chain(
+        lambda: torch.from_numpy(numbers()).requires_grad_(),
+        {"relu": torch.relu, "tanh": torch.tanh},
+        contextlib.nullcontext,
+        lambda y, tape: y.backward(ones),
+        lambda: None,
+    )
 
 
 def make_netcl(settings):
@@ -97,8 +106,13 @@ def make_netcl(settings):
     def backward(y, tape):  # a new seed each time, since netcl adds to it in place
         tape.backward(y, Tensor.from_host(queue, np.ones(SIZE, np.float32)))
 
-    return chain(lambda: ag.tensor(Tensor.from_host(queue, numbers()), requires_grad=True),
-                 {"relu": ag.relu, "tanh": ag.tanh}, ag.Tape, backward, queue.finish)
+    return chain(
+        lambda: ag.tensor(Tensor.from_host(queue, numbers()), requires_grad=True),
+        {"relu": ag.relu, "tanh": ag.tanh},
+        ag.Tape,
+        backward,
+        queue.finish,
+    )
 
 
 def make_launches(settings):
@@ -125,12 +139,22 @@ def make_launches(settings):
 
 def comparisons(quick):
     length = 20 if quick else 500
-    return [Comparison(
-        "eager", f"One operation on {SIZE} numbers, in a chain of {length}",
-        (Contender("tinygrad_cl.netcl", make_ours), Contender("torch", make_torch, ("torch",)),
-         Contender("netcl", make_netcl, ("netcl",)),
-         Contender("limit: launches alone", make_launches)),
-        None, {title: (op, length) for title, op in OPS.items()}, unit="µs", tolerance=1e-3)]
+    return [
+        Comparison(
+            "eager",
+            f"One operation on {SIZE} numbers, in a chain of {length}",
+            (
+                Contender("tinygrad_cl.netcl", make_ours),
+                Contender("torch", make_torch, ("torch",)),
+                Contender("netcl", make_netcl, ("netcl",)),
+                Contender("limit: launches alone", make_launches),
+            ),
+            None,
+            {title: (op, length) for title, op in OPS.items()},
+            unit="µs",
+            tolerance=1e-3,
+        )
+    ]
 
 
 if __name__ == "__main__":

@@ -35,8 +35,7 @@ def evaluated(run, read):
         value, *slopes = map(read, last[0])
         # f is a sum with cancellation: it counts relative to the number of terms.
         scale = np.sqrt(slopes[0].size)
-        return np.concatenate([value.reshape(1) / scale,
-                               *[slope[::slope.size // SAMPLES] for slope in slopes]])
+        return np.concatenate([value.reshape(1) / scale, *[slope[:: slope.size // SAMPLES] for slope in slopes]])
 
     return stepping(step, lambda: None, answer)
 
@@ -122,8 +121,7 @@ def make_torch(size):
 
 
 def make_torch_compile(size):
-    return torch_chain(size, lambda torch: torch.compile(
-        lambda a, b: ((a * b + a).tanh() * b).sum()))
+    return torch_chain(size, lambda torch: torch.compile(lambda a, b: ((a * b + a).tanh() * b).sum()))
 
 
 def make_jax(size):
@@ -154,6 +152,7 @@ def make_netcl(size):
 
 def make_netcl_compiled(size):
     """Its jit_compile fuses elementwise operations alone: the sum stays outside."""
+
     def prepare(ag):
         fused = ag.jit_compile(lambda a, b: ag.mul(ag.tanh(ag.add(ag.mul(a, b), a)), b))
         return lambda a, b: ag.sum(fused(a, b))
@@ -184,19 +183,27 @@ def limit(size, non_temporal):
 
 def comparisons(quick):
     size = 2**14 if quick else SIZE
-    return [Comparison(
-        "fused", f"f = sum(tanh(a · b + a) · b) and its gradients, {size:,} numbers",
-        (Contender("tinygrad_cl.netcl, jit_compile", make_compiled),
-         Contender("tinygrad_cl.netcl, eager", make_eager),
-         Contender("limit: the same bytes", make_limit),
-         Contender("limit: the same bytes, written past the cache", make_limit_past_cache),
-         Contender("NumPy with out=", make_numpy),
-         Contender("torch eager", make_torch, ("torch",)),
-         Contender("torch.compile", make_torch_compile, ("torch",)),
-         Contender("jax.jit", make_jax, ("jax",)),
-         Contender("netcl, jit_compile", make_netcl_compiled, ("netcl",)),
-         Contender("netcl", make_netcl, ("netcl",))),
-        size, {"forward and backward": (2 if quick else 10, 1)}, tolerance=1e-3)]
+    return [
+        Comparison(
+            "fused",
+            f"f = sum(tanh(a · b + a) · b) and its gradients, {size:,} numbers",
+            (
+                Contender("tinygrad_cl.netcl, jit_compile", make_compiled),
+                Contender("tinygrad_cl.netcl, eager", make_eager),
+                Contender("limit: the same bytes", make_limit),
+                Contender("limit: the same bytes, written past the cache", make_limit_past_cache),
+                Contender("NumPy with out=", make_numpy),
+                Contender("torch eager", make_torch, ("torch",)),
+                Contender("torch.compile", make_torch_compile, ("torch",)),
+                Contender("jax.jit", make_jax, ("jax",)),
+                Contender("netcl, jit_compile", make_netcl_compiled, ("netcl",)),
+                Contender("netcl", make_netcl, ("netcl",)),
+            ),
+            size,
+            {"forward and backward": (2 if quick else 10, 1)},
+            tolerance=1e-3,
+        )
+    ]
 
 
 if __name__ == "__main__":

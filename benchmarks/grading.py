@@ -96,7 +96,7 @@ def compare(options):
     theirs, own, once = [], [], []
     for _ in range(options.rounds):
         with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
-            few = students[:max(1, len(students) // 3)]
+            few = students[: max(1, len(students) // 3)]
             theirs.append(stock(Path(first), options.module, few) / len(few))
             before, after = ours(Path(second), options.module, students, options.workers)
             once.append(before)
@@ -113,7 +113,9 @@ def scale(options):
     for size in options.sizes:
         for workers in sorted({1, options.workers}) if size == options.sizes[0] else [options.workers]:
             with tempfile.TemporaryDirectory() as folder:
-                _, after = ours(Path(folder), options.module, [f"student-{number:04}" for number in range(size)], workers)
+                _, after = ours(
+                    Path(folder), options.module, [f"student-{number:04}" for number in range(size)], workers
+                )
             most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(f"| {size} | {workers} | {after / (size - 1):.2f} | {most:.0f} |", flush=True)
 

@@ -22,8 +22,9 @@ def make_arithmetic():
     begin = "\n".join(f"    V c{i} = (V)(get_global_id(0) + {i});" for i in numbers)
     step = "\n".join(f"        c{i} = fma(c{i}, a, b);" for i in numbers)
     total = " + ".join(f"c{i}" for i in numbers)
-    kernel = device.kernel(f"""
-#define V float{lanes if lanes > 1 else ''}
+    kernel = device.kernel(
+        f"""
+#define V float{lanes if lanes > 1 else ""}
 __kernel void arithmetic(const int rounds, __global V *out) {{
     const V a = (V)(0.999f), b = (V)(0.001f);
 {begin}
@@ -31,7 +32,11 @@ __kernel void arithmetic(const int rounds, __global V *out) {{
 {step}
     }}
     out[get_global_id(0)] = {total};
-}}""", "arithmetic", (np.int32(ROUNDS),), (None,))
+}}""",
+        "arithmetic",
+        (np.int32(ROUNDS),),
+        (None,),
+    )
     out = Tensor.from_shape(device.queue, (ITEMS * lanes,))
 
     def launch():
@@ -55,7 +60,7 @@ def make_traffic(size, non_temporal):
     lanes = device.choices.lanes[FLOAT32]
     store = "__builtin_nontemporal_store(v, p)" if non_temporal else "(*(p) = (v))"
     source = f"""
-#define V float{lanes if lanes > 1 else ''}
+#define V float{lanes if lanes > 1 else ""}
 #define STORE(v, p) {store}
 __kernel void read(__global const V *a, __global const V *b, __global V *out) {{
     const long i = (long)get_global_id(0) * {CHUNK};

@@ -23,7 +23,7 @@ NETCL_LIMIT = 512  # netcl's product of larger matrices takes seconds
 def matrices(size):
     """A and B, whose product has numbers of about 1; contiguous, as they lie before transposing."""
     rng = np.random.default_rng(size)
-    a, b = rng.normal(size=(2, size, size)).astype(np.float32) / np.float32(size ** 0.25)
+    a, b = rng.normal(size=(2, size, size)).astype(np.float32) / np.float32(size**0.25)
     return a, b
 
 
@@ -40,12 +40,12 @@ def product(prepare):
         if mode not in ready:
             ready[mode] = prepare(size, *KINDS[kind])
         multiply, result = ready[mode]
-        repeat = max(1, int(ENOUGH / (2 * size ** 3))) if size >= 256 else 1
+        repeat = max(1, int(ENOUGH / (2 * size**3))) if size >= 256 else 1
         start = time.perf_counter()
         for _ in range(repeat):
             multiply()
         seconds = (time.perf_counter() - start) / repeat
-        return {"step": seconds}, result()[::size // 8, ::size // 8]
+        return {"step": seconds}, result()[:: size // 8, :: size // 8]
 
     return turn
 
@@ -126,16 +126,27 @@ def make_limit(settings):
 
 
 def comparisons(quick):
-    modes = {f"{size}, {kind}": (size, kind)
-             for size in ((64, 72) if quick else (256, 512, 1024, 2048)) for kind in KINDS}
-    return [Comparison(
-        "matmul", "Matrix product, float32, each waited for",
-        (Contender("tinygrad_cl.netcl", make_ours), Contender("NumPy", make_numpy),
-         Contender("torch", make_torch, ("torch",)),
-         Contender("netcl", make_netcl, ("netcl",)),
-         Contender("limit: multiply-add in registers", make_limit)),
-        None, modes, unit="GFLOP/s", tolerance=1e-3,
-        work={title: 2 * size ** 3 for title, (size, _) in modes.items()})]
+    modes = {
+        f"{size}, {kind}": (size, kind) for size in ((64, 72) if quick else (256, 512, 1024, 2048)) for kind in KINDS
+    }
+    return [
+        Comparison(
+            "matmul",
+            "Matrix product, float32, each waited for",
+            (
+                Contender("tinygrad_cl.netcl", make_ours),
+                Contender("NumPy", make_numpy),
+                Contender("torch", make_torch, ("torch",)),
+                Contender("netcl", make_netcl, ("netcl",)),
+                Contender("limit: multiply-add in registers", make_limit),
+            ),
+            None,
+            modes,
+            unit="GFLOP/s",
+            tolerance=1e-3,
+            work={title: 2 * size**3 for title, (size, _) in modes.items()},
+        )
+    ]
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ def problem(settings):
     """(weights, biases, samples, classes), NumPy arrays: weights are (inputs, outputs)."""
     sizes, batch = settings
     rng = np.random.default_rng(0)
-    weights = [(rng.normal(size=shape) * (2 / shape[0]) ** 0.5).astype(np.float32)
-               for shape in zip(sizes, sizes[1:])]
+    weights = [(rng.normal(size=shape) * (2 / shape[0]) ** 0.5).astype(np.float32) for shape in zip(sizes, sizes[1:])]
     biases = [np.full(n, 0.1, np.float32) for n in sizes[1:]]
     samples = rng.normal(size=(batch, sizes[0])).astype(np.float32)
     return weights, biases, samples, rng.integers(0, sizes[-1], batch)
@@ -28,6 +27,7 @@ def problem(settings):
 
 def on_the_tape(ag, model, optimizer, x, y):
     """A training step in the words that both netcls have."""
+
     def step():
         optimizer.zero_grad()
         with ag.Tape() as tape:
@@ -132,8 +132,7 @@ def torch_step(settings):
         for layer, weight, bias in zip(layers, weights, biases):
             layer.weight.copy_(torch.from_numpy(weight.T))
             layer.bias.copy_(torch.from_numpy(bias))
-    model = torch.nn.Sequential(
-        *[each for layer in layers for each in (layer, torch.nn.ReLU())][:-1])
+    model = torch.nn.Sequential(*[each for layer in layers for each in (layer, torch.nn.ReLU())][:-1])
     x, y = torch.from_numpy(samples), torch.from_numpy(classes)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE)
     return lambda: torch.nn.functional.cross_entropy(model(x), y), optimizer
@@ -242,18 +241,25 @@ def comparisons(quick):
     settings = ((20, 16, 12, 4), 6) if quick else (SIZES, BATCH)
     sizes, batch = settings
     count = 10 if quick else 40
-    return [Comparison(
-        "mlp", f"A training step of an MLP {'-'.join(map(str, sizes))} on {batch} samples",
-        (Contender("tinygrad_cl.netcl, captured", make_captured),
-         Contender("tinygrad_cl.netcl, eager", make_eager),
-         Contender("NumPy by hand", make_numpy),
-         Contender("torch eager", make_torch, ("torch",)),
-         Contender("torch.compile", make_torch_compile, ("torch",)),
-         Contender("jax.jit", make_jax, ("jax",)),
-         Contender("tinygrad TinyJit", make_tinygrad, ("tinygrad",),
-                   environment={"DEV": "CL"}),
-         Contender("netcl", make_netcl, ("netcl",))),
-        settings, {"sync": (count, 1), "pipelined": (count, 10)}, tolerance=1e-3)]
+    return [
+        Comparison(
+            "mlp",
+            f"A training step of an MLP {'-'.join(map(str, sizes))} on {batch} samples",
+            (
+                Contender("tinygrad_cl.netcl, captured", make_captured),
+                Contender("tinygrad_cl.netcl, eager", make_eager),
+                Contender("NumPy by hand", make_numpy),
+                Contender("torch eager", make_torch, ("torch",)),
+                Contender("torch.compile", make_torch_compile, ("torch",)),
+                Contender("jax.jit", make_jax, ("jax",)),
+                Contender("tinygrad TinyJit", make_tinygrad, ("tinygrad",), environment={"DEV": "CL"}),
+                Contender("netcl", make_netcl, ("netcl",)),
+            ),
+            settings,
+            {"sync": (count, 1), "pipelined": (count, 10)},
+            tolerance=1e-3,
+        )
+    ]
 
 
 if __name__ == "__main__":

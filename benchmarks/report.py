@@ -19,8 +19,7 @@ from tables import ROUNDS, machine_text, table
 from targets import target_table
 
 HERE = Path(__file__).parent
-RANGES = ("A range is over the ways of waiting, the sizes, the transpositions or the operations;"
-          " the worst counts.")
+RANGES = "A range is over the ways of waiting, the sizes, the transpositions or the operations; the worst counts."
 SCRIPTS = ("mlp", "fused", "matmul", "eager", "tensor", "scalar")
 
 
@@ -28,8 +27,15 @@ def run(name, options):
     """The results of one script, which prints its tables; None if it failed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
-        command = [sys.executable, str(HERE / f"{name}.py"), "--json", str(file),
-                   "--rounds", str(options.rounds), *["--quick"] * options.quick]
+        command = [
+            sys.executable,
+            str(HERE / f"{name}.py"),
+            "--json",
+            str(file),
+            "--rounds",
+            str(options.rounds),
+            *["--quick"] * options.quick,
+        ]
         print(f"\n== {name}.py", flush=True)
         failed = subprocess.run(command).returncode
         return None if failed else json.loads(file.read_text(encoding="utf-8"))
@@ -39,8 +45,11 @@ def page(results, options):
     """docs/performance.md, from {script: results}."""
     machine = next(result for result in results.values())["machine"]
     comparisons = [each for result in results.values() for each in result["comparisons"]]
-    parts = ["# Performance", f"Written by `make bench` (`python benchmarks/report.py`),"
-             f" {options.rounds} rounds; the numbers behind it are in `benchmarks/results.json`."]
+    parts = [
+        "# Performance",
+        f"Written by `make bench` (`python benchmarks/report.py`),"
+        f" {options.rounds} rounds; the numbers behind it are in `benchmarks/results.json`.",
+    ]
     if options.quick:
         parts += ["A quick run on tiny sizes: its times mean nothing."]
     else:
@@ -48,8 +57,7 @@ def page(results, options):
     parts += ["## Measured on", machine_text(machine), "## How", contenders.__doc__]
     for name, result in results.items():
         for number, comparison in enumerate(result["comparisons"]):
-            parts += [f"## {comparison['title']}", *[described(name)] * (number == 0),
-                      table(comparison)]
+            parts += [f"## {comparison['title']}", *[described(name)] * (number == 0), table(comparison)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
@@ -59,12 +67,12 @@ def described(name):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="turns that count")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: only to see that it runs")
-    parser.add_argument("--only", nargs="+", choices=SCRIPTS, default=SCRIPTS, metavar="SCRIPT",
-                        help=f"some of {', '.join(SCRIPTS)}")
+    parser.add_argument(
+        "--only", nargs="+", choices=SCRIPTS, default=SCRIPTS, metavar="SCRIPT", help=f"some of {', '.join(SCRIPTS)}"
+    )
     parser.add_argument("--output", type=Path, help="write both files to this folder instead")
     options = parser.parse_args()
     results = {name: run(name, options) for name in options.only}
@@ -73,8 +81,7 @@ def main():
     if results:
         text, data = (options.output or HERE.parent / "docs", options.output or HERE)
         (text / "performance.md").write_text(page(results, options), encoding="utf-8")
-        (data / "results.json").write_text(
-            json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        (data / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         print(f"\nwritten: {text / 'performance.md'}, {data / 'results.json'}")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")

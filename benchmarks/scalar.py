@@ -42,7 +42,7 @@ class Bare:
         return Bare(self.data * other.data, (self, other), (other.data, self.data))
 
     def __pow__(self, n):
-        return Bare(self.data ** n, (self,), (n * self.data ** (n - 1),))
+        return Bare(self.data**n, (self,), (n * self.data ** (n - 1),))
 
     def __sub__(self, other):
         return self + -other
@@ -70,14 +70,15 @@ class Bare:
 def mlp_loss(value_class, sizes, samples):
     """The squared error of a ReLU network, summed over the samples; the same numbers each time."""
     rng = random.Random(0)
-    layers = [[([value_class(rng.uniform(-1, 1)) for _ in range(n)], value_class(0.0))
-               for _ in range(m)] for n, m in zip(sizes, sizes[1:])]
+    layers = [
+        [([value_class(rng.uniform(-1, 1)) for _ in range(n)], value_class(0.0)) for _ in range(m)]
+        for n, m in zip(sizes, sizes[1:])
+    ]
     loss = value_class(0.0)
     for _ in range(samples):
         activations = [rng.uniform(-1, 1) for _ in range(sizes[0])]
         for layer in layers:
-            sums = [sum((w * x for w, x in zip(weights, activations)), bias)
-                    for weights, bias in layer]
+            sums = [sum((w * x for w, x in zip(weights, activations)), bias) for weights, bias in layer]
             activations = [s.relu() for s in sums] if layer is not layers[-1] else sums
         loss = loss + (activations[0] - rng.choice([-1.0, 1.0])) ** 2
     return loss
@@ -153,24 +154,38 @@ def comparisons(quick):
     needs = ("micrograd",)
     return [
         Comparison(
-            "scalar", f"Engine 1: an MLP {'-'.join(map(str, SIZES))} on {samples} samples",
-            (Contender(ours, partial(make_mlp, ours)),
-             Contender("micrograd", partial(make_mlp, micrograd), needs),
-             Contender("limit: nothing but the nodes", partial(make_mlp, None))),
-            (SIZES, samples), {"collector on": True, "collector off": False}),
+            "scalar",
+            f"Engine 1: an MLP {'-'.join(map(str, SIZES))} on {samples} samples",
+            (
+                Contender(ours, partial(make_mlp, ours)),
+                Contender("micrograd", partial(make_mlp, micrograd), needs),
+                Contender("limit: nothing but the nodes", partial(make_mlp, None)),
+            ),
+            (SIZES, samples),
+            {"collector on": True, "collector off": False},
+        ),
         Comparison(
-            "chain", "Engine 1: a chain of additions, time per addition",
-            (*[Contender(f"{ours}, {length:,}", partial(make_chain, ours, length))
-               for length in lengths],
-             *[Contender(f"micrograd, {length:,}", partial(make_chain, micrograd, length), needs)
-               for length in (300, *lengths)]),
-            None, {"there and back": None}, unit="µs"),
+            "chain",
+            "Engine 1: a chain of additions, time per addition",
+            (
+                *[Contender(f"{ours}, {length:,}", partial(make_chain, ours, length)) for length in lengths],
+                *[
+                    Contender(f"micrograd, {length:,}", partial(make_chain, micrograd, length), needs)
+                    for length in (300, *lengths)
+                ],
+            ),
+            None,
+            {"there and back": None},
+            unit="µs",
+        ),
         Comparison(
-            "differences", "Gradients by central differences, of a function of N numbers",
-            (Contender("one launch on the device", make_on_device),
-             Contender("2 N runs of engine 1", make_on_host)),
-            None, {f"N = {count}": count for count in ((3,) if quick else (3, 10, 30, 100, 300))},
-            tolerance=1e-2),
+            "differences",
+            "Gradients by central differences, of a function of N numbers",
+            (Contender("one launch on the device", make_on_device), Contender("2 N runs of engine 1", make_on_host)),
+            None,
+            {f"N = {count}": count for count in ((3,) if quick else (3, 10, 30, 100, 300))},
+            tolerance=1e-2,
+        ),
     ]
 
 

@@ -22,10 +22,8 @@ def main(description, comparisons):
 
     comparisons   comparisons(quick) gives the list of Comparisons; quick: tiny, to see that it runs
     """
-    parser = argparse.ArgumentParser(description=description,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=ROUNDS,
-                        help=f"turns that count (default {ROUNDS})")
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns that count (default {ROUNDS})")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: only to see that it runs")
     parser.add_argument("--json", type=Path, help="write the results to this file, too")
     options = parser.parse_args()
@@ -34,27 +32,36 @@ def main(description, comparisons):
     results = []
     for comparison in comparisons(options.quick):
         rows, left_out = compare(comparison, options.rounds, 0 if options.quick else NAP)
-        result = {"key": comparison.key, "title": comparison.title,
-                  "unit": comparison.unit,
-                  "first": comparison.contenders[0].name, "work": comparison.work,
-                  "rounds": options.rounds, "rows": [asdict(row) for row in rows],
-                  "left_out": left_out}
+        result = {
+            "key": comparison.key,
+            "title": comparison.title,
+            "unit": comparison.unit,
+            "first": comparison.contenders[0].name,
+            "work": comparison.work,
+            "rounds": options.rounds,
+            "rows": [asdict(row) for row in rows],
+            "left_out": left_out,
+        }
         print(f"\n## {comparison.title}\n\n{table(result)}", flush=True)
         results.append(result)
     if options.json:
-        options.json.write_text(json.dumps({"machine": machine, "comparisons": results}, indent=1,
-                                           ensure_ascii=False), encoding="utf-8")
+        options.json.write_text(
+            json.dumps({"machine": machine, "comparisons": results}, indent=1, ensure_ascii=False), encoding="utf-8"
+        )
 
 
 def table(result):
     """The Markdown table of one comparison, and who is left out."""
-    lines = [f"| | contender | {result['unit']} | times {result['first']} | half of the rounds |",
-             "|---|---|---:|---:|---:|"]
+    lines = [
+        f"| | contender | {result['unit']} | times {result['first']} | half of the rounds |",
+        "|---|---|---:|---:|---:|",
+    ]
     previous = None
     for row in result["rows"]:
         what = ", ".join(each for each in (row["mode"], row["part"]) if each not in ("", "step"))
-        lines.append(f"| {'' if what == previous else what} | {row['contender']}"
-                     f" | {figure(result, row)} | {ratios(row)} |")
+        lines.append(
+            f"| {'' if what == previous else what} | {row['contender']} | {figure(result, row)} | {ratios(row)} |"
+        )
         previous = what
     lines += [""] if result["left_out"] else []
     lines += [f"- left out: {name} ({reason})" for name, reason in result["left_out"].items()]
@@ -81,12 +88,16 @@ def describe_machine():
     """What it all ran on and with, without the name of the machine."""
     found = {name: version(name) for name in PACKAGES}
     return {
-        "processor": processor(), "cpus": os.cpu_count(), "system": platform.system(),
-        "device": device(), "python": platform.python_version(),
+        "processor": processor(),
+        "cpus": os.cpu_count(),
+        "system": platform.system(),
+        "device": device(),
+        "python": platform.python_version(),
         "packages": {name: number for name, number in found.items() if number},
         "not installed": [name for name, number in found.items() if not number],
-        "environment": {name: value for name, value in sorted(os.environ.items())
-                        if name.startswith(PREFIXES) and name not in UNSET},
+        "environment": {
+            name: value for name, value in sorted(os.environ.items()) if name.startswith(PREFIXES) and name not in UNSET
+        },
     }
 
 
@@ -94,11 +105,13 @@ def machine_text(machine):
     """The same in a few lines."""
     packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
     variables = ", ".join(f"{name}={value}" for name, value in machine["environment"].items())
-    lines = [f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']}",
-             f"OpenCL device: {machine['device']}",
-             f"Python {machine['python']}, {packages}",
-             f"not installed: {', '.join(machine['not installed']) or 'none'}",
-             f"{' and '.join(UNSET)} unset; {variables or 'no other variable of that kind is set'}"]
+    lines = [
+        f"{machine['processor']}, {machine['cpus']} CPUs, {machine['system']}",
+        f"OpenCL device: {machine['device']}",
+        f"Python {machine['python']}, {packages}",
+        f"not installed: {', '.join(machine['not installed']) or 'none'}",
+        f"{' and '.join(UNSET)} unset; {variables or 'no other variable of that kind is set'}",
+    ]
     return "\n".join(f"- {line}" for line in lines)
 
 

@@ -33,11 +33,16 @@ class Target:
 
     def values(self, comparisons):
         """One number for each mode that was measured; `comparisons` as tables.main writes them."""
-        return [row["median"] / self.unit if self.unit else row["ratio"]
-                for comparison in comparisons if comparison["key"] == self.key
-                for row in comparison["rows"]
-                if row["mode"] in self.modes and row["part"] == self.part
-                and row["contender"] == self.contender and row["ratio"] is not None]
+        return [
+            row["median"] / self.unit if self.unit else row["ratio"]
+            for comparison in comparisons
+            if comparison["key"] == self.key
+            for row in comparison["rows"]
+            if row["mode"] in self.modes
+            and row["part"] == self.part
+            and row["contender"] == self.contender
+            and row["ratio"] is not None
+        ]
 
     def verdict(self, values):
         """In words, after the worst of the values."""
@@ -56,24 +61,27 @@ class Target:
 
 
 def eager(text, contender, least, aim, part, **more):
-    return Target(text, "eager", ("y + x", "y · x", "relu(y)", "tanh(y)"), contender, least, aim,
-                  part, limit=EAGER, **more)
+    return Target(
+        text, "eager", ("y + x", "y · x", "relu(y)", "tanh(y)"), contender, least, aim, part, limit=EAGER, **more
+    )
 
 
 MICRO = 1e-6
 # What keeps them from more, as far as it was measured: said where a target is missed.
-STEP = ("a tenth of the step passes between launches, where PoCL wakes its workers, and the small"
-        " products reach half of the peak")
-PEAK = ("each product is waited for, which costs a tenth at 512; and a large Aᵀ is rewritten row by row"
-        " first")
-EAGER = ("a bare launch takes a third, the Python of a Node and its plan another; the rest is PoCL's"
-         " workers, who fall asleep between two operations and are woken")
+STEP = (
+    "a tenth of the step passes between launches, where PoCL wakes its workers, and the small"
+    " products reach half of the peak"
+)
+PEAK = "each product is waited for, which costs a tenth at 512; and a large Aᵀ is rewritten row by row first"
+EAGER = (
+    "a bare launch takes a third, the Python of a Node and its plan another; the rest is PoCL's"
+    " workers, who fall asleep between two operations and are woken"
+)
 VALUES = "nodes without any check or label are only a tenth faster: what is left is Python"
 COLLECTOR = f"{VALUES}, and how long the collector takes for micrograd's garbage, which varies"
 
 TARGETS = [
-    Target("MLP step, captured: times faster than torch eager", "mlp", WAITED, "torch eager",
-           1.7, 2.3, limit=STEP),
+    Target("MLP step, captured: times faster than torch eager", "mlp", WAITED, "torch eager", 1.7, 2.3, limit=STEP),
     Target("… than jax.jit", "mlp", WAITED, "jax.jit", 1.5, 1.5, limit=STEP),
     Target("… than tinygrad", "mlp", WAITED, "tinygrad TinyJit", 5, 5),
     Target("… than netcl", "mlp", WAITED, "netcl", 150, 150, limit=STEP),
@@ -83,21 +91,36 @@ TARGETS = [
     Target("… than netcl", "fused", FUSED, "netcl", 13, 13),
     Target("… than netcl's jit_compile", "fused", FUSED, "netcl, jit_compile", 8, 8),
     Target("… of the bandwidth limit", "fused", FUSED, "limit: the same bytes", 0.8, 0.95),
-    Target("matrix product 512 – 2048: times faster than torch", "matmul", PRODUCTS, "torch",
-           1.8, 2.2),
+    Target("matrix product 512 – 2048: times faster than torch", "matmul", PRODUCTS, "torch", 1.8, 2.2),
     Target("… than NumPy", "matmul", PRODUCTS, "NumPy", 0.85, 1.0),
-    Target("… of the peak of multiply-add", "matmul", PRODUCTS,
-           "limit: multiply-add in registers", 0.9, 0.9, limit=PEAK),
-    eager("eager operation, forward: µs at most", "tinygrad_cl.netcl", 4.5, 3, "forward",
-          most=True, unit=MICRO),
+    Target(
+        "… of the peak of multiply-add", "matmul", PRODUCTS, "limit: multiply-add in registers", 0.9, 0.9, limit=PEAK
+    ),
+    eager("eager operation, forward: µs at most", "tinygrad_cl.netcl", 4.5, 3, "forward", most=True, unit=MICRO),
     eager("… backward: µs at most", "tinygrad_cl.netcl", 8, 5.5, "backward", most=True, unit=MICRO),
     eager("… forward: times faster than netcl", "netcl", 8, 8, "forward"),
-    Target("Value MLP: times faster than micrograd", "scalar", ("collector on",), "micrograd",
-           20, 28, "both", limit=COLLECTOR),
-    Target("… with the collector off in both", "scalar", ("collector off",), "micrograd",
-           2.7, 3.3, "both", limit=VALUES),
-    Target("chain of 100,000 Values: times as long per Value as 1,000, at most", "chain",
-           ("there and back",), "tinygrad_cl.scalar, 100,000", 3, 3, most=True),
+    Target(
+        "Value MLP: times faster than micrograd",
+        "scalar",
+        ("collector on",),
+        "micrograd",
+        20,
+        28,
+        "both",
+        limit=COLLECTOR,
+    ),
+    Target(
+        "… with the collector off in both", "scalar", ("collector off",), "micrograd", 2.7, 3.3, "both", limit=VALUES
+    ),
+    Target(
+        "chain of 100,000 Values: times as long per Value as 1,000, at most",
+        "chain",
+        ("there and back",),
+        "tinygrad_cl.scalar, 100,000",
+        3,
+        3,
+        most=True,
+    ),
 ]
 
 
@@ -107,6 +130,7 @@ def target_table(comparisons):
     for target in TARGETS:
         values = sorted(target.values(comparisons))
         shown = " – ".join(f"{value:.3g}" for value in dict.fromkeys(values[:1] + values[-1:]))
-        lines.append(f"| {target.text} | {target.least:g} | {target.aim:g} | {shown or '–'}"
-                     f" | {target.verdict(values)} |")
+        lines.append(
+            f"| {target.text} | {target.least:g} | {target.aim:g} | {shown or '–'} | {target.verdict(values)} |"
+        )
     return "\n".join(lines)

@@ -69,9 +69,13 @@ def make_our_chain(settings):
     from tinygrad_cl.tensor import Tensor
 
     ones = np.ones(SIZE, np.float32)
-    return chain(lambda: Tensor(numbers(), requires_grad=True),
-                 {"relu": Tensor.relu, "tanh": Tensor.tanh}, contextlib.nullcontext,
-                 lambda y, tape: y.backward(ones), lambda: None)
+    return chain(
+        lambda: Tensor(numbers(), requires_grad=True),
+        {"relu": Tensor.relu, "tanh": Tensor.tanh},
+        contextlib.nullcontext,
+        lambda y, tape: y.backward(ones),
+        lambda: None,
+    )
 
 
 def make_autograd_chain(settings):
@@ -79,8 +83,12 @@ def make_autograd_chain(settings):
     import autograd.numpy as np
     from autograd import make_vjp
 
-    functions = {"add": lambda y, x: y + x, "mul": lambda y, x: y * x,
-                 "relu": lambda y, x: np.maximum(y, 0), "tanh": lambda y, x: np.tanh(y)}
+    functions = {
+        "add": lambda y, x: y + x,
+        "mul": lambda y, x: y * x,
+        "relu": lambda y, x: np.maximum(y, 0),
+        "tanh": lambda y, x: np.tanh(y),
+    }
     ones = np.ones(SIZE, np.float32)
 
     def turn(mode):
@@ -111,18 +119,32 @@ def comparisons(quick):
     length = 20 if quick else 500
     return [
         Comparison(
-            "tensor", f"Engine 2: a training step of an MLP {'-'.join(map(str, sizes))}"
-            f" on {batch} samples",
-            (Contender("tinygrad_cl.tensor", make_ours), Contender("NumPy by hand", make_numpy),
-             Contender("torch eager", make_torch, ("torch",)),
-             Contender("autograd", make_autograd, ("autograd",))),
-            settings, {"sync": (10 if quick else 40, 1)}, tolerance=1e-3),
+            "tensor",
+            f"Engine 2: a training step of an MLP {'-'.join(map(str, sizes))} on {batch} samples",
+            (
+                Contender("tinygrad_cl.tensor", make_ours),
+                Contender("NumPy by hand", make_numpy),
+                Contender("torch eager", make_torch, ("torch",)),
+                Contender("autograd", make_autograd, ("autograd",)),
+            ),
+            settings,
+            {"sync": (10 if quick else 40, 1)},
+            tolerance=1e-3,
+        ),
         Comparison(
-            "tensor chain", f"Engine 2: one operation on {SIZE} numbers, in a chain of {length}",
-            (Contender("tinygrad_cl.tensor", make_our_chain),
-             Contender("torch", make_torch_chain, ("torch",)),
-             Contender("autograd", make_autograd_chain, ("autograd",))),
-            None, {title: (op, length) for title, op in OPS.items()}, unit="µs", tolerance=1e-3)]
+            "tensor chain",
+            f"Engine 2: one operation on {SIZE} numbers, in a chain of {length}",
+            (
+                Contender("tinygrad_cl.tensor", make_our_chain),
+                Contender("torch", make_torch_chain, ("torch",)),
+                Contender("autograd", make_autograd_chain, ("autograd",)),
+            ),
+            None,
+            {title: (op, length) for title, op in OPS.items()},
+            unit="µs",
+            tolerance=1e-3,
+        ),
+    ]
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from autograder.judge.kernel import NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
 
 CANARY = "canary-7f3a"  # stands in every place that a submission must not read
 
-RECORDS = '''
+RECORDS = """
 import base64, io, json
 import numpy as np
 from IPython import get_ipython
@@ -32,12 +32,12 @@ def send(trials):
 
 def all_names(record, trials=2):
     return [{{name: record for name in NAMES}}] * trials
-'''
-HOOK = '''
+"""
+HOOK = """
 def answer(*_):
     {body}
 get_ipython().events.register("post_run_cell", answer)
-'''
+"""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,9 @@ class Attack:
 def with_cell(code: str, notebook=None):
     """A notebook, by default the blank one, with a cell before its first check."""
     notebook = notebook or blank()
-    first = next(i for i, cell in enumerate(notebook.cells) if cell.metadata.get("course", {}).get("kind") == "exercise")
+    first = next(
+        i for i, cell in enumerate(notebook.cells) if cell.metadata.get("course", {}).get("kind") == "exercise"
+    )
     notebook.cells.insert(first, nbformat.v4.new_code_cell(code, id="attack"))
     return notebook
 
@@ -69,20 +71,28 @@ def names() -> list[str]:
     from autograder.checks import find
     from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes
     from autograder.lesson.text import read_lesson
-    return [name for exercise in read_lesson(MODULE).exercises for name in expected_outcomes(find(exercise).name, NOTEBOOK_SEED, 1)[0]]
+
+    return [
+        name
+        for exercise in read_lesson(MODULE).exercises
+        for name in expected_outcomes(find(exercise).name, NOTEBOOK_SEED, 1)[0]
+    ]
 
 
 def recorded() -> str:
     """All recorded outcomes of the reference, for the notebook's seed, as they lie beside the checks."""
     from autograder.checks import find
     from autograder.judge.recorded import REFERENCE, file_of
+
     content = json.loads(file_of(find("value.mul")).read_text())
     return json.dumps({name: mistakes[REFERENCE] for name, mistakes in content.items()})
 
 
 def forged(body: str, sign: str = TWO_ANSWERS) -> Attack:
     """After each probe, send something else."""
-    return Attack(lambda: with_cell(RECORDS.format(names=names()) + HOOK.format(body=body.replace("\n", "\n    "))), sign)
+    return Attack(
+        lambda: with_cell(RECORDS.format(names=names()) + HOOK.format(body=body.replace("\n", "\n    "))), sign
+    )
 
 
 def forged_array(expression: str) -> Attack:
@@ -91,12 +101,17 @@ def forged_array(expression: str) -> Attack:
 
 def header(text: str) -> str:
     """An npy file with that header, in base64, as an expression."""
-    return f'base64.b64encode(b"\\x93NUMPY\\x01\\x00" + len({text!r}).to_bytes(2, "little") + {text!r}.encode()).decode()'
+    return (
+        f'base64.b64encode(b"\\x93NUMPY\\x01\\x00" + len({text!r}).to_bytes(2, "little") + {text!r}.encode()).decode()'
+    )
 
 
 def hard_coded():
     """The recorded outcomes of the reference, sent for each check; whichever fits by its names."""
-    code = RECORDS.format(names=[]) + f"RECORDED = json.loads({recorded()!r})\n" + '''
+    code = (
+        RECORDS.format(names=[])
+        + f"RECORDED = json.loads({recorded()!r})\n"
+        + """
 import builtins
 ORIGINAL = builtins.compile
 SOURCE = ""
@@ -113,7 +128,8 @@ def answer(*_):
 def packed(trial):
     return {name: record if isinstance(record, dict) else {"array": npy(np.array(record))} for name, record in trial.items()}
 get_ipython().events.register("post_run_cell", answer)
-'''
+"""
+    )
     return with_cell(code)
 
 
@@ -128,9 +144,11 @@ def measured_product():
 
 def edited(change) -> Callable:
     """The notebook with a mistake, after change(notebook)."""
+
     def make():
         notebook = with_mistake(0)
         return change(notebook) or notebook
+
     return make
 
 
@@ -163,8 +181,12 @@ def verdict_in_metadata(notebook):
 
 
 def kernelspec_that_runs_a_command(notebook):
-    notebook.metadata["kernelspec"] = {"name": "../../bin/sh", "display_name": "sh", "language": "bash",
-                                       "argv": ["sh", "-c", "touch /tmp/owned"]}
+    notebook.metadata["kernelspec"] = {
+        "name": "../../bin/sh",
+        "display_name": "sh",
+        "language": "bash",
+        "argv": ["sh", "-c", "touch /tmp/owned"],
+    }
     notebook.metadata["language_info"] = {"name": "bash"}
 
 
@@ -174,7 +196,7 @@ def check_cell_that_sets_points(notebook):
 
 
 # Reads all that it finds, and shows what has the canary in it, or a line of the reference.
-SEARCH = f'''
+SEARCH = f"""
 import os, sys
 found = []
 places = ["/work", "/home", "/root", "/tmp", "/var", "/srv", "/mnt", "/opt", "/etc", "/course", "/dev/shm", "/run", os.path.expanduser("~"),
@@ -192,8 +214,8 @@ for place in places:
             if b"canary" + b"-7f3a" in text or b"def topological_" + b"order" in text and b"autograder" not in path.encode():
                 found.append((path, text[:3000]))
 print(found)
-'''
-PROC = '''
+"""
+PROC = """
 import glob
 for path in glob.glob("/proc/*/environ") + glob.glob("/proc/*/cmdline") + glob.glob("/proc/*/maps") + ["/proc/self/mountinfo"]:
     try:
@@ -202,8 +224,8 @@ for path in glob.glob("/proc/*/environ") + glob.glob("/proc/*/cmdline") + glob.g
         print(error)
 import os
 print(dict(os.environ))
-'''
-FRAMES = '''
+"""
+FRAMES = """
 import gc, inspect, sys
 def look(*_):
     seen = []
@@ -218,8 +240,8 @@ class Value:
         look()
     def __getattr__(self, name):
         look()
-'''
-EQUAL = '''
+"""
+EQUAL = """
 class Everything(float):
     __array_ufunc__ = None
     def __eq__(self, other): return True
@@ -235,8 +257,8 @@ class Value(Everything):
     def __new__(cls, *_, **__): return Everything.__new__(cls, 1.0)
     def __init__(self, *_, **__): pass
 topological_order = slope = gradcheck = as_value = lambda *_, **__: Everything(1.0)
-'''
-GARBAGE = '''
+"""
+GARBAGE = """
 import json, os, threading, time
 kernel = get_ipython().kernel
 def rubbish(*_):
@@ -256,22 +278,22 @@ def rubbish(*_):
                 raw.send_multipart([b"x", b"<IDS|MSG>", session.sign(body)] + body)
 get_ipython().events.register("post_run_cell", rubbish)
 rubbish()
-'''
-IDLE = '''
+"""
+IDLE = """
 kernel = get_ipython().kernel
 def idle(*_):
     kernel.session.send(kernel.iopub_socket, "status", {"execution_state": "idle"}, parent=kernel.get_parent())
 get_ipython().events.register("pre_run_cell", idle)
-'''
-SOCKETS = '''
+"""
+SOCKETS = """
 import os, glob
 for path in glob.glob("socket*") + glob.glob("connection*"):
     try: os.remove(path)
     except OSError as error: print(error)
     try: os.symlink("/run/docker.sock", path)
     except OSError as error: print(error)
-'''
-CLIENT = '''
+"""
+CLIENT = """
 import glob, json
 from jupyter_client import BlockingKernelClient
 own = [path for path in glob.glob("*.json") + glob.glob("../*/*.json") if "connection" in path]
@@ -281,8 +303,8 @@ for path in own:
     client.start_channels()
     client.execute("print('" + "canary" + "-7f3a')" if not path.startswith("connection") else "1")
     client.shutdown()
-'''
-FORK_ANSWERS = '''
+"""
+FORK_ANSWERS = """
 import os
 if os.fork() == 0:
     import time
@@ -293,8 +315,8 @@ if os.fork() == 0:
         except Exception: pass
         time.sleep(0.1)
     os._exit(0)
-'''
-THREAD = '''
+"""
+THREAD = """
 import threading, time
 def forever():
     while True:
@@ -303,10 +325,12 @@ def forever():
                 globals()["Value"] = lambda *_, **__: 1.0
         time.sleep(0.001)
 threading.Thread(target=forever, daemon=True).start()
-'''
-FLOOD = "import threading\ndef flood():\n    from IPython.display import display, HTML\n    while True: display(HTML('<b>' * 1000))\n" \
-        "threading.Thread(target=flood, daemon=True).start()"
-DAEMON = '''
+"""
+FLOOD = (
+    "import threading\ndef flood():\n    from IPython.display import display, HTML\n    while True: display(HTML('<b>' * 1000))\n"
+    "threading.Thread(target=flood, daemon=True).start()"
+)
+DAEMON = """
 import os, subprocess, sys, time
 if os.fork() == 0:
     os.setsid()
@@ -314,7 +338,7 @@ if os.fork() == 0:
         while True: time.sleep(1)
     os._exit(0)
 subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
-'''
+"""
 BROKEN_NAMES = "import builtins, {module} as m\nm.{name} = lambda *_, **__: {result}"
 
 
@@ -325,31 +349,49 @@ def replaced(module: str, name: str, result: str = "None") -> Attack:
 ATTACKS = {
     # objects, and what Python and IPython let be replaced
     "object equal to everything": cell(EQUAL),
-    "input transformer drops the probe": cell("get_ipython().input_transformers_post.append(lambda lines: ['pass\\n'])"),
+    "input transformer drops the probe": cell(
+        "get_ipython().input_transformers_post.append(lambda lines: ['pass\\n'])"
+    ),
     "AST transformer empties the probe": cell(
         "import ast\nclass T(ast.NodeTransformer):\n    def visit_Module(self, node): node.body = []; return node\n"
-        "get_ipython().ast_transformers.append(T())"),
+        "get_ipython().ast_transformers.append(T())"
+    ),
     "hook alters names before each probe": cell(
-        "def alter(*_): get_ipython().user_ns['Value'] = lambda *_, **__: 1.0\nget_ipython().events.register('pre_run_cell', alter)"),
-    "numpy.save writes ones": cell("import numpy as np\nsave = np.save\nnp.save = lambda f, a, **k: save(f, np.ones_like(a), **k)"),
+        "def alter(*_): get_ipython().user_ns['Value'] = lambda *_, **__: 1.0\nget_ipython().events.register('pre_run_cell', alter)"
+    ),
+    "numpy.save writes ones": cell(
+        "import numpy as np\nsave = np.save\nnp.save = lambda f, a, **k: save(f, np.ones_like(a), **k)"
+    ),
     "base64 gives rubbish": replaced("base64", "b64encode", "b'%%%'"),
     "numpy.array gives one array": cell("import numpy as np\none = np.ones(3)\nnp.array = lambda *_, **__: one"),
-    "numpy.random without chance": cell("import numpy as np\nnp.random.default_rng = lambda seed: type('R', (), {'__getattr__': lambda s, n: lambda *a, **k: 1.0})()"),
+    "numpy.random without chance": cell(
+        "import numpy as np\nnp.random.default_rng = lambda seed: type('R', (), {'__getattr__': lambda s, n: lambda *a, **k: 1.0})()"
+    ),
     "publish is replaced": cell("get_ipython().display_pub.publish = lambda *_, **__: None"),
     "exec is replaced": replaced("builtins", "exec"),
     "compile is replaced": replaced("builtins", "compile", "(lambda: None).__code__"),
     "import is replaced": replaced("builtins", "__import__"),
     "ModuleType is replaced": replaced("types", "ModuleType", "__import__('types').SimpleNamespace()"),
-    "timers are replaced": cell("import signal, time\nsignal.setitimer = lambda *_: None\ntime.process_time = time.monotonic = lambda: 0.0"),
-    "planted modules": cell("import sys, types\nfor name in ('numpy', 'json', 'base64', 'inside', 'tools', 'types'):\n    sys.modules[name] = types.ModuleType(name)"),
-    "trace over everything": cell("import sys, threading\ndef t(f, e, a):\n    if 'probe' in f.f_code.co_filename: f.f_locals['quantities'] = {}\n    return t\nsys.settrace(t)"),
+    "timers are replaced": cell(
+        "import signal, time\nsignal.setitimer = lambda *_: None\ntime.process_time = time.monotonic = lambda: 0.0"
+    ),
+    "planted modules": cell(
+        "import sys, types\nfor name in ('numpy', 'json', 'base64', 'inside', 'tools', 'types'):\n    sys.modules[name] = types.ModuleType(name)"
+    ),
+    "trace over everything": cell(
+        "import sys, threading\ndef t(f, e, a):\n    if 'probe' in f.f_code.co_filename: f.f_locals['quantities'] = {}\n    return t\nsys.settrace(t)"
+    ),
     "profile over everything": cell("import sys\nsys.setprofile(lambda *_: None)\nsys.setrecursionlimit(10**6)"),
     "frames and garbage": cell(FRAMES),
     "a thread goes on and overwrites": cell(THREAD),
-    "atexit and __del__": cell("import atexit\natexit.register(lambda: print('x'))\nclass D:\n    def __del__(self): raise SystemExit\nd = D(); d.self = d"),
-
+    "atexit and __del__": cell(
+        "import atexit\natexit.register(lambda: print('x'))\nclass D:\n    def __del__(self): raise SystemExit\nd = D(); d.self = d"
+    ),
     # forged answers
-    "records in a cell": Attack(lambda: with_cell(RECORDS.format(names=names()) + "send(all_names({'array': npy(np.ones(()))}))"), RECORDS_OF_A_CELL),
+    "records in a cell": Attack(
+        lambda: with_cell(RECORDS.format(names=names()) + "send(all_names({'array': npy(np.ones(()))}))"),
+        RECORDS_OF_A_CELL,
+    ),
     "forged ones": forged_array("npy(np.ones(()))"),
     "forged zeros": forged_array("npy(np.zeros(()))"),
     "forged NaN": forged_array("npy(np.full((), np.nan))"),
@@ -358,8 +400,12 @@ ATTACKS = {
     "forged structured dtype": forged_array("npy(np.zeros((), [('a', 'f8')]))"),
     "forged dates": forged_array("npy(np.zeros((), 'M8[s]'))"),
     "forged bytes": forged_array("npy(np.zeros((), 'V8'))"),
-    "forged shape of billions": forged_array(header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}")),
-    "forged nothing in billions": forged_array(header("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,)}")),
+    "forged shape of billions": forged_array(
+        header("{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}")
+    ),
+    "forged nothing in billions": forged_array(
+        header("{'descr': '<U0', 'fortran_order': False, 'shape': (1000000000000,)}")
+    ),
     "forged header, deeply nested": forged_array(header("(" * 9000)),
     "forged zip": forged_array("base64.b64encode(b'PK\\x03\\x04' + b'x' * 99).decode()"),
     "forged base64 rubbish": forged_array("'%%%'"),
@@ -370,31 +416,39 @@ ATTACKS = {
     "JSON, deeply nested": forged("send('[' * 100_000)"),
     "JSON with a huge number": forged("send('[{\"a\": ' + '9' * 100_000 + '}]')"),
     "JSON that is no list of records": forged("send('[1, null, Infinity]')"),
-    "long input": forged("send([{'input': {'text': 'x' * 10**7}} | record for record in all_names({'array': npy(np.zeros(()))})])"),
+    "long input": forged(
+        "send([{'input': {'text': 'x' * 10**7}} | record for record in all_names({'array': npy(np.zeros(()))})])"
+    ),
     "the recorded answers": Attack(hard_coded, TWO_ANSWERS),
     "messages that are none": cell(GARBAGE, NO_MESSAGE),
     "idle before the end": cell(IDLE),
     "a fork answers": cell(FORK_ANSWERS),
-
     # other ways out
     "searches the disk": cell(SEARCH),
     "reads /proc": cell(PROC),
-    "imports the reference": cell("try:\n    import tinygrad_cl.scalar as s\nexcept ImportError:\n    import importlib.util, sys\n"
-                                  "    s = importlib.util.find_spec('tinygrad_cl.scalar').loader.get_code('tinygrad_cl.scalar')\n    print(s.co_consts)\n"
-                                  "from tinygrad_cl.scalar import *"),
-    "borrows another engine": cell("from tinygrad_cl.traced import TracedValue as Value\nfrom tinygrad_cl.netcl.autograd import *\nfrom tinygrad_cl.tensor import *"),
+    "imports the reference": cell(
+        "try:\n    import tinygrad_cl.scalar as s\nexcept ImportError:\n    import importlib.util, sys\n"
+        "    s = importlib.util.find_spec('tinygrad_cl.scalar').loader.get_code('tinygrad_cl.scalar')\n    print(s.co_consts)\n"
+        "from tinygrad_cl.scalar import *"
+    ),
+    "borrows another engine": cell(
+        "from tinygrad_cl.traced import TracedValue as Value\nfrom tinygrad_cl.netcl.autograd import *\nfrom tinygrad_cl.tensor import *"
+    ),
     "the editable install's finder": cell(
         "import sys, glob\nfor finder in sys.meta_path: print(getattr(finder, 'MAPPING', None), vars(sys.modules[type(finder).__module__]).get('MAPPING'))\n"
-        "for path in [p for f in sys.path for p in glob.glob(f + '/__editable__*')]: print(open(path).read()[:500])\nimport autograder.judge"),
+        "for path in [p for f in sys.path for p in glob.glob(f + '/__editable__*')]: print(open(path).read()[:500])\nimport autograder.judge"
+    ),
     "writes where it must not": cell(
         "import site, sys\nfor path in ['/course/tinygrad_cl/viz/__init__.py', sys.prefix + '/x', *[p + '/x.pth' for p in site.getsitepackages()], '/usr/lib/x', '/etc/x']:\n"
-        "    try: open(path, 'w').write('x'); print('canary' + '-7f3a', path)\n    except OSError: pass"),
+        "    try: open(path, 'w').write('x'); print('canary' + '-7f3a', path)\n    except OSError: pass"
+    ),
     "sockets replaced by links": cell(SOCKETS),
     "answers as a client": cell(CLIENT),
     "deletes its own folder": cell("import shutil, os\nshutil.rmtree(os.getcwd(), ignore_errors=True)"),
-    "kills everybody": cell("import os, signal\nfor pid in (1, -1, os.getppid()):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass"),
+    "kills everybody": cell(
+        "import os, signal\nfor pid in (1, -1, os.getppid()):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass"
+    ),
     "daemons": cell(DAEMON),
-
     # the notebook file
     "measures its gradients": Attack(measured_product, "value.mul, a", honest=measured_product),
     "asks a library": cell("try:\n    import torch\nexcept ImportError:\n    torch = __import__('jax')", "imports jax"),
@@ -410,17 +464,26 @@ ATTACKS = {
 LONG_ATTACKS = {
     "json.dumps says nothing": replaced("json", "dumps", "'[{}]'"),
     "fork bomb": cell("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "processes"),
-    "memory bomb": cell("import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        x = bytearray(2**30)\n        for i in range(0, 2**30, 4096): x[i] = 1\n        time.sleep(60)\ntime.sleep(60)", "GiB of memory"),
-    "fills its folder": cell("for i in range(10**6):\n    with open(f'f{i}', 'wb') as f: f.write(b'x' * 50 * 2**20)", "into its folder"),
+    "memory bomb": cell(
+        "import os, time\nfor _ in range(8):\n    if os.fork() == 0:\n        x = bytearray(2**30)\n        for i in range(0, 2**30, 4096): x[i] = 1\n        time.sleep(60)\ntime.sleep(60)",
+        "GiB of memory",
+    ),
+    "fills its folder": cell(
+        "for i in range(10**6):\n    with open(f'f{i}', 'wb') as f: f.write(b'x' * 50 * 2**20)", "into its folder"
+    ),
     "a million files": cell("for i in range(10**6): open(f'f{i}', 'w').close()", "into its folder"),
     "fills /tmp": cell("with open('/tmp/x', 'wb') as f:\n    while True: f.write(b'x' * 2**20)"),
     "endless output": cell("import sys\nwhile True: print('x' * 10**6); sys.stderr.write('y' * 10**6)"),
     "endless output past Python": cell("import os\nwhile True: os.write(1, b'x' * 10**6); os.write(2, b'x' * 10**6)"),
     "a display of 50 MB": cell("from IPython.display import display, HTML\ndisplay(HTML('<b>' * 17_000_000))"),
     "a flood of displays goes on": cell(FLOOD),
-    "update_display for ever": cell("from IPython.display import display, update_display\ndisplay(1, display_id='a')\nwhile True: update_display(2, display_id='a')"),
+    "update_display for ever": cell(
+        "from IPython.display import display, update_display\ndisplay(1, display_id='a')\nwhile True: update_display(2, display_id='a')"
+    ),
     "stops itself": cell("import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)"),
-    "blocks all signals": cell("import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
-                               "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass"),
+    "blocks all signals": cell(
+        "import signal\nfor n in range(1, 65):\n    try: signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError): pass\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\nwhile True:\n    try:\n        while True: pass\n    except BaseException: pass"
+    ),
     "sleeps": cell("import time\ntime.sleep(10**6)"),
 }

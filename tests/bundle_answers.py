@@ -12,6 +12,7 @@ import sys
 
 def answer(check, cells):
     from autograder.notebook import run_check
+
     namespace = {"__name__": "__main__"}
     with contextlib.redirect_stdout(io.StringIO()):  # some mistakes print
         for name, source in cells:
@@ -26,7 +27,11 @@ def answer(check, cells):
 
 def main():
     answers = [answer(check, cells) for check, cells in json.load(sys.stdin)]
-    ours = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] in ("autograder", "tinygrad_cl")}
+    ours = {
+        name: module.__file__
+        for name, module in sys.modules.items()
+        if name.partition(".")[0] in ("autograder", "tinygrad_cl")
+    }
     json.dump({"answers": answers, "files": sorted(ours.values())}, sys.stdout)
 
 

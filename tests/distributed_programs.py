@@ -60,13 +60,15 @@ def mistakes():
     halfway = Parameter.full(two.queue, (3,), 0)
     halfway.grad = parameter if me == 0 else None
     refused = []
-    for attempt in [lambda: distributed.all_reduce(parameter if me == 1 else two),
-                    lambda: distributed.all_reduce(two, "sum" if me else "mean"),
-                    lambda: distributed.barrier() if me else distributed.broadcast(two),
-                    lambda: distributed.all_reduce_gradients([halfway]),
-                    lambda: distributed.all_reduce_gradients([parameter]),
-                    lambda: distributed.all_reduce(two, "max"),
-                    lambda: distributed.broadcast(two, root=size)]:
+    for attempt in [
+        lambda: distributed.all_reduce(parameter if me == 1 else two),
+        lambda: distributed.all_reduce(two, "sum" if me else "mean"),
+        lambda: distributed.barrier() if me else distributed.broadcast(two),
+        lambda: distributed.all_reduce_gradients([halfway]),
+        lambda: distributed.all_reduce_gradients([parameter]),
+        lambda: distributed.all_reduce(two, "max"),
+        lambda: distributed.broadcast(two, root=size),
+    ]:
         try:
             attempt()
         except ValueError as error:

@@ -16,7 +16,7 @@ STEPS = {
     "a - b": lambda a, b: a - b,
     "a * b": lambda a, b: a * b,
     "a / (b * b + 1)": lambda a, b: a / (b * b + 1),
-    "a ** 3": lambda a, b: a ** 3,
+    "a ** 3": lambda a, b: a**3,
     "(a * a + 1) ** b": lambda a, b: (a * a + 1) ** b.tanh(),
     "(a * a + 0.5) ** -0.5": lambda a, b: (a * a + 0.5) ** -0.5,
     "2 ** tanh a": lambda a, b: 2 ** a.tanh(),
@@ -49,8 +49,11 @@ def expressions(draw, max_steps=15):
     step = st.tuples(st.sampled_from(sorted(STEPS)), st.integers(0, 3), st.integers(0, 9))
     f = Expression(tuple(draw(st.lists(step, min_size=1, max_size=max_steps))))
     number = st.floats(0.1, 2).map(lambda x: round(x, 3))
-    inputs = draw(st.lists(st.tuples(number, st.sampled_from([-1, 1])).map(lambda pair: pair[0] * pair[1]),
-                           min_size=3, max_size=3))
+    inputs = draw(
+        st.lists(
+            st.tuples(number, st.sampled_from([-1, 1])).map(lambda pair: pair[0] * pair[1]), min_size=3, max_size=3
+        )
+    )
     nodes = topological_order(f(*map(Value, inputs)))
     assume(all(abs(node.data) < 100 for node in nodes))
     assume(all(abs(node.parents[0].data) > 0.05 for node in nodes if node.op == "relu"))

@@ -64,7 +64,7 @@ def behind(tensor):
     """The bytes behind a tensor of a `device` as above, all 255 where nobody wrote."""
     found = np.empty(tensor.nbytes + SLACK, np.uint8)
     cl.enqueue_copy(tensor.queue, found, tensor.buffer)
-    return found[tensor.nbytes:]
+    return found[tensor.nbytes :]
 
 
 def numbers(rng, shape, domain=(-np.inf, np.inf), dtype=np.float64):
@@ -90,6 +90,7 @@ def tape_gradient(device, operation, fault=None):
     """gradient(upstream, *arrays) of an operation on the device, for gradcheck and taylor_check.
     `fault` is done to each gradient first.
     """
+
     def gradient(upstream, *inputs):
         leaves = [ag.tensor(put(device, np.asarray(x)), requires_grad=True) for x in inputs]
         with ag.Tape() as tape:
@@ -108,5 +109,6 @@ def check(device, operation, reference, arrays, fault=None):
     """
     out = operation(*[ag.tensor(put(device, np.asarray(x)), requires_grad=True) for x in arrays])
     assert close(out.to_host(), reference(*arrays), "float64", 100)
-    return gradcheck(lambda *inputs: reference(*map(np.asarray, inputs)),
-                     tape_gradient(device, operation, fault), arrays)
+    return gradcheck(
+        lambda *inputs: reference(*map(np.asarray, inputs)), tape_gradient(device, operation, fault), arrays
+    )

@@ -56,8 +56,10 @@ OPTIMIZERS = {
 
 def training(device, make_optimizer):
     """(parameters, optimizer, step) of a small network, the same at every call."""
-    params = [Parameter.from_host(device.queue, numbers(seed, *shape))
-              for seed, shape in enumerate([(5, 4), (4,), (4, 3), (3,)])]
+    params = [
+        Parameter.from_host(device.queue, numbers(seed, *shape))
+        for seed, shape in enumerate([(5, 4), (4,), (4, 3), (3,)])
+    ]
     optimizer = make_optimizer(params)
 
     def step(x, y):

@@ -37,7 +37,11 @@ def points_of(honest) -> dict[str, float]:
 
 def processes_in(folder) -> list[str]:
     """The command lines of processes whose kernel was started in that folder."""
-    return [line for line in (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])) if str(folder) in line]
+    return [
+        line
+        for line in (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+        if str(folder) in line
+    ]
 
 
 def withstands(attack, monkeypatch):
@@ -70,8 +74,12 @@ def withstands(attack, monkeypatch):
 
 
 # What is forged is read by the same few lines, which test_verdict feeds with any bytes.
-SHORT = [name if name in ("forged ones", "forged pickle", "forged shape of billions") or not name.startswith(("forged", "JSON"))
-         else pytest.param(name, marks=pytest.mark.long) for name in ATTACKS]
+SHORT = [
+    name
+    if name in ("forged ones", "forged pickle", "forged shape of billions") or not name.startswith(("forged", "JSON"))
+    else pytest.param(name, marks=pytest.mark.long)
+    for name in ATTACKS
+]
 
 
 @pytest.mark.parametrize("name", SHORT)

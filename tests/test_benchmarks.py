@@ -31,6 +31,7 @@ QUICK = 1  # round that counts
 
 # -- taking turns ---------------------------------------------------------------------------------
 
+
 def make_right(settings):
     return lambda mode: ({"step": 2.0}, settings * mode)
 
@@ -75,8 +76,9 @@ def make_expected(settings):
 
 def turns(*makes, modes={"two": 2, "three": 3}, needs=()):
     """compare() of contenders named after their functions."""
-    contestants = [Contender(make.__name__.removeprefix("make_"), make, needs if n else ())
-                   for n, make in enumerate(makes)]
+    contestants = [
+        Contender(make.__name__.removeprefix("make_"), make, needs if n else ()) for n, make in enumerate(makes)
+    ]
     return compare(Comparison("key", "title", tuple(contestants), 10, modes), QUICK, nap=0)
 
 
@@ -85,8 +87,10 @@ def test_a_ratio_is_to_the_first_contender():
     assert left_out == {}
     expected = ("right", 2.0, 1.0), ("slow", 6.0, 3.0), ("limit", 0.5, 0.25)
     assert [tuple(vars(row).values()) for row in rows] == [
-        (mode, "step", name, seconds, ratio, ratio, ratio) for mode in ("two", "three")
-        for name, seconds, ratio in expected]
+        (mode, "step", name, seconds, ratio, ratio, ratio)
+        for mode in ("two", "three")
+        for name, seconds, ratio in expected
+    ]
 
 
 def test_who_computes_something_else_fails_or_dies_is_left_out_by_name_and_the_others_go_on():
@@ -99,15 +103,20 @@ def test_who_computes_something_else_fails_or_dies_is_left_out_by_name_and_the_o
         "dying: two": "its process ended with exit code 7",
         "dying: three": "its process has ended",
     }
-    assert [(row.mode, row.contender) for row in rows] == [
-        ("two", "right"), ("two", "choosy"), ("three", "right")]
+    assert [(row.mode, row.contender) for row in rows] == [("two", "right"), ("two", "choosy"), ("three", "right")]
 
 
 def test_without_the_first_contender_there_are_no_ratios():
     rows, left_out = turns(make_nothing, make_right)
     assert [(row.contender, row.median, row.ratio) for row in rows] == [("right", 2.0, None)] * 2
-    result = {"key": "key", "rows": [vars(row) for row in rows], "unit": "s", "first": "nothing",
-              "left_out": left_out, "work": {}}
+    result = {
+        "key": "key",
+        "rows": [vars(row) for row in rows],
+        "unit": "s",
+        "first": "nothing",
+        "left_out": left_out,
+        "work": {},
+    }
     assert targets.Target("", "key", ("two",), "right", 1, 1).values([result]) == []
     assert "| two | right | 2 | – | – |" in tables.table(result)
 
@@ -136,6 +145,7 @@ def test_a_spread_is_that_of_the_ratios_within_a_round():
 
 
 # -- what the contenders compute ------------------------------------------------------------------
+
 
 def losses(settings, steps):
     """The losses of the MLP's first steps, in float64, from the definition of the softmax."""
@@ -175,8 +185,7 @@ def test_the_gradients_of_the_fused_chain_are_right(make):
     a, b = fused.inputs(size).astype(np.float64)
     t = np.tanh(a * b + a)
     every = size // fused.SAMPLES
-    expected = [(t * b).sum() / size ** 0.5, *((1 - t * t) * b * (b + 1))[::every],
-                *((1 - t * t) * b * a + t)[::every]]
+    expected = [(t * b).sum() / size**0.5, *((1 - t * t) * b * (b + 1))[::every], *((1 - t * t) * b * a + t)[::every]]
     _, answers = make(size)((1, 1))
     assert all(np.allclose(answer, expected, rtol=1e-4, atol=1e-5) for answer in answers)
 
@@ -192,12 +201,12 @@ def test_the_products_are_right(kind):
 
 # -- the scripts ----------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module", params=report.SCRIPTS)
 def results(request, tmp_path_factory):
     """What a quick run of a script writes."""
     file = tmp_path_factory.mktemp("benchmarks") / "results.json"
-    command = [sys.executable, str(FOLDER / f"{request.param}.py"), "--quick", "--rounds", "1",
-               "--json", str(file)]
+    command = [sys.executable, str(FOLDER / f"{request.param}.py"), "--quick", "--rounds", "1", "--json", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
     result = json.loads(file.read_text(encoding="utf-8"))
@@ -238,8 +247,10 @@ def test_every_target_names_what_is_measured():
 
 
 def test_a_target_is_judged_by_its_worst_value():
-    rows = [{"mode": mode, "part": "step", "contender": "other", "ratio": ratio}
-            for mode, ratio in (("sync", 2.0), ("pipelined", 1.5))]
+    rows = [
+        {"mode": mode, "part": "step", "contender": "other", "ratio": ratio}
+        for mode, ratio in (("sync", 2.0), ("pipelined", 1.5))
+    ]
     comparisons = [{"key": "mlp", "rows": rows}]
 
     def verdict(least, aim, **more):
@@ -256,8 +267,17 @@ def test_a_target_is_judged_by_its_worst_value():
 
 
 def test_the_report_has_a_table_for_each_comparison(tmp_path):
-    command = [sys.executable, str(FOLDER / "report.py"), "--quick", "--rounds", "1",
-               "--only", "scalar", "--output", str(tmp_path)]
+    command = [
+        sys.executable,
+        str(FOLDER / "report.py"),
+        "--quick",
+        "--rounds",
+        "1",
+        "--only",
+        "scalar",
+        "--output",
+        str(tmp_path),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     page = (tmp_path / "performance.md").read_text(encoding="utf-8")
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))

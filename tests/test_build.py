@@ -31,8 +31,11 @@ def test_the_recorded_outcomes_are_those_of_todays_checks():
     assert {path: set(read(path)) for path in files} == files
 
 
-@pytest.mark.parametrize("edit", [lambda outcomes: outcomes.update({"a whole number": 75}), dict.popitem, dict.clear],
-                         ids=["another number", "a quantity less", "no quantity"])
+@pytest.mark.parametrize(
+    "edit",
+    [lambda outcomes: outcomes.update({"a whole number": 75}), dict.popitem, dict.clear],
+    ids=["another number", "a quantity less", "no quantity"],
+)
 def test_recorded_outcomes_that_a_fresh_run_contradicts_are_stale(edit, tmp_path, monkeypatch):
     content = json.loads(file_of(find("start.double")).read_text(encoding="utf-8"))
     edit(content["start.double"][REFERENCE][0])
@@ -83,8 +86,12 @@ def test_stale_and_strange_files_are_named(tmp_path, monkeypatch):
     for name in ("modules/a/a.ipynb", "modules/a/notes.txt", "solutions/b.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("old", encoding="utf-8")
-    monkeypatch.setattr(build, "build", lambda module: {tmp_path / "modules/a/a.ipynb": "new",
-                                                            tmp_path / "solutions/a.ipynb": "new"})
+    monkeypatch.setattr(
+        build, "build", lambda module: {tmp_path / "modules/a/a.ipynb": "new", tmp_path / "solutions/a.ipynb": "new"}
+    )
     assert build.stale(["a"]) == [
-        "modules/a/a.ipynb is not what its lesson gives", "solutions/a.ipynb is missing",
-        "modules/a/notes.txt belongs to no lesson", "solutions/b.ipynb belongs to no lesson"]
+        "modules/a/a.ipynb is not what its lesson gives",
+        "solutions/a.ipynb is missing",
+        "modules/a/notes.txt belongs to no lesson",
+        "solutions/b.ipynb belongs to no lesson",
+    ]

@@ -33,13 +33,29 @@ from autograder.lesson.symbols import BEGIN, END
 from autograder.lesson.text import read_lesson
 
 MODULES = paths.module_names()
-CHECKS = {module: [check for check in all_checks().values() if check.name in read_lesson(module).exercises] for module in MODULES}
+CHECKS = {
+    module: [check for check in all_checks().values() if check.name in read_lesson(module).exercises]
+    for module in MODULES
+}
 EVERY_CHECK = [check for checks in CHECKS.values() for check in checks]
 # Lines that say nothing of a solution: any walk over a graph has them, or any work with NumPy.
-COMMON = {"if self.data <= 0:", "while stack:", "for node in order:", "for node in reversed(order):", "node.grad = 0.0",
-          "node, parents_done = stack.pop()", 'with np.errstate(over="ignore"):',
-          "ctx.axis = axis", "ctx.key = key", "ctx.save_for_backward(y)", "(y,) = ctx.saved_tensors", "return s", "return t", "return y",
-          "return grad.reshape(ctx.input_shape)"}
+COMMON = {
+    "if self.data <= 0:",
+    "while stack:",
+    "for node in order:",
+    "for node in reversed(order):",
+    "node.grad = 0.0",
+    "node, parents_done = stack.pop()",
+    'with np.errstate(over="ignore"):',
+    "ctx.axis = axis",
+    "ctx.key = key",
+    "ctx.save_for_backward(y)",
+    "(y,) = ctx.saved_tensors",
+    "return s",
+    "return t",
+    "return y",
+    "return grad.reshape(ctx.input_shape)",
+}
 
 MISTAKES = 1  # of each check that are answered in the copy, too
 
@@ -75,9 +91,20 @@ def unpacked(files, folder):
 def python_in(course, *arguments, **options):
     """Start Python where of ours only that course is found: -S leaves out the finder of an editable install."""
     installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(course), *installed]), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.Popen([sys.executable, "-S", *map(str, arguments)], cwd=course, env=environment, text=True,
-                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join([str(course), *installed]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return subprocess.Popen(
+        [sys.executable, "-S", *map(str, arguments)],
+        cwd=course,
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
 
 
 def run_in(course, *arguments):
@@ -88,6 +115,7 @@ def run_in(course, *arguments):
 
 
 # -- what is in it ----------------------------------------------------------------------------------------------------
+
 
 def plain(text):
     """With one space where there is any white space."""
@@ -111,14 +139,21 @@ def texts(files):
 
 def texts_of(files):
     """{path: text} with plain white space; of JSON, what it says."""
-    return {path: plain("\n".join(strings(json.loads(data))) if path.endswith((".json", ".ipynb")) else data.decode())
-            for path, data in files.items() if not path.endswith(".npz")}
+    return {
+        path: plain("\n".join(strings(json.loads(data))) if path.endswith((".json", ".ipynb")) else data.decode())
+        for path, data in files.items()
+        if not path.endswith(".npz")
+    }
 
 
 def found_in(texts, pieces, notebook):
     """{piece: files that hold it}, without pieces that the student finds in the notebook anyway, and common ones."""
     pieces = {plain(piece) for piece in pieces} - COMMON - {""}
-    hits = {piece: [path for path, text in texts.items() if piece in text] for piece in pieces if piece not in texts[notebook]}
+    hits = {
+        piece: [path for path, text in texts.items() if piece in text]
+        for piece in pieces
+        if piece not in texts[notebook]
+    }
     return {piece: paths for piece, paths in hits.items() if paths}
 
 
@@ -137,19 +172,38 @@ def solutions(cell):
 def pieces(lines):
     """Each three lines that follow one another, as one text: fewer may be anybody's, or the last hint."""
     lines = [line for line in lines if line.strip()]
-    return [" ".join(lines[i:i + 3]) for i in range(len(lines) - 2)]
+    return [" ".join(lines[i : i + 3]) for i in range(len(lines) - 2)]
 
 
 def test_no_file_holds_three_lines_of_a_solution(module, texts):
-    regions = [lines for cell in read_lesson(module).cells if cell.kind in ("exercise", "written") for lines in solutions(cell)]
-    assert regions and found_in(texts, [piece for lines in regions for piece in pieces(lines)], f"modules/{module}/{module}.ipynb") == {}
+    regions = [
+        lines for cell in read_lesson(module).cells if cell.kind in ("exercise", "written") for lines in solutions(cell)
+    ]
+    assert (
+        regions
+        and found_in(texts, [piece for lines in regions for piece in pieces(lines)], f"modules/{module}/{module}.ipynb")
+        == {}
+    )
 
 
 def test_no_file_holds_a_short_solution(module, texts):
     """But for hints, which are shown to whoever made the mistake, and the engine that the lesson builds on."""
-    short = [" ".join(lines) for cell in read_lesson(module).cells if cell.kind == "exercise" for lines in solutions(cell) if len(lines) < 3]
-    others = {path: text for path, text in texts.items() if not path.endswith(".checks.json") and not path.startswith("tinygrad_cl/")}
-    assert found_in(others, [lines for lines in short if len(plain(lines)) >= 30], f"modules/{module}/{module}.ipynb") == {}
+    short = [
+        " ".join(lines)
+        for cell in read_lesson(module).cells
+        if cell.kind == "exercise"
+        for lines in solutions(cell)
+        if len(lines) < 3
+    ]
+    others = {
+        path: text
+        for path, text in texts.items()
+        if not path.endswith(".checks.json") and not path.startswith("tinygrad_cl/")
+    }
+    assert (
+        found_in(others, [lines for lines in short if len(plain(lines)) >= 30], f"modules/{module}/{module}.ipynb")
+        == {}
+    )
 
 
 def test_a_piece_of_a_solution_would_be_found():
@@ -162,19 +216,35 @@ def test_a_piece_of_a_solution_would_be_found():
     source += "self.first = 1\nself.second = 2\nself.third = 3\n"
     assert len(found_in(texts | {"scalar.py": plain(source)}, pieces(written), notebook)) == 1
     told = plain("\n".join(strings(json.loads(json.dumps({"hint": ["see\n" + "\n".join(written)]})))))
-    assert found_in(texts | {"hints.json": told}, pieces(written)[:1], notebook) == {plain(pieces(written)[0]): ["hints.json"]}
+    assert found_in(texts | {"hints.json": told}, pieces(written)[:1], notebook) == {
+        plain(pieces(written)[0]): ["hints.json"]
+    }
 
 
 def test_no_file_holds_the_code_of_a_mistake_or_a_variant(module, texts):
     edits = [each.edit for check in CHECKS[module] for each in check.mistakes + check.variants]
-    written = [source.splitlines() for edit in edits for source in [*edit.sources.values(), *(new for _, new in edit.swaps)]]
-    data = {path: text for path, text in texts.items() if path.endswith((".json", ".ipynb"))}  # the engines are nobody's mistake
-    assert found_in(data, [piece for lines in written for piece in pieces(lines)], f"modules/{module}/{module}.ipynb") == {}
+    written = [
+        source.splitlines() for edit in edits for source in [*edit.sources.values(), *(new for _, new in edit.swaps)]
+    ]
+    data = {
+        path: text for path, text in texts.items() if path.endswith((".json", ".ipynb"))
+    }  # the engines are nobody's mistake
+    assert (
+        found_in(data, [piece for lines in written for piece in pieces(lines)], f"modules/{module}/{module}.ipynb")
+        == {}
+    )
 
 
 def test_no_seed_no_tests_no_lessons_and_nothing_that_grades(module, files):
-    assert not [path for path in files if not path.startswith("tinygrad_cl/") and re.search(
-        r"seed|test|lesson|solution|sandbox|grading|mutant|trial|reference|second_chance|kernel\.py|nbgrader|\.course|work/", path)]
+    assert not [
+        path
+        for path in files
+        if not path.startswith("tinygrad_cl/")
+        and re.search(
+            r"seed|test|lesson|solution|sandbox|grading|mutant|trial|reference|second_chance|kernel\.py|nbgrader|\.course|work/",
+            path,
+        )
+    ]
     assert sorted(path for path in files if path.endswith(".ipynb")) == [f"modules/{module}/{module}.ipynb"]
 
 
@@ -193,7 +263,9 @@ def test_some_modules_alone_and_the_same_bytes_every_time(tmp_path):
 
 def test_each_module_comes_alone_unless_some_are_named(tmp_path):
     main(["bundle", "--out", str(tmp_path / "each")], standalone_mode=False)
-    assert [path.name for path in sorted((tmp_path / "each").iterdir())] == [f"course-{module[:2]}.zip" for module in MODULES]
+    assert [path.name for path in sorted((tmp_path / "each").iterdir())] == [
+        f"course-{module[:2]}.zip" for module in MODULES
+    ]
     main(["bundle", "01_value", "00_start", "--out", str(tmp_path)], standalone_mode=False)
     assert zipfile.ZipFile(tmp_path / "course-00-01.zip").testzip() is None
 
@@ -203,16 +275,21 @@ def test_it_is_installed_as_the_course_is_without_the_sandbox(files):
     course = tomllib.loads((paths.ROOT / "pyproject.toml").read_text())
     assert project["project"]["dependencies"] == course["project"]["dependencies"]
     assert "entry-points" not in project["project"] and set(project["tool"]) == {"setuptools"}
-    assert project["project"]["readme"] in files and {*project["project"]["license-files"], "requirements.lock"} <= set(files)
+    assert project["project"]["readme"] in files and {*project["project"]["license-files"], "requirements.lock"} <= set(
+        files
+    )
 
 
 # -- what it does -----------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
 def test_a_check_goes_through_json_and_back(check):
     again = check_of(json.loads(json.dumps(data_of(check))))
     assert data_of(again) == data_of(check) and again.title == check.title
-    assert [(mistake.name, mistake.hints) for mistake in again.mistakes] == [(mistake.name, mistake.hints) for mistake in check.mistakes]
+    assert [(mistake.name, mistake.hints) for mistake in again.mistakes] == [
+        (mistake.name, mistake.hints) for mistake in check.mistakes
+    ]
     assert not again.variants and not any(mistake.edit.sources or mistake.edit.swaps for mistake in again.mistakes)
 
 
@@ -221,8 +298,13 @@ def records_of(check, name):
     trials = recorded_outcomes(check, name)
     if only_errors(trials):  # their words count, of which only a digest is recorded
         return fresh_records(check.name, NOTEBOOK_SEED, len(trials), name)
-    return [{quantity: {"error": outcome.error} if outcome.error else {"array": pack(outcome.array)}
-             for quantity, outcome in trial.items()} for trial in trials]
+    return [
+        {
+            quantity: {"error": outcome.error} if outcome.error else {"array": pack(outcome.array)}
+            for quantity, outcome in trial.items()
+        }
+        for trial in trials
+    ]
 
 
 @pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
@@ -241,21 +323,36 @@ def submissions(module):
     for check in CHECKS[module]:
         blank = {check.name: lesson.exercise(check.name).stub}
         for sources in [{}, blank] + [edited_sources(check, mistake.edit) for mistake in check.mistakes[:MISTAKES]]:
-            yield [check.name, [(f"<cell {cell.id}>", sources.get(cell.name, cell.solved) if cell.kind == "exercise" else cell.solved)
-                                for cell in lesson.cells if cell.kind in ("given", "exercise")]]
+            yield [
+                check.name,
+                [
+                    (
+                        f"<cell {cell.id}>",
+                        sources.get(cell.name, cell.solved) if cell.kind == "exercise" else cell.solved,
+                    )
+                    for cell in lesson.cells
+                    if cell.kind in ("given", "exercise")
+                ],
+            ]
 
 
 def without_the_device(answer):
     """An answer without the sentence of the second opinion: a students' copy has none where a check says itself how to measure."""
     text, html = answer
-    return [re.sub(r"\n  Central differences.*", "", text), re.sub(r"<div style='[^']*'>Central differences[^<]*</div>", "", html)]
+    return [
+        re.sub(r"\n  Central differences.*", "", text),
+        re.sub(r"<div style='[^']*'>Central differences[^<]*</div>", "", html),
+    ]
 
 
 def test_every_check_answers_as_in_the_whole_course_to_right_blank_and_wrong(module, copy):
     asked = list(submissions(module))
     program = Path(__file__).with_name("bundle_answers.py")
     processes = [python_in(course, program) for course in (copy, paths.ROOT)]
-    here, there = [re.sub("at 0x[0-9a-f]+", "somewhere", process.communicate(json.dumps(asked), timeout=120)[0]) for process in processes]
+    here, there = [
+        re.sub("at 0x[0-9a-f]+", "somewhere", process.communicate(json.dumps(asked), timeout=120)[0])
+        for process in processes
+    ]
     here, there = json.loads(here), json.loads(there)
     assert all(file.startswith(str(copy)) for file in here["files"]) and here["files"]
     assert len(here["answers"]) == (2 + MISTAKES) * len(CHECKS[module])
@@ -265,13 +362,20 @@ def test_every_check_answers_as_in_the_whole_course_to_right_blank_and_wrong(mod
 
 def test_what_is_left_out_breaks_nothing_that_is_kept(copy_of_01):
     names = [f"autograder/{name}" for name in bundle.AUTOGRADER if name != "__main__"]
-    names += ["tinygrad_cl/traced", "tinygrad_cl/opencl/kernels", "tinygrad_cl/gradcheck", "tinygrad_cl/viz/stepper_widget"]
+    names += [
+        "tinygrad_cl/traced",
+        "tinygrad_cl/opencl/kernels",
+        "tinygrad_cl/gradcheck",
+        "tinygrad_cl/viz/stepper_widget",
+    ]
     imports = "\n".join(f"import {name.replace('/', '.').removesuffix('.__init__')}" for name in names)
     code = f"{imports}\nprint(autograder.__file__)\nimport tinygrad_cl.scalar"
     _, out, err = run_in(copy_of_01, "-c", code)
     assert out.strip() == str(copy_of_01 / "autograder" / "__init__.py"), err
-    assert err.splitlines()[-1] == ("ImportError: tinygrad_cl.scalar is what module 01_value asks you to write, "
-                                    "so it is not in your copy of the course")
+    assert err.splitlines()[-1] == (
+        "ImportError: tinygrad_cl.scalar is what module 01_value asks you to write, "
+        "so it is not in your copy of the course"
+    )
 
 
 def test_lab_and_progress_work_and_the_other_commands_say_whose_copy_it_is(copy_of_01):
@@ -307,13 +411,13 @@ def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy_of_01):
 
 # -- what cannot be bundled -------------------------------------------------------------------------------------------
 
-ASKS = '''# %% exercise="value.add" source="tinygrad_cl.scalar:Value.__add__"
+ASKS = """# %% exercise="value.add" source="tinygrad_cl.scalar:Value.__add__"
 
 # %% check="value.add"
-'''
-USES = '''# %% given
+"""
+USES = """# %% given
 from tinygrad_cl.scalar import Value
-'''
+"""
 
 
 def test_a_lesson_that_imports_what_another_asks_for_is_not_bundled_with_it(tmp_path, monkeypatch):
@@ -331,11 +435,16 @@ def test_a_check_without_recorded_outcomes_is_not_bundled(monkeypatch):
         bundle.checks([read_lesson("00_start")])
 
 
-@pytest.mark.parametrize("change", [
-    lambda cells: cells.pop(),
-    lambda cells: cells[-1].update(source="return self.data * other.data"),
-    lambda cells: next(cell for cell in cells if cell["cell_type"] == "code")["outputs"].append({"output_type": "stream"}),
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda cells: cells.pop(),
+        lambda cells: cells[-1].update(source="return self.data * other.data"),
+        lambda cells: next(cell for cell in cells if cell["cell_type"] == "code")["outputs"].append(
+            {"output_type": "stream"}
+        ),
+    ],
+)
 def test_a_notebook_that_somebody_worked_in_is_not_bundled(change, tmp_path, monkeypatch):
     notebook = json.loads(paths.student_notebook("00_start").read_text())
     change(notebook["cells"])
@@ -347,10 +456,13 @@ def test_a_notebook_that_somebody_worked_in_is_not_bundled(change, tmp_path, mon
         bundle.notebooks([read_lesson("00_start")])
 
 
-@pytest.mark.parametrize("arguments, sentence", [
-    (["99_none", "--out", "a"], "there is no module 99_none"),
-    (["00_start", "--out", "/proc/no"], "/proc/no/course-00.zip cannot be written: No such file or directory"),
-])
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["99_none", "--out", "a"], "there is no module 99_none"),
+        (["00_start", "--out", "/proc/no"], "/proc/no/course-00.zip cannot be written: No such file or directory"),
+    ],
+)
 def test_what_cannot_be_made_is_said_in_one_sentence(arguments, sentence):
     with pytest.raises(CourseError, match=f"^{sentence}"):
         main(["bundle", *arguments], standalone_mode=False)

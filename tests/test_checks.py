@@ -55,8 +55,15 @@ def test_a_mistake_that_passes_or_goes_unnamed_and_a_variant_that_loses_points_a
 
 def test_no_mistake_is_only_a_kernel_that_does_not_compile():
     """That would be a slip of who wrote the mistake: its name says something else."""
-    kinds = {(check.name, mistake.name): {outcome.error and outcome.error["type"] for trial in recorded_outcomes(check, mistake.name)
-                                          for outcome in trial.values()} for check in CHECKS for mistake in check.mistakes}
+    kinds = {
+        (check.name, mistake.name): {
+            outcome.error and outcome.error["type"]
+            for trial in recorded_outcomes(check, mistake.name)
+            for outcome in trial.values()
+        }
+        for check in CHECKS
+        for mistake in check.mistakes
+    }
     assert not [name for name, kind in kinds.items() if kind == {"KernelError"}]
 
 
@@ -69,8 +76,11 @@ def test_an_exercise_left_out_fails_its_check_and_earns_nothing(check):
 
 
 def not_as_it_must_be(check, seed, trials):
-    return [(tried.kind, tried.name, tried.verdict.points, tried.verdict.mistakes) for tried in try_all(check, seed, trials)
-            if not tried.as_it_must_be]
+    return [
+        (tried.kind, tried.name, tried.verdict.points, tried.verdict.mistakes)
+        for tried in try_all(check, seed, trials)
+        if not tried.as_it_must_be
+    ]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
@@ -101,6 +111,7 @@ def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     import numpy as np
 
     from autograder.checks.inside import pack
+
     records = probe_namespace(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
     expected = expected_outcomes(check.name, NOTEBOOK_SEED, 2)
     for record, trial in zip(records, expected):
@@ -120,7 +131,13 @@ def test_a_probe_gives_the_same_for_the_same_seed_and_other_inputs_for_another(c
 def test_records_of_the_probe_alone_need_no_module():
     """A probe's text is all that travels: it runs with np and math and its three arguments."""
     from autograder.checks.tools import Tools
+
     for check in CHECKS:
-        records = run_probe(check.standalone_probe, reference_namespace(module_of(check.name)),
-                            trial_seed("x", check.name, 0), Tools(), check.seconds)
+        records = run_probe(
+            check.standalone_probe,
+            reference_namespace(module_of(check.name)),
+            trial_seed("x", check.name, 0),
+            Tools(),
+            check.seconds,
+        )
         assert not any("error" in record for record in records.values()), (check.name, records)

@@ -18,14 +18,17 @@ def run(*arguments, cwd=None):
     return done.returncode, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("arguments, code, part", [
-    ([], 2, "Usage"),
-    (["frobnicate"], 2, "No such command"),
-    (["build", "99_nothing"], 1, "there is no module 99_nothing; there are: 00_start"),
-    (["lab", "99_nothing"], 1, "there is no module 99_nothing"),
-    (["grade"], 1, "say what to grade and where to"),
-    (["grade", "not/there", "--out", "out"], 1, "is no folder"),
-])
+@pytest.mark.parametrize(
+    "arguments, code, part",
+    [
+        ([], 2, "Usage"),
+        (["frobnicate"], 2, "No such command"),
+        (["build", "99_nothing"], 1, "there is no module 99_nothing; there are: 00_start"),
+        (["lab", "99_nothing"], 1, "there is no module 99_nothing"),
+        (["grade"], 1, "say what to grade and where to"),
+        (["grade", "not/there", "--out", "out"], 1, "is no folder"),
+    ],
+)
 def test_a_wrong_call_is_one_sentence(arguments, code, part, tmp_path):
     returned, text = run(*arguments, cwd=tmp_path)
     assert returned == code and part in text

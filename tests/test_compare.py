@@ -40,7 +40,9 @@ def own_line(name):
 
 def test_only_what_was_begun_is_opened(work):
     mistake = find("value.mul").mistakes[0]
-    write(work, add=LESSON.exercise("value.add").solved, mul=edited_sources(find("value.mul"), mistake.edit)["value.mul"])
+    write(
+        work, add=LESSON.exercise("value.add").solved, mul=edited_sources(find("value.mul"), mistake.edit)["value.mul"]
+    )
     page = compare(MODULE)
     assert "2 of 11 exercises begun, 1 right" in page
     assert "✓ value.add" in page and "✗ value.mul" in page and mistake.hints[0][:20] in page
@@ -52,7 +54,9 @@ def test_only_what_was_begun_is_opened(work):
 
 
 def test_a_page_needs_nothing_from_outside_and_runs_nothing(work):
-    write(work, add="@add_to_class(Value)\ndef __add__(self, other):\n    raise ValueError('<script>alert(1)</script>')")
+    write(
+        work, add="@add_to_class(Value)\ndef __add__(self, other):\n    raise ValueError('<script>alert(1)</script>')"
+    )
     page = compare(MODULE)
     assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
@@ -63,9 +67,15 @@ def test_a_notebook_that_ends_its_kernel_is_compared_all_the_same(work):
     assert "✓ value.slope" in page and "✗ value.add" in page
 
 
-@pytest.mark.parametrize("text, sentence", [
-    (None, "make lab"), ("", "cannot be compared"), ("{", "cannot be compared"), ("released", "nothing in"),
-])
+@pytest.mark.parametrize(
+    "text, sentence",
+    [
+        (None, "make lab"),
+        ("", "cannot be compared"),
+        ("{", "cannot be compared"),
+        ("released", "nothing in"),
+    ],
+)
 def test_without_work_there_is_one_sentence(work, text, sentence):
     if text == "released":
         write(work)

@@ -9,9 +9,9 @@ from autograder.bundle import contents as bundle
 from autograder.lesson.text import read_lesson
 from tinygrad_cl import datasets
 
-USES = '''# %% demo
+USES = """# %% demo
 from tinygrad_cl.datasets import load_digits
-'''
+"""
 
 
 def test_doctests():

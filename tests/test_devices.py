@@ -96,7 +96,9 @@ def test_an_empty_variable_is_no_wish():
     assert choose_made_up(TINYGRAD_CL_DEVICE="").name == "Working 3060"
 
 
-@pytest.mark.parametrize("variable, wish", [("TINYGRAD_CL_DEVICE", "amd"), ("PYOPENCL_CTX", "9"), ("PYOPENCL_CTX", "3:7")])
+@pytest.mark.parametrize(
+    "variable, wish", [("TINYGRAD_CL_DEVICE", "amd"), ("PYOPENCL_CTX", "9"), ("PYOPENCL_CTX", "3:7")]
+)
 def test_a_wish_that_matches_nothing_is_told_what_there_is(variable, wish):
     with pytest.raises(NoDeviceError) as error:
         choose_made_up(**{variable: wish})
@@ -105,7 +107,9 @@ def test_a_wish_that_matches_nothing_is_told_what_there_is(variable, wish):
 
 
 def test_a_broken_device_that_was_asked_for_is_not_replaced_by_another():
-    with pytest.raises(NoDeviceError, match="the device chosen by TINYGRAD_CL_DEVICE=4090 does not work: .*it is broken"):
+    with pytest.raises(
+        NoDeviceError, match="the device chosen by TINYGRAD_CL_DEVICE=4090 does not work: .*it is broken"
+    ):
         choose_made_up(TINYGRAD_CL_DEVICE="4090")
 
 
@@ -133,12 +137,16 @@ def test_building_a_kernel_warns_nobody(capfd):
 def test_a_kernel_that_does_not_build_or_computes_nonsense_is_a_fault():
     device = default_device()
     assert "error" in find_fault(device, "__kernel void test( { }")
-    nonsense = "__kernel void test(__global float *a, __global float *b, __global float *out) { out[get_global_id(0)] = 7; }"
+    nonsense = (
+        "__kernel void test(__global float *a, __global float *b, __global float *out) { out[get_global_id(0)] = 7; }"
+    )
     assert find_fault(device, nonsense) == "a kernel ran, but gave wrong numbers"
 
 
-@pytest.mark.parametrize("cores, wish, pinned", [({0, 1, 2}, {}, "1"), ({1, 2}, {}, None), ({1, 2, 3}, {}, None),
-                                                 ({0, 1, 2}, {"POCL_AFFINITY": "0"}, "0")])
+@pytest.mark.parametrize(
+    "cores, wish, pinned",
+    [({0, 1, 2}, {}, "1"), ({1, 2}, {}, None), ({1, 2, 3}, {}, None), ({0, 1, 2}, {"POCL_AFFINITY": "0"}, "0")],
+)
 def test_threads_are_pinned_where_every_core_is_allowed_and_nobody_objects(cores, wish, pinned, monkeypatch):
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     monkeypatch.setattr("os.sched_getaffinity", lambda process: cores, raising=False)

@@ -68,7 +68,9 @@ def test_json_is_the_report():
     assert json.loads(process.stdout)["chosen"] == default_device().position
 
 
-@pytest.mark.skipif(list(WHEEL_DRIVERS.glob("*.icd")) != [], reason="PyOpenCL always sees the drivers installed beside it")
+@pytest.mark.skipif(
+    list(WHEEL_DRIVERS.glob("*.icd")) != [], reason="PyOpenCL always sees the drivers installed beside it"
+)
 def test_without_any_device_the_doctor_ends_with_exit_code_3_and_one_sentence(tmp_path):
     process = run_doctor(OCL_ICD_VENDORS=f"{tmp_path}/")
     assert process.returncode == 3

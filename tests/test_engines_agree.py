@@ -24,11 +24,14 @@ HOST = {each.name: each for each in OPS}
 SHARED = [name for name in DEVICE if name in HOST and name not in DIFFERENT]
 
 SCALAR = {  # the operations of engine 1, under their names in engine 3's table
-    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv,
-    "pow": operator.pow, "neg": operator.neg,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "pow": operator.pow,
+    "neg": operator.neg,
     **{name: getattr(Value, name) for name in DEVICE if hasattr(Value, name)},
-    **{name: DEVICE[name].f for name in (
-        "number − x", "number / x", "number ** x", "cube", "one input twice")},
+    **{name: DEVICE[name].f for name in ("number − x", "number / x", "number ** x", "cube", "one input twice")},
 }
 
 
@@ -61,10 +64,11 @@ def agree(operation, shapes, dtype, device):
     inputs = operation.inputs(shapes)
     upstream = upstream_of(operation.reference, inputs)
     first, second = gradients(HOST[operation.name].f, inputs, upstream)
-    value, slopes = results(operation, device, [x.astype(dtype) for x in inputs],
-                            upstream.astype(dtype))
-    return all(close(got, expected, dtype.__name__, 100)
-               for got, expected in zip([value, *slopes], [first, *second], strict=True))
+    value, slopes = results(operation, device, [x.astype(dtype) for x in inputs], upstream.astype(dtype))
+    return all(
+        close(got, expected, dtype.__name__, 100)
+        for got, expected in zip([value, *slopes], [first, *second], strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", SCALAR)
@@ -85,8 +89,7 @@ def test_engine_1_and_engine_3(name, exact):
         for slope, leaf in zip(second, inputs):
             slope[place] = leaf.grad
     assert close(value, first, "float64")
-    assert all(close(got, expected, "float64", 10)
-               for got, expected in zip(slopes, second, strict=True))
+    assert all(close(got, expected, "float64", 10) for got, expected in zip(slopes, second, strict=True))
 
 
 def test_engines_that_disagree_are_noticed(exact):
@@ -94,6 +97,10 @@ def test_engines_that_disagree_are_noticed(exact):
     operation = DEVICE["tanh"]
     shapes = operation.case()
     assert agree(operation, shapes, np.float64, exact)
-    for wrong in (ag.sigmoid, lambda x: -ag.tanh(x), lambda x: 2.001 * ag.tanh(x),
-                  lambda x: ag.tanh(x.value) + x * 0.0):
+    for wrong in (
+        ag.sigmoid,
+        lambda x: -ag.tanh(x),
+        lambda x: 2.001 * ag.tanh(x),
+        lambda x: ag.tanh(x.value) + x * 0.0,
+    ):
         assert not agree(Operation("tanh", "tanh", wrong, np.tanh), shapes, np.float64, exact)

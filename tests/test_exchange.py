@@ -31,9 +31,15 @@ def as_student(step, exchange, folder):
     """A step of nbgrader's as a student runs it in a folder of their own: "FetchAssignment" or "Submit"."""
     config = Config()
     config.CourseDirectory.course_id, config.CourseDirectory.assignment_id = "autodiff", MODULE
-    config.Exchange.root, config.Exchange.cache, config.Exchange.assignment_dir = exchange, str(folder / "cache"), str(folder)
+    config.Exchange.root, config.Exchange.cache, config.Exchange.assignment_dir = (
+        exchange,
+        str(folder / "cache"),
+        str(folder),
+    )
     api = NbGraderAPI(config=config)
-    return capture_log(getattr(api.exchange, step)(coursedir=api.coursedir, authenticator=api.authenticator, config=config))
+    return capture_log(
+        getattr(api.exchange, step)(coursedir=api.coursedir, authenticator=api.authenticator, config=config)
+    )
 
 
 def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, exchange, monkeypatch, capsys):
@@ -59,7 +65,10 @@ def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, e
     nbformat.write(fetched, path)
     assert as_student("Submit", exchange, own)["success"]
 
-    assert f"1 students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}" in command("collect")
+    assert (
+        f"1 students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}"
+        in command("collect")
+    )
     found, oddities = find_submissions(out / "submitted")
     assert len(found) == 1 and not oddities
     rows = grade(found, out, [MODULE], lambda graded: None, How(sandbox=not why_not(), workers=1))
@@ -68,4 +77,7 @@ def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, e
 
 def test_an_exchange_that_is_not_there_is_one_sentence(tmp_path):
     with pytest.raises(CourseError, match="^The exchange .*/nowhere is no folder that everybody may write to; make it"):
-        main(["collect", "00", "--out", str(tmp_path / "class"), "--exchange", str(tmp_path / "nowhere")], standalone_mode=False)
+        main(
+            ["collect", "00", "--out", str(tmp_path / "class"), "--exchange", str(tmp_path / "nowhere")],
+            standalone_mode=False,
+        )

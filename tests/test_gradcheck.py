@@ -52,7 +52,7 @@ RIGHT = {
     "matrix square": (square, lambda u, x: u @ x.T + x.T @ u, [(3, 3)]),
     "transpose": (np.transpose, lambda u, x: u.T, [(3, 3)]),
     "relu": (lambda x: np.maximum(x, 0), lambda u, x: u * (x > 0), [(4, 2)]),
-    "cube of a number": (lambda x: x ** 3, lambda u, x: u * 3 * x ** 2, [()]),
+    "cube of a number": (lambda x: x**3, lambda u, x: u * 3 * x**2, [()]),
     "constant": (lambda x: 0 * x + 1, lambda u, x: 0 * x, [(3,)]),
     "linear": (lambda x: 3 * x, lambda u, x: 3 * u, [(2,)]),
 }
@@ -70,11 +70,15 @@ WRONG = {
     "identity for a transpose": ("transpose", lambda u, x: u),
     "the mask alone": ("relu", lambda u, x: 1.0 * (x > 0)),
     "all let through": ("relu", lambda u, x: u),
-    "one entry of one input": ("layer", lambda u, x, w, b: [
-        g + 1e-3 * (np.arange(g.size).reshape(g.shape) == 1) for g in layer_gradient(u, x, w, b)]),
-    "tanh of the wrong variable": ("layer", lambda u, x, w, b: [
-        u * (1 - (x @ w + b) ** 2) @ w.T, *layer_gradient(u, x, w, b)[1:]]),
-    "x² instead of 3x²": ("cube of a number", lambda u, x: u * x ** 2),
+    "one entry of one input": (
+        "layer",
+        lambda u, x, w, b: [g + 1e-3 * (np.arange(g.size).reshape(g.shape) == 1) for g in layer_gradient(u, x, w, b)],
+    ),
+    "tanh of the wrong variable": (
+        "layer",
+        lambda u, x, w, b: [u * (1 - (x @ w + b) ** 2) @ w.T, *layer_gradient(u, x, w, b)[1:]],
+    ),
+    "x² instead of 3x²": ("cube of a number", lambda u, x: u * x**2),
 }
 
 
@@ -116,6 +120,7 @@ def test_in_float32_all_but_half_a_thousandth_is_caught(name):
 
 def two_ways(engine, f):
     """f's value and its gradient by an engine, as NumPy callables."""
+
     def data(*numbers):
         return f(*map(engine.Value, numbers)).data
 
@@ -144,16 +149,17 @@ def test_engine_1_is_right_and_every_mutant_of_it_is_caught(check):
 
 # -- central differences ---------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("dtype, worst", [(np.float64, 1e-9), (np.float32, 2e-3)])
 def test_the_step_suits_the_precision(dtype, worst):
     x = np.linspace(-300, 300, 401, dtype=dtype)[None]
     x = x[np.abs(x) > 0.01]
-    measured, = numerical_gradient(lambda x: x * x, [x], np.ones_like(x))
+    (measured,) = numerical_gradient(lambda x: x * x, [x], np.ones_like(x))
     assert np.max(np.abs(measured / (2 * x.astype(float)) - 1)) < worst
 
 
 def test_the_step_is_the_one_really_taken():
-    measured, = numerical_gradient(lambda x: np.sum(x), [np.full(3, 1000.3, np.float32)], step=1e-6)
+    (measured,) = numerical_gradient(lambda x: np.sum(x), [np.full(3, 1000.3, np.float32)], step=1e-6)
     assert measured.tolist() == [1, 1, 1]  # 1e-3 is no whole number of float32 steps there
 
 
@@ -169,6 +175,7 @@ def test_a_function_that_works_in_place_does_no_harm():
     def halve(x):
         x *= 0.5
         return np.sum(x)
+
     assert np.allclose(numerical_gradient(halve, [np.ones(3)]), 0.5)
 
 
@@ -179,22 +186,27 @@ def test_an_array_needs_an_upstream_gradient_of_its_shape():
 
 # -- reports ---------------------------------------------------------------------------------------------
 
+
 def test_the_report_names_the_worst_entry():
     def off(upstream, x):
         g = 2 * upstream * x
         g[1, 2] += 0.5
         return g
+
     report = gradcheck(lambda x: np.sum(x * x), off, [np.ones((2, 3))])
-    worst, = report.inputs
+    (worst,) = report.inputs
     assert not report.ok and worst.index == (1, 2) and worst.error == pytest.approx(0.5)
     assert str(report).startswith("input 0: WRONG, worst at [1, 2]: expected ") and "got" in str(report)
 
 
-@pytest.mark.parametrize("got, message", [
-    (None, "input 0: WRONG, there is no gradient: None"),
-    (np.ones(3), r"the gradient has shape (3,), but should have (2, 3)"),
-    (np.full((2, 3), np.nan), "got nan"),
-])
+@pytest.mark.parametrize(
+    "got, message",
+    [
+        (None, "input 0: WRONG, there is no gradient: None"),
+        (np.ones(3), r"the gradient has shape (3,), but should have (2, 3)"),
+        (np.full((2, 3), np.nan), "got nan"),
+    ],
+)
 def test_what_cannot_be_compared_is_wrong(got, message):
     report = gradcheck(lambda x: np.sum(x * x), lambda u, x: [got], [np.ones((2, 3))])
     assert not report and message in str(report)
@@ -205,15 +217,24 @@ def test_a_missing_gradient_is_said():
         gradcheck(lambda a, b: a * b, lambda u, a, b: [u * b], [1.0, 2.0])
 
 
-@pytest.mark.parametrize("expected, got, ok", [
-    (np.inf, np.inf, True), (np.inf, 1.0, False), (np.nan, np.nan, False), (1.0, np.nan, False), (0.0, 0.0, True),
-    (np.zeros(0), np.zeros(0), True), (1.0, 1.1, False),
-])
+@pytest.mark.parametrize(
+    "expected, got, ok",
+    [
+        (np.inf, np.inf, True),
+        (np.inf, 1.0, False),
+        (np.nan, np.nan, False),
+        (1.0, np.nan, False),
+        (0.0, 0.0, True),
+        (np.zeros(0), np.zeros(0), True),
+        (1.0, 1.1, False),
+    ],
+)
 def test_compare_in_corners(expected, got, ok):
     assert compare(expected, got, tolerance=0.01).ok is ok
 
 
 # -- Taylor ----------------------------------------------------------------------------------------------
+
 
 def test_the_measured_orders_are_two_and_one():
     f, gradient = np.exp, lambda u, x: u * np.exp(x)
@@ -229,6 +250,7 @@ def test_a_gradient_that_is_not_finite_is_wrong():
 
 
 # -- on the device ---------------------------------------------------------------------------------------
+
 
 @given(expressions())
 def test_the_device_agrees_with_engine_1(case):

@@ -25,8 +25,14 @@ def scheduler(tmp_path):
     file, processes = tmp_path / "scheduler.json", []
 
     def start(*arguments):
-        processes.append(subprocess.Popen([sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:], "--no-dashboard"],
-                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path))
+        processes.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:], "--no-dashboard"],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=tmp_path,
+            )
+        )
 
     start("dask_scheduler", "--port", "0", "--scheduler-file", str(file))
     deadline = time.monotonic() + 60
@@ -45,7 +51,9 @@ def test_a_worker_that_is_killed_costs_nobody_a_mark(scheduler):
     address, processes = scheduler
 
     data = DATA | {"blank": json.dumps(CASES["blank"].make()).encode()}
-    jobs = [(f"{name}-{i}", Task(MODULE, data[name], "a seed", sandbox=not why_not())) for i in range(2) for name in data]
+    jobs = [
+        (f"{name}-{i}", Task(MODULE, data[name], "a seed", sandbox=not why_not())) for i in range(2) for name in data
+    ]
     with Cluster(address) as cluster:
         cluster.client.wait_for_workers(2, timeout=60)
         results = cluster.results(jobs)
@@ -55,7 +63,9 @@ def test_a_worker_that_is_killed_costs_nobody_a_mark(scheduler):
     assert sorted(found) == sorted(name for name, _ in jobs)
     for name, result in found.items():
         assert not result.failure
-        assert {verdict["status"] for verdict in result.verdicts.values()} == {"missing" if "blank" in name else "invalid"}
+        assert {verdict["status"] for verdict in result.verdicts.values()} == {
+            "missing" if "blank" in name else "invalid"
+        }
 
 
 def test_without_a_scheduler_it_is_one_sentence(monkeypatch):

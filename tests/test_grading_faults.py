@@ -15,7 +15,11 @@ from autograder.grading import classroom
 from autograder.grading.gradebook import CONFIG
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 
-PROGRAMS = max(Path("/usr/lib/postgresql").glob("*/bin"), default=None) if shutil.which("initdb") is None else Path(shutil.which("initdb")).parent
+PROGRAMS = (
+    max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
+    if shutil.which("initdb") is None
+    else Path(shutil.which("initdb")).parent
+)
 
 
 def with_database(out, url):
@@ -31,14 +35,30 @@ def postgresql(tmp_path_factory):
         pytest.skip("PostgreSQL is not installed")
     # Root may not run it: then it is the system's own user for it, in a folder that everybody may pass.
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    folder = Path(subprocess.run([*as_user, "mktemp", "-d", "/tmp/pgXXXXXX"], capture_output=True, text=True, check=True).stdout.strip())
+    folder = Path(
+        subprocess.run(
+            [*as_user, "mktemp", "-d", "/tmp/pgXXXXXX"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    )
 
     def run(program, *arguments):
-        subprocess.run([*as_user, PROGRAMS / program, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run(
+            [*as_user, PROGRAMS / program, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
 
     try:
         run("initdb", "-D", folder / "data", "--auth=trust", "--username=course")
-        run("pg_ctl", "-D", folder / "data", "-w", "-o", f"-c listen_addresses='' -k {folder}", "-l", folder / "log", "start")
+        run(
+            "pg_ctl",
+            "-D",
+            folder / "data",
+            "-w",
+            "-o",
+            f"-c listen_addresses='' -k {folder}",
+            "-l",
+            folder / "log",
+            "start",
+        )
         yield f"postgresql+psycopg2://course@/postgres?host={folder}"
         run("pg_ctl", "-D", folder / "data", "-m", "immediate", "stop")
     finally:
@@ -76,7 +96,10 @@ def test_a_gradebook_that_may_only_be_read_is_one_sentence_and_nothing_is_lost(s
     (out / "nbgrader_config.py").write_text(CONFIG)
     rows, _ = graded(larger, out)
     kept = [line for line in (out / "grades.csv").read_text().splitlines() if not line.startswith("another,")]
-    assert kept == (done / "grades.csv").read_text().splitlines() and {row.student for row in rows} == {*STUDENTS, "another"}
+    assert kept == (done / "grades.csv").read_text().splitlines() and {row.student for row in rows} == {
+        *STUDENTS,
+        "another",
+    }
 
 
 def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(small_class, done, tmp_path, monkeypatch):

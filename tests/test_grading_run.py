@@ -47,8 +47,18 @@ def test_what_was_resubmitted_is_graded_and_a_manual_mark_stays(small_class, don
 
 @pytest.mark.long
 def test_a_coordinator_killed_at_three_moments_ends_with_the_same_marks(small_class, done, tmp_path):
-    command = [sys.executable, "-m", "autograder", "grade", str(small_class), "--out", str(tmp_path), "--workers", "2",
-               "--sandbox" if SANDBOX else "--no-sandbox"]
+    command = [
+        sys.executable,
+        "-m",
+        "autograder",
+        "grade",
+        str(small_class),
+        "--out",
+        str(tmp_path),
+        "--workers",
+        "2",
+        "--sandbox" if SANDBOX else "--no-sandbox",
+    ]
 
     def notebooks():
         return len(list(tmp_path.glob("autograded/*/*/*.ipynb")))
@@ -68,6 +78,7 @@ def test_a_coordinator_killed_at_three_moments_ends_with_the_same_marks(small_cl
 
 
 # -- workers ----------------------------------------------------------------------------------------
+
 
 def task(data=b"", **more):
     return Task(MODULE, data, "a seed", sandbox=SANDBOX, **more)
@@ -111,6 +122,7 @@ def test_a_file_of_200_megabytes_is_not_read_whole(tmp_path):
 
 
 # -- files and gradebooks ---------------------------------------------------------------------------
+
 
 def test_links_folders_and_what_vanished_are_empty_and_unicode_names_are_names(tmp_path):
     for student in ("link", "folder", "gone", "Zoë 李"):

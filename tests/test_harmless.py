@@ -13,26 +13,42 @@ from autograder.grading.sample_class import MODULE, blank
 from autograder.grading.student_page import student_page
 
 HIT = "document.documentElement.dataset.hit = 1"
-EVIL = (f"<script>{HIT}</script><img src=x onerror='{HIT}'><svg onload='{HIT}'></svg><details open ontoggle='{HIT}'>"
-        f"<iframe srcdoc='<script>top.{HIT}</script>'></iframe><style>* {{ animation: a }}</style>")
+EVIL = (
+    f"<script>{HIT}</script><img src=x onerror='{HIT}'><svg onload='{HIT}'></svg><details open ontoggle='{HIT}'>"
+    f"<iframe srcdoc='<script>top.{HIT}</script>'></iframe><style>* {{ animation: a }}</style>"
+)
 KINDS = ("text/html", "image/svg+xml", "text/markdown", "text/latex", "application/javascript", "image/png")
 
 
 def hostile_notebook():
     notebook = blank()
     outputs = [new_output("display_data", {kind: EVIL, "text/plain": ""}) for kind in KINDS]
-    outputs += [new_output("display_data", {"application/javascript": HIT, "text/plain": ""}), new_output("stream", name="stdout", text=EVIL),
-                new_output("error", ename=EVIL, evalue=EVIL, traceback=[EVIL])]
-    notebook.cells[2:2] = [new_markdown_cell(f"{EVIL}\n\n[x](javascript:{HIT})\n\n```\n{EVIL}\n```\n`{EVIL}`", id="text"),
-                           new_code_cell("'made <b>by me</b>'", id="code", outputs=outputs)]
+    outputs += [
+        new_output("display_data", {"application/javascript": HIT, "text/plain": ""}),
+        new_output("stream", name="stdout", text=EVIL),
+        new_output("error", ename=EVIL, evalue=EVIL, traceback=[EVIL]),
+    ]
+    notebook.cells[2:2] = [
+        new_markdown_cell(f"{EVIL}\n\n[x](javascript:{HIT})\n\n```\n{EVIL}\n```\n`{EVIL}`", id="text"),
+        new_code_cell("'made <b>by me</b>'", id="code", outputs=outputs),
+    ]
     return notebook
 
 
 def pages():
     name = EVIL.replace("/", "")  # a folder's name has no slash
-    graded = Graded(Submission(name, MODULE, Path("nowhere")), [Row(name, MODULE, "value.mul", 0.0, 2.0, "wrong", EVIL)], 1.0,
-                    failure=EVIL, signs=(EVIL,))
-    return {"feedback": feedback_page(hostile_notebook(), MODULE), "class": class_page([graded]), "student": student_page([graded], {graded: {}})}
+    graded = Graded(
+        Submission(name, MODULE, Path("nowhere")),
+        [Row(name, MODULE, "value.mul", 0.0, 2.0, "wrong", EVIL)],
+        1.0,
+        failure=EVIL,
+        signs=(EVIL,),
+    )
+    return {
+        "feedback": feedback_page(hostile_notebook(), MODULE),
+        "class": class_page([graded]),
+        "student": student_page([graded], {graded: {}}),
+    }
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,9 @@ def f():
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
-    write_notebook(folder / "kernel.ipynb", "from tinygrad_cl.viz import highlight_kernels\nhighlight_kernels()", KERNEL)
+    write_notebook(
+        folder / "kernel.ipynb", "from tinygrad_cl.viz import highlight_kernels\nhighlight_kernels()", KERNEL
+    )
     with open_browser() as browser, lab_server(folder) as address:
         page = open_notebook(browser, address, "kernel.ipynb")
         page.wait_for_function("CSS.highlights.size > 0")

@@ -21,21 +21,35 @@ def run(probe, namespace=None, seconds=5.0, only=None):
 
 
 def test_quantities_arrive_as_arrays():
-    outcomes = run(lambda student, rng, tools: {"number": 1.5, "list": [1, 2], "array": np.eye(2), "later": lambda: True})
+    outcomes = run(
+        lambda student, rng, tools: {"number": 1.5, "list": [1, 2], "array": np.eye(2), "later": lambda: True}
+    )
     assert outcomes["number"].array == 1.5 and outcomes["later"].array
     assert outcomes["list"].array.tolist() == [1, 2] and outcomes["array"].array.shape == (2, 2)
 
 
-@pytest.mark.parametrize("thing, part", [(None, "None"), (object(), "object"), ({"a": 1}, "dict"), (len, "builtin"),
-                                         ([1, None], "a part of it is None"), ([1, len], "a part of it is a builtin")])
+@pytest.mark.parametrize(
+    "thing, part",
+    [
+        (None, "None"),
+        (object(), "object"),
+        ({"a": 1}, "dict"),
+        (len, "builtin"),
+        ([1, None], "a part of it is None"),
+        ([1, len], "a part of it is a builtin"),
+    ],
+)
 def test_anything_but_plain_data_is_refused(thing, part):
     assert part in run(lambda student, rng, tools: {"q": lambda: thing})["q"].error["message"]
 
 
-@pytest.mark.parametrize("error", [SystemExit, KeyboardInterrupt, ZeroDivisionError, RecursionError, NotImplementedError])
+@pytest.mark.parametrize(
+    "error", [SystemExit, KeyboardInterrupt, ZeroDivisionError, RecursionError, NotImplementedError]
+)
 def test_whatever_is_raised_is_a_record_and_costs_its_quantity_alone(error):
     def fail():
         raise error("why")
+
     outcomes = run(lambda student, rng, tools: {"bad": fail, "good": 1})
     assert outcomes["bad"].error["type"] == error.__name__ and outcomes["good"].array == 1
     assert run(lambda student, rng, tools: fail())[""].error["type"] == error.__name__
@@ -48,6 +62,7 @@ def test_an_error_whose_text_cannot_be_made_is_still_a_record():
 
     def fail():
         raise Odd
+
     assert run(lambda student, rng, tools: {"bad": fail})["bad"].error
 
 
@@ -55,6 +70,7 @@ def test_an_endless_loop_leaves_time_for_the_next_quantity():
     def loop():
         while True:
             pass
+
     start = time.monotonic()
     outcomes = run(lambda student, rng, tools: {"loop": loop, "next": 1}, seconds=0.4)
     assert outcomes["loop"].error["type"] == "ProbeTimeout" and outcomes["next"].array == 1
@@ -73,6 +89,7 @@ def test_only_the_named_quantities_are_computed():
 def test_the_work_limit_counts_calls_not_seconds():
     def walk(n):
         return 1 if n == 0 else walk(n - 1) + walk(n - 1)
+
     with TOOLS.work_limit(1000):
         walk(5)
     with pytest.raises(WorkLimitExceeded), TOOLS.work_limit(1000):
@@ -113,6 +130,7 @@ def test_after_an_endless_loop_no_more_trials_are_made():
     def loop():
         while True:
             pass
+
     assert len(run_trials(lambda student, rng, tools: {"q": loop}, {}, [1, 2, 3], TOOLS, 0.2)) == 1
     assert len(run_trials(lambda student, rng, tools: {"q": rng.normal()}, {}, [1, 2, 3], TOOLS, 5)) == 3
 
@@ -125,11 +143,15 @@ def test_a_loop_that_catches_everything_once_is_stopped_all_the_same():
         except BaseException:
             while True:
                 pass
+
     assert run(lambda student, rng, tools: {"loop": loop}, seconds=0.4)["loop"].error["type"] == "ProbeTimeout"
 
 
 def test_what_sleeps_is_stopped_by_the_clock_and_what_waits_for_a_busy_machine_is_not():
-    outcomes = run(lambda student, rng, tools: {"sleep": lambda: time.sleep(60), "short": lambda: time.sleep(0.15) or 1}, seconds=0.2)
+    outcomes = run(
+        lambda student, rng, tools: {"sleep": lambda: time.sleep(60), "short": lambda: time.sleep(0.15) or 1},
+        seconds=0.2,
+    )
     assert outcomes["sleep"].error["type"] == "ProbeTimeout"
     assert outcomes["short"].array == 1, "0.15 s on the clock, and next to none of the processor's"
 

@@ -40,7 +40,11 @@ def install_made_up(*sources):
 
 
 def test_the_first_source_that_works_is_kept_and_those_before_it_are_removed():
-    impossible, broken, absent = MadeUpSource("A", True, "needs root"), MadeUpSource("B", False), MadeUpSource("C", None)
+    impossible, broken, absent = (
+        MadeUpSource("A", True, "needs root"),
+        MadeUpSource("B", False),
+        MadeUpSource("C", None),
+    )
     good, later = MadeUpSource("D", True), MadeUpSource("E", True)
     said, found = install_made_up(impossible, broken, absent, good, later)
     assert found["chosen"] == "0:0"

@@ -42,6 +42,7 @@ def test_when_processes_end_too_often_the_rest_is_crashed():
     def kill_again_and_again(cells):
         for position in (len(cells), at(cells, "check-value-pow"), at(cells, "check-value-mul")):
             cells.insert(position, added("import os; os._exit(0)"))
+
     verdicts, _ = judged(kill_again_and_again, Limits(trials=1, deaths=1))
     assert statuses(verdicts)["value.mul"] == "ok"
     assert statuses(verdicts)["value.pow"] == statuses(verdicts)["value.gradcheck"] == "crashed"
@@ -51,12 +52,16 @@ def test_when_processes_end_too_often_the_rest_is_crashed():
 def test_when_the_time_of_the_notebook_is_up_the_rest_is_timeout():
     def sleep(cells):
         cells.insert(at(cells, "check-value-mul"), added("import time; time.sleep(60)"))
+
     verdicts, _ = judged(sleep, Limits(trials=1, cell_seconds=3, seconds=3))
-    assert statuses(verdicts)["value.gradcheck"] == "timeout" and "before this check" in verdicts["value.gradcheck"].reason
+    assert (
+        statuses(verdicts)["value.gradcheck"] == "timeout" and "before this check" in verdicts["value.gradcheck"].reason
+    )
 
 
 def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
     """It has its whole time in its second run, with the reference in place of the other."""
+
     class Loops:
         alive, given = True, {}
 
@@ -69,13 +74,16 @@ def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
 
     kernel = Loops()
     Bench(solved_notebook(LESSON), LESSON, "a seed", Limits(), kernel).run()
-    assert kernel.given == {name: HASTE if "value.mul" in find(name).needs else find(name).seconds for name in LESSON.exercises}
+    assert kernel.given == {
+        name: HASTE if "value.mul" in find(name).needs else find(name).seconds for name in LESSON.exercises
+    }
     assert HASTE in kernel.given.values()
 
 
 def test_the_students_cells_keep_their_output_and_untouched_demos_do_not_run():
     def change(cells):
         cells.insert(at(cells, "check-value-mul"), added("print('here')"))
+
     _, notebook = judged(change)
     assert notebook.cells[at(notebook.cells, "student-1")].outputs[0].text == "here\n"
     demos = [cell for cell in notebook.cells if cell.metadata.get("course", {}).get("kind") == "demo"]
@@ -86,6 +94,7 @@ def test_a_demo_that_was_edited_runs():
     def edit(cells):
         demo = next(cell for cell in cells if cell.metadata.course.kind == "demo")
         demo.source = "print('mine')"
+
     _, notebook = judged(edit)
     demo = next(cell for cell in notebook.cells if cell.metadata.get("course", {}).get("kind") == "demo")
     assert demo.outputs[0].text == "mine\n"
@@ -117,9 +126,15 @@ def test_an_invalid_notebook_is_not_run():
     assert {verdict.reason for verdict in verdicts.values()} == {"it is a poem"}
 
 
-@pytest.mark.parametrize("sent, kept", [
-    ([{"q": {"array": "1"}}], 3), ([{"q": {"array": "1"}}] * 9, 3),
-    ([{"q": {"error": {"type": "ProbeTimeout"}}}], 1), ([{"q": "odd"}], 3), ([{"q": {"error": "odd"}}], 3),
-])
+@pytest.mark.parametrize(
+    "sent, kept",
+    [
+        ([{"q": {"array": "1"}}], 3),
+        ([{"q": {"array": "1"}}] * 9, 3),
+        ([{"q": {"error": {"type": "ProbeTimeout"}}}], 1),
+        ([{"q": "odd"}], 3),
+        ([{"q": {"error": "odd"}}], 3),
+    ],
+)
 def test_just_the_trials_that_were_asked_for_count(sent, kept):
     assert len(complete(sent, 3)) == kept

@@ -29,7 +29,10 @@ def fresh(kernel):
 def test_output_and_error(kernel):
     run = fresh(kernel).run("print('one'); print('two')\n3", 10)
     assert run.status == "ok"
-    assert [(o.output_type, o.get("text") or o.data["text/plain"]) for o in run.outputs] == [("stream", "one\ntwo\n"), ("execute_result", "3")]
+    assert [(o.output_type, o.get("text") or o.data["text/plain"]) for o in run.outputs] == [
+        ("stream", "one\ntwo\n"),
+        ("execute_result", "3"),
+    ]
     run = kernel.run("1 / 0", 10)
     assert run.status == "error" and run.outputs[-1].ename == "ZeroDivisionError"
 
@@ -72,7 +75,9 @@ def test_the_verdicts_through_the_kernel_are_full_marks_for_the_reference(module
             if cell.kind in ("given", "exercise"):
                 assert kernel.run(cell.solved, 30).status == "ok", cell.source
         for name in read_lesson(module).exercises:
-            run = kernel.probe(find(name), [trial_seed("through the kernel", name, trial) for trial in range(2)], find(name).seconds)
+            run = kernel.probe(
+                find(name), [trial_seed("through the kernel", name, trial) for trial in range(2)], find(name).seconds
+            )
             verdict = judge(find(name), run.records, "through the kernel")
             assert verdict.status == "ok", verdict.wrong
 

@@ -12,16 +12,18 @@ from autograder.lesson.text import read_lesson
 @pytest.fixture
 def lesson_from(tmp_path, monkeypatch):
     """Write a text as a lesson and read it."""
+
     def read(text):
         (tmp_path / "77_test.py").write_text(text, encoding="utf-8")
         monkeypatch.setattr(paths, "LESSONS", tmp_path)
         read_lesson.cache_clear()
         return read_lesson("77_test")
+
     yield read
     read_lesson.cache_clear()
 
 
-TEXT = '''# %% [markdown]
+TEXT = """# %% [markdown]
 # Hello.
 
 # %% given
@@ -40,7 +42,7 @@ f(1)
 
 # %% [markdown] written="t.why" points=3
 # Why?
-'''
+"""
 
 
 def test_the_kinds_of_cells(lesson_from):
@@ -59,11 +61,14 @@ def test_ids_are_derived_unique_and_fit_for_nbformat(lesson_from):
     assert ids[2:4] == ["exercise-t-f", "check-t-f"]
 
 
-@pytest.mark.parametrize("text, part", [
-    (TEXT.replace('# %% check="t.f"\n', ""), "must be the same"),
-    (TEXT + '\n# %% check="t.f"\n', "must be the same"),
-    (TEXT.replace("# %% demo", "# %%"), "a code cell is one of"),
-])
+@pytest.mark.parametrize(
+    "text, part",
+    [
+        (TEXT.replace('# %% check="t.f"\n', ""), "must be the same"),
+        (TEXT + '\n# %% check="t.f"\n', "must be the same"),
+        (TEXT.replace("# %% demo", "# %%"), "a code cell is one of"),
+    ],
+)
 def test_a_lesson_that_does_not_fit_is_refused(lesson_from, text, part):
     with pytest.raises(CourseError, match=part):
         lesson_from(text)
@@ -89,5 +94,11 @@ def test_the_readme_names_each_lesson_as_it_names_itself(module):
 
 @pytest.mark.parametrize("module", paths.module_names())
 def test_no_line_of_code_is_wider_than_a_cell(module):
-    wide = [line for cell in read_lesson(module).cells if cell.is_code for line in cell.source.splitlines() if len(line) > 100]
+    wide = [
+        line
+        for cell in read_lesson(module).cells
+        if cell.is_code
+        for line in cell.source.splitlines()
+        if len(line) > 100
+    ]
     assert not wide

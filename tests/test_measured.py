@@ -23,7 +23,9 @@ def test_the_value_and_the_gradients_of_a_product(close):
     rng = np.random.default_rng(0)
     a, b, upstream = rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 4))
     close(measured.value(ag.matmul, a, b), a @ b)
-    for got, expected in zip(measured.gradients(ag.matmul, upstream, a, b), (upstream @ b.T, a.T @ upstream), strict=True):
+    for got, expected in zip(
+        measured.gradients(ag.matmul, upstream, a, b), (upstream @ b.T, a.T @ upstream), strict=True
+    ):
         close(got, expected)
 
 
@@ -52,7 +54,10 @@ def test_as_a_function_of_engine_2_it_takes_part_in_a_graph(close):
 
 def test_options_go_to_the_function(close):
     x, upstream = np.random.default_rng(3).normal(size=(2, 3)), np.array([[0.5], [-2.0]])
-    close(measured.gradients(lambda x, axis: ag.sum(x, axis, keepdims=True), upstream, x, axis=1)[0], np.broadcast_to(upstream, (2, 3)))
+    close(
+        measured.gradients(lambda x, axis: ag.sum(x, axis, keepdims=True), upstream, x, axis=1)[0],
+        np.broadcast_to(upstream, (2, 3)),
+    )
 
 
 def test_a_measured_tensor_has_the_values_and_gradients_of_engine_2(close):
@@ -64,7 +69,7 @@ def test_a_measured_tensor_has_the_values_and_gradients_of_engine_2(close):
         x, w, b = leaves
         h = (x @ w + b).tanh()
         h = h - 2 * h[1] / (3 + h * h)
-        loss = (1 - h.reshape(2, 3).transpose(0, 1) * h ** 2).exp().sum(axis=1, keepdims=True)
+        loss = (1 - h.reshape(2, 3).transpose(0, 1) * h**2).exp().sum(axis=1, keepdims=True)
         upstream = np.arange(1.0, 4.0).reshape(3, 1)
         loss.backward(upstream)
         (-(x @ w)).sum().backward()

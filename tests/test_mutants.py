@@ -10,8 +10,15 @@ from click.testing import CliRunner
 
 from autograder.__main__ import main
 from autograder.checks import all_checks, find
-from autograder.judge.mutants import (SECONDS, cell_of, earned_apart, earns_all_points, mutants_of, mutants_of_cell,
-                                       survivors)
+from autograder.judge.mutants import (
+    SECONDS,
+    cell_of,
+    earned_apart,
+    earns_all_points,
+    mutants_of,
+    mutants_of_cell,
+    survivors,
+)
 from autograder.lesson.text import Cell
 
 MARKED = '''
@@ -50,8 +57,13 @@ def test_every_small_change_of_a_solution_loses_points_or_is_declared_a_variant(
 def test_only_what_a_student_writes_is_edited():
     found = edits(MARKED)
     assert {line for line, _ in found} == {3, 5}
-    assert {(3, "if (width <= 0):"), (3, "if False:"), (3, "if height < 0:"),
-            (5, 'return (width + height)  # "·" is two bytes'), (5, 'return width  # "·" is two bytes')} <= found
+    assert {
+        (3, "if (width <= 0):"),
+        (3, "if False:"),
+        (3, "if height < 0:"),
+        (5, 'return (width + height)  # "·" is two bytes'),
+        (5, 'return width  # "·" is two bytes'),
+    } <= found
 
 
 def test_an_index_with_slices_is_turned_round_without_parentheses():
@@ -62,11 +74,16 @@ def test_an_index_with_slices_is_turned_round_without_parentheses():
 def test_a_kernel_is_edited_token_by_token_but_not_in_its_comments():
     found = edits(KERNEL)
     assert {line for line, _ in found} == {5, 6}
-    assert {(5, "int i = get_local_id(0);"), (5, "int i = get_global_id((0 + 1));"),
-            (6, "if (i <= n) out[i] = width[i] * 2.0f;  // i < n"), (6, "out[i] = width[i] * 2.0f;  // i < n"),
-            (6, "if (i < n) out[i] = out[i] * 2.0f;  // i < n"), (6, "if (i < n) out[i] = width[i];  // i < n"),
-            (6, "if (i < n) out[i] = width[i] * (2.0f + 1);  // i < n"),
-            (6, "if (i < n) width[i] = width[i] * 2.0f;  // i < n")} <= found
+    assert {
+        (5, "int i = get_local_id(0);"),
+        (5, "int i = get_global_id((0 + 1));"),
+        (6, "if (i <= n) out[i] = width[i] * 2.0f;  // i < n"),
+        (6, "out[i] = width[i] * 2.0f;  // i < n"),
+        (6, "if (i < n) out[i] = out[i] * 2.0f;  // i < n"),
+        (6, "if (i < n) out[i] = width[i];  // i < n"),
+        (6, "if (i < n) out[i] = width[i] * (2.0f + 1);  // i < n"),
+        (6, "if (i < n) width[i] = width[i] * 2.0f;  // i < n"),
+    } <= found
     assert all(after.endswith("// i < n") for line, after in found if line == 6)
 
 
@@ -83,6 +100,7 @@ def test_a_check_that_takes_any_number_for_right_lets_mutants_survive():
 
 def test_a_mutant_that_never_ends_is_noticed_in_a_short_time():
     import time
+
     check, start = find("start.double"), time.monotonic()
     assert not earns_all_points(check, "def double(x):\n    while True:\n        pass")
     assert time.monotonic() - start < 3 * SECONDS

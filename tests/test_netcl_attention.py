@@ -26,9 +26,16 @@ def later(length):
     return np.arange(length) > np.arange(length)[:, None]
 
 
-@pytest.mark.parametrize("shapes", [((5, 4), (5, 4), (5, 3)), ((1, 1), (1, 1), (1, 1)),
-                                    ((2, 3, 7, 4), (2, 3, 7, 4), (2, 3, 7, 4)),
-                                    ((3, 1, 2, 4), (2, 5, 4), (5, 1))], ids=str)
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        ((5, 4), (5, 4), (5, 3)),
+        ((1, 1), (1, 1), (1, 1)),
+        ((2, 3, 7, 4), (2, 3, 7, 4), (2, 3, 7, 4)),
+        ((3, 1, 2, 4), (2, 5, 4), (5, 1)),
+    ],
+    ids=str,
+)
 def test_attention_is_its_formula(shapes, device):
     rng = np.random.default_rng(1)
     q, k, v = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
@@ -61,16 +68,18 @@ def test_several_heads_each_see_their_own_features(device):
     x, y = rng.normal(size=(2, 2, 4, 6)).astype(np.float32)
 
     def expected(query, key, value, hidden=False):
-        q, k, v = [a @ w[f"{n}_proj.weight"] + w[f"{n}_proj.bias"]
-                   for n, a in (("q", query), ("k", key), ("v", value))]
-        heads = [attention(*[a[..., 2 * h:2 * h + 2] for a in (q, k, v)], hidden) for h in range(3)]
+        q, k, v = [a @ w[f"{n}_proj.weight"] + w[f"{n}_proj.bias"] for n, a in (("q", query), ("k", key), ("v", value))]
+        heads = [attention(*[a[..., 2 * h : 2 * h + 2] for a in (q, k, v)], hidden) for h in range(3)]
         return np.concatenate(heads, -1) @ w["out_proj.weight"] + w["out_proj.bias"]
 
     a, b = put(device, x, y)
-    for got, right in [(layer(a), expected(x, x, x)), (layer(a, b), expected(x, y, y)),
-                       (layer(a, b, a), expected(x, y, x)),
-                       (layer(a, causal=True), expected(x, x, x, later(4))),
-                       (layer(a, mask=later(4)[::-1, ::-1].copy()), expected(x, x, x, later(4).T))]:
+    for got, right in [
+        (layer(a), expected(x, x, x)),
+        (layer(a, b), expected(x, y, y)),
+        (layer(a, b, a), expected(x, y, x)),
+        (layer(a, causal=True), expected(x, x, x, later(4))),
+        (layer(a, mask=later(4)[::-1, ::-1].copy()), expected(x, x, x, later(4).T)),
+    ]:
         assert np.allclose(got.to_host(), right, rtol=1e-3, atol=1e-3)
 
 
@@ -101,17 +110,25 @@ def test_a_block_adds_what_its_branches_find(device):
     assert close(block.eval()(x, mask).to_host(), expected, size=10)
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda q: nn.MultiheadAttention(6, 4, queue=q), "6 features cannot be shared among 4 heads"),
-    (lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 5), (4, 1))),
-     r"not \(3, 2\), \(4, 5\) and \(4, 1\)"),
-    (lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 2), (5, 1))),
-     r"not \(3, 2\), \(4, 2\) and \(5, 1\)"),
-    (lambda q: F.scaled_dot_product_attention(*ones(q, (2,), (4, 2), (4, 1))),
-     r"not \(2,\), \(4, 2\)"),
-    (lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 2), (4, 1)), causal=True),
-     "not 4 keys for 3 queries"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda q: nn.MultiheadAttention(6, 4, queue=q), "6 features cannot be shared among 4 heads"),
+        (
+            lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 5), (4, 1))),
+            r"not \(3, 2\), \(4, 5\) and \(4, 1\)",
+        ),
+        (
+            lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 2), (5, 1))),
+            r"not \(3, 2\), \(4, 2\) and \(5, 1\)",
+        ),
+        (lambda q: F.scaled_dot_product_attention(*ones(q, (2,), (4, 2), (4, 1))), r"not \(2,\), \(4, 2\)"),
+        (
+            lambda q: F.scaled_dot_product_attention(*ones(q, (3, 2), (4, 2), (4, 1)), causal=True),
+            "not 4 keys for 3 queries",
+        ),
+    ],
+)
 def test_errors(make, words, device):
     with pytest.raises(ValueError, match=words):
         make(device.queue)

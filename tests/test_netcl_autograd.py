@@ -87,7 +87,9 @@ def test_what_an_op_of_your_own_may_not_return(device):
         apply_op(lambda a: 1.0, lambda g: [g], x, op_name="odd")
     tape = ag.Tape()
     two = apply_op(lambda a: a.copy(), lambda g: [g, g], x, op_name="two")
-    with pytest.raises(ValueError, match=r"'two' returns 2 gradients for 1 parents.*test_netcl_autograd.py:\d+ in test"):
+    with pytest.raises(
+        ValueError, match=r"'two' returns 2 gradients for 1 parents.*test_netcl_autograd.py:\d+ in test"
+    ):
         tape.backward(two, [1.0, 1.0])
     wrong = apply_op(lambda a: a.copy(), lambda g: [g.reshape(1, 2).reshape(2, 1)], x)
     with pytest.raises(ValueError, match="does not broadcast"):
@@ -95,9 +97,14 @@ def test_what_an_op_of_your_own_may_not_return(device):
 
 
 def test_a_parent_used_more_than_once_gets_the_sum(device):
-    for function, expected in [(lambda x: x + x, 2), (lambda x: x * x, 6), (lambda x: x * x * x, 27),
-                               (lambda x: x + x + x + x, 4), (lambda x: (x + x) * (x + x), 24),
-                               (lambda x: ag.exp(x) * 0 + x, 1)]:
+    for function, expected in [
+        (lambda x: x + x, 2),
+        (lambda x: x * x, 6),
+        (lambda x: x * x * x, 27),
+        (lambda x: x + x + x + x, 4),
+        (lambda x: (x + x) * (x + x), 24),
+        (lambda x: ag.exp(x) * 0 + x, 1),
+    ]:
         assert close(gradient(device, function, 3.0), expected), expected
 
 
@@ -120,6 +127,7 @@ def test_a_residual_connection_does_not_double_per_layer(device):
         for _ in range(20):
             x = x + x * 0.0
         return x
+
     assert close(gradient(device, deep, 3.0), 1)
 
 
@@ -274,6 +282,7 @@ def test_depth_is_no_limit(device):
         for _ in range(5000):
             x = x + 1.0
         return x
+
     assert close(gradient(device, deep, 3.0), 1)
 
 
@@ -282,6 +291,7 @@ def test_a_node_is_visited_once_however_many_paths_lead_there(device):
         for _ in range(30):  # 2³⁰ paths
             x = x + x
         return x
+
     with device.watch() as launches:
         assert close(gradient(device, wide, 1.0), 2.0**30)
     assert len(launches) <= 30 + 30 + 5

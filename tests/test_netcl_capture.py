@@ -32,10 +32,12 @@ def test_replay_is_the_same_to_the_last_bit(device, optimizer):
 
 def test_layers_that_draw_and_look_up_are_trained_as_without(device):
     """Embedding, dropout, cross-entropy; labels and tokens are int32."""
+
     def training():
         queue = device.queue
-        model = nn.Sequential(nn.Embedding(11, 4, queue, seed=1), nn.Dropout(0.3, seed=2, queue=queue),
-                              nn.Linear(queue, 4, 3, seed=3))
+        model = nn.Sequential(
+            nn.Embedding(11, 4, queue, seed=1), nn.Dropout(0.3, seed=2, queue=queue), nn.Linear(queue, 4, 3, seed=3)
+        )
         optimizer = AdamW(model.parameters(), lr=0.1)
 
         def step(tokens, labels):
@@ -52,8 +54,7 @@ def test_layers_that_draw_and_look_up_are_trained_as_without(device):
     (params, step), (others, eager) = training(), training()
     captured, rng = capture(step), np.random.default_rng(4)
     for _ in range(7):
-        tokens, labels = (Tensor.from_host(device.queue, rng.integers(count, size=15), "int32")
-                          for count in (11, 3))
+        tokens, labels = (Tensor.from_host(device.queue, rng.integers(count, size=15), "int32") for count in (11, 3))
         assert same(captured(tokens, labels), eager(tokens, labels)) and same(params, others)
 
 
@@ -65,7 +66,7 @@ def test_this_test_notices_a_launch_that_is_left_out(device):
         captured(*batch(device, number)), eager(*batch(device, number))
     calls, names = captured._recording._calls, captured.commands
     for left_out in [number for number, name in enumerate(names) if name != "fill"]:
-        captured._recording._calls = calls[:left_out] + calls[left_out + 1:]
+        captured._recording._calls = calls[:left_out] + calls[left_out + 1 :]
         for p, other in zip(params, others):
             p.write(other.to_host())
         got, expected = captured(*batch(device, 3 + left_out)), eager(*batch(device, 3 + left_out))
@@ -140,7 +141,11 @@ def test_integers_become_int32_and_other_floats_float32():
     step = capture(lambda *args: [str(x.dtype) for x in args])
     for _ in range(4):
         assert step(np.arange(3), np.ones(2), np.array([True]), np.float16([1])) == [
-            "int32", "float32", "float32", "float32"]
+            "int32",
+            "float32",
+            "float32",
+            "float32",
+        ]
     with pytest.raises(TypeError, match="floats, integers and booleans"):
         capture(lambda x: x)(np.array(["a"]))
 
@@ -231,8 +236,7 @@ def test_other_shapes_values_and_objects_are_refused(device):
     x = np.ones((2, 3))
     for _ in range(4):
         out = step(x, 0.5, w)
-        for wrong in [(x[:1], 0.5, w), (x, 0.25, w), (x, 0.5, other), ([x], 0.5, w), (x, 0.5),
-                      (x.astype(int), 0.5, w)]:
+        for wrong in [(x[:1], 0.5, w), (x, 0.25, w), (x, 0.5, other), ([x], 0.5, w), (x, 0.5), (x.astype(int), 0.5, w)]:
             with pytest.raises(ValueError, match="captured for .*, got .*: capture again"):
                 step(*wrong)
     words = r"step\(float32 \(2, 3\), 0.5, Parameter.*\), got \(float32 \(2, 3\), rate=1, w=Param.*:"
@@ -337,9 +341,15 @@ def test_the_gradient_of_an_argument_does_not_add_up(device):
 
 # -- any program ----------------------------------------------------------------------------------
 
-PROGRAM = strategies.lists(strategies.tuples(
-    strategies.sampled_from(["add", "mul", "into", "reshape", "full", "copy", "sum", "forget"]),
-    strategies.integers(0, 9), strategies.integers(0, 9)), min_size=1, max_size=12)
+PROGRAM = strategies.lists(
+    strategies.tuples(
+        strategies.sampled_from(["add", "mul", "into", "reshape", "full", "copy", "sum", "forget"]),
+        strategies.integers(0, 9),
+        strategies.integers(0, 9),
+    ),
+    min_size=1,
+    max_size=12,
+)
 
 
 def run(program, w, x):
@@ -352,15 +362,17 @@ def run(program, w, x):
         elif op == "forget" and len(found) > 4:
             del found[4 + i % (len(found) - 4)]
         else:
-            found.append({
-                "add": lambda: compute(ADD, (a, b)),
-                "mul": lambda: compute(formula_of("v0 * sin(v1)", 2), (a, b)),
-                "reshape": lambda: a.reshape(3, 2).reshape(6),
-                "full": lambda: Tensor.full(a.queue, (6,), i),
-                "copy": a.copy,
-                "sum": lambda: compute(ADD, (ag.sum(ag.tensor(a)).value, b)),
-                "forget": a.copy,
-            }[op]())
+            found.append(
+                {
+                    "add": lambda: compute(ADD, (a, b)),
+                    "mul": lambda: compute(formula_of("v0 * sin(v1)", 2), (a, b)),
+                    "reshape": lambda: a.reshape(3, 2).reshape(6),
+                    "full": lambda: Tensor.full(a.queue, (6,), i),
+                    "copy": a.copy,
+                    "sum": lambda: compute(ADD, (ag.sum(ag.tensor(a)).value, b)),
+                    "forget": a.copy,
+                }[op]()
+            )
     return found[-1], found[j % len(found)]
 
 
@@ -369,8 +381,7 @@ def run(program, w, x):
 def test_any_program_is_replayed_as_it_runs(program):
     device = manager.default("auto")
     with device.pool.poisoned():
-        ours, theirs = ([Tensor.from_host(device.queue, numbers(seed, 6)) for seed in range(3)]
-                        for _ in range(2))
+        ours, theirs = ([Tensor.from_host(device.queue, numbers(seed, 6)) for seed in range(3)] for _ in range(2))
         step = capture(lambda x: run(program, ours, x))
         for number in range(5):
             x, y = (Tensor.from_host(device.queue, numbers(number, 6)) for _ in range(2))

@@ -46,10 +46,14 @@ def test_a_queue_that_somebody_made_gets_a_device_unless_it_is_out_of_order():
 
 
 def made_device(kind, preferred, native, fp64=False):
-    handle = SimpleNamespace(max_work_group_size=1000, native_vector_width_float=native,
-                             preferred_vector_width_double=preferred // 2,
-                             native_vector_width_double=native // 2, local_mem_size=2**15,
-                             global_mem_cache_size=2**20)
+    handle = SimpleNamespace(
+        max_work_group_size=1000,
+        native_vector_width_float=native,
+        preferred_vector_width_double=preferred // 2,
+        native_vector_width_double=native // 2,
+        local_mem_size=2**15,
+        global_mem_cache_size=2**20,
+    )
     return SimpleNamespace(kind=kind, vector_width=preferred, fp64=fp64, compute_units=4, handle=handle)
 
 
@@ -110,7 +114,7 @@ def test_write_full_copy_and_reshape(device):
     twin, view = tensor.copy(), tensor.reshape(3, -1)
     assert tensor.write(np.arange(6).reshape(2, 3)) is tensor
     assert np.array_equal(view.to_host(), [[0, 1], [2, 3], [4, 5]])  # a view sees it
-    assert np.all(twin.to_host() == 4)                               # a copy does not
+    assert np.all(twin.to_host() == 4)  # a copy does not
     with pytest.raises(ValueError, match="cannot be written"):
         tensor.write([1.0, 2.0])
     for shape in [(4,), (-1, 4), (-1, -1), (0, -1)]:
@@ -122,10 +126,23 @@ def test_write_full_copy_and_reshape(device):
 def test_tensors_compute_without_autograd(device):
     a, b = np.array([[1.0, 2.0], [4.0, 8.0]], np.float32), np.array([3.0, -1.0], np.float32)
     x, y = Tensor.from_host(device.queue, a), Parameter.from_host(device.queue, b)
-    for got, expected in [(x + y, a + b), (x - y, a - b), (x * y, a * b), (x / y, a / b), (-x, -a),
-                          (x @ y, a @ b), (2 + x, 2 + a), (2 - x, 2 - a), (2 * x, 2 * a),
-                          (2 / x, 2 / a), (x / 2, a / 2), (np.float64(2) * x, 2 * a),
-                          (x + b, a + b), (b - x, b - a), (b @ x, b @ a)]:
+    for got, expected in [
+        (x + y, a + b),
+        (x - y, a - b),
+        (x * y, a * b),
+        (x / y, a / b),
+        (-x, -a),
+        (x @ y, a @ b),
+        (2 + x, 2 + a),
+        (2 - x, 2 - a),
+        (2 * x, 2 * a),
+        (2 / x, 2 / a),
+        (x / 2, a / 2),
+        (np.float64(2) * x, 2 * a),
+        (x + b, a + b),
+        (b - x, b - a),
+        (b @ x, b @ a),
+    ]:
         assert type(got) is Tensor and np.array_equal(got.to_host(), expected)
     for wrong in (lambda: x + "text", lambda: x @ 2, lambda: None * x):
         with pytest.raises(TypeError):

@@ -39,8 +39,14 @@ class Squares:
         return np.full((2, 3), number, np.float32), number**2
 
 
-SIZES = {"length": st.integers(0, 40), "size": st.integers(1, 12), "shuffle": st.booleans(), "drop": st.booleans(),
-         "prefetch": st.integers(0, 3), "seed": st.integers(0, 2**70)}
+SIZES = {
+    "length": st.integers(0, 40),
+    "size": st.integers(1, 12),
+    "shuffle": st.booleans(),
+    "drop": st.booleans(),
+    "prefetch": st.integers(0, 3),
+    "seed": st.integers(0, 2**70),
+}
 
 
 @given(**SIZES)
@@ -140,9 +146,13 @@ def test_fields_without_numbers_and_data_without_samples(device):
     assert list(DataLoader(np.ones((0, 3)), 2, device_queue=device.queue)) == []
 
 
-@pytest.mark.parametrize("data, message", [
-    (np.array(["a", "b"]), "takes floats, integers and booleans, not <U1"),
-    (np.array([1, 2**31]), "2147483648 .* fits into int32")])
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (np.array(["a", "b"]), "takes floats, integers and booleans, not <U1"),
+        (np.array([1, 2**31]), "2147483648 .* fits into int32"),
+    ],
+)
 def test_what_has_no_place_on_a_device(device, data, message):
     with pytest.raises((TypeError, ValueError), match=message):
         list(DataLoader(data, 2, shuffle=False, device_queue=device.queue))
@@ -233,15 +243,19 @@ def test_ahead_is_map():
 # -- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dataset, options, error, message", [
-    ((np.ones(3), np.ones(4)), {}, ValueError, r"one length, not \[3, 4\]"),
-    ((np.ones(3), [1, 2, 3]), {}, TypeError, r"not \(ndarray, list\)"),
-    ((), {}, TypeError, "holds NumPy arrays"),
-    (np.array(3.0), {}, TypeError, "of one axis or more"),
-    (42, {}, TypeError, r"or has len\(\) and \[number\]; int has not"),
-    (np.ones(3), {"batch_size": 0}, ValueError, "batch_size=0"),
-    (np.ones(3), {"prefetch": -1}, ValueError, "prefetch=-1"),
-    (np.ones(3), {"seed": -1}, ValueError, "non-negative")])
+@pytest.mark.parametrize(
+    "dataset, options, error, message",
+    [
+        ((np.ones(3), np.ones(4)), {}, ValueError, r"one length, not \[3, 4\]"),
+        ((np.ones(3), [1, 2, 3]), {}, TypeError, r"not \(ndarray, list\)"),
+        ((), {}, TypeError, "holds NumPy arrays"),
+        (np.array(3.0), {}, TypeError, "of one axis or more"),
+        (42, {}, TypeError, r"or has len\(\) and \[number\]; int has not"),
+        (np.ones(3), {"batch_size": 0}, ValueError, "batch_size=0"),
+        (np.ones(3), {"prefetch": -1}, ValueError, "prefetch=-1"),
+        (np.ones(3), {"seed": -1}, ValueError, "non-negative"),
+    ],
+)
 def test_what_is_refused_is_refused_at_once(dataset, options, error, message):
     with pytest.raises(error, match=message):
         DataLoader(dataset, **options)

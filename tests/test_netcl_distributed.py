@@ -21,9 +21,13 @@ from tinygrad_cl.netcl.distributed import processes
 
 PROGRAMS = Path(__file__).parent / "distributed_programs.py"
 # Open MPI refuses to work for root, and to start more processes than there are cores, unless told so.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 
 
 @functools.cache
@@ -39,8 +43,13 @@ def mpiexec():
 
 def run(size, *programs, **environment):
     """Run programs of distributed_programs.py in `size` processes."""
-    return subprocess.run([mpiexec(), "-n", str(size), sys.executable, PROGRAMS, *programs], text=True,
-                          capture_output=True, timeout=300, env=os.environ | OPEN_MPI | environment)
+    return subprocess.run(
+        [mpiexec(), "-n", str(size), sys.executable, PROGRAMS, *programs],
+        text=True,
+        capture_output=True,
+        timeout=300,
+        env=os.environ | OPEN_MPI | environment,
+    )
 
 
 @pytest.mark.parametrize("size", [2, 3])
@@ -49,13 +58,18 @@ def test_several_processes_compute_what_one_does_each_with_a_kernel_cache_of_its
     assert finished.returncode == 0, finished.stderr
     refused, caches = map(ast.literal_eval, finished.stdout.splitlines())
     shapes, ops, calls, gradients, *others = refused
-    assert "process 0 is at ('all_reduce', 'sum', [((2,), 'float32')]), " \
-           "process 1 at ('all_reduce', 'sum', [((3,), 'float32')])" in shapes
+    assert (
+        "process 0 is at ('all_reduce', 'sum', [((2,), 'float32')]), "
+        "process 1 at ('all_reduce', 'sum', [((3,), 'float32')])" in shapes
+    )
     assert "'mean'" in ops and "'sum'" in ops
     assert "process 0 is at ('broadcast', 0, [((2,), 'float32')]), process 1 at barrier" in calls
     assert "[((3,), 'float32')]), process 1 at ('all_reduce_gradients', 'mean', [None])" in gradients
-    assert others == ["no parameter has a gradient: call backward first", "op is 'sum' or 'mean', not 'max'",
-                      f"there is no process {size}: they are 0 to {size - 1}"]
+    assert others == [
+        "no parameter has a gradient: call backward first",
+        "op is 'sum' or 'mean', not 'max'",
+        f"there is no process {size}: they are 0 to {size - 1}",
+    ]
     assert len(set(caches)) == size
 
 
@@ -76,6 +90,7 @@ def test_importing_does_not_start_mpi():
 @pytest.fixture
 def found(monkeypatch):
     """found(mpi4py, **environment): look for the other processes with this in the place of mpi4py."""
+
     def look(mpi4py, **environment):
         processes.communicator.cache_clear()
         monkeypatch.setitem(sys.modules, "mpi4py", mpi4py)

@@ -12,14 +12,39 @@ import pytest
 from netcl_devices import behind, close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise_optimized
-from tinygrad_cl.netcl.ops.elementwise import (broadcast_strides, broadcast_to, compute, compute_all,
-                                               elementwise_binary, elementwise_unary, merge_axes, permute)
+from tinygrad_cl.netcl.ops.elementwise import (
+    broadcast_strides,
+    broadcast_to,
+    compute,
+    compute_all,
+    elementwise_binary,
+    elementwise_unary,
+    merge_axes,
+    permute,
+)
 from tinygrad_cl.netcl.ops.primitives import Formula
 
-SHAPES = [((), ()), ((), (4,)), ((5,), (1,)), ((4, 3, 37), (37,)), ((4, 3, 37), (3, 1)), ((4, 1, 37), (3, 1)),
-          ((4, 3, 37), (4, 1, 1)), ((4, 1, 5), (1, 3, 1)), ((2, 1, 3, 1, 17), (5, 1, 2, 17)), ((1, 1), (7,)),
-          ((3, 0), (1,)), ((0,), (5, 1)), ((2, 3), (2, 3)), ((64, 2), (64, 1)), ((1, 70), (3, 70)),
-          ((1087,), (1,)), ((67, 5), (5,)), ((131, 1), (1, 3)), ((7, 11, 19), (11, 1))]  # some work-items have nothing to do
+SHAPES = [
+    ((), ()),
+    ((), (4,)),
+    ((5,), (1,)),
+    ((4, 3, 37), (37,)),
+    ((4, 3, 37), (3, 1)),
+    ((4, 1, 37), (3, 1)),
+    ((4, 3, 37), (4, 1, 1)),
+    ((4, 1, 5), (1, 3, 1)),
+    ((2, 1, 3, 1, 17), (5, 1, 2, 17)),
+    ((1, 1), (7,)),
+    ((3, 0), (1,)),
+    ((0,), (5, 1)),
+    ((2, 3), (2, 3)),
+    ((64, 2), (64, 1)),
+    ((1, 70), (3, 70)),
+    ((1087,), (1,)),
+    ((67, 5), (5,)),
+    ((131, 1), (1, 3)),
+    ((7, 11, 19), (11, 1)),
+]  # some work-items have nothing to do
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
@@ -73,17 +98,23 @@ def test_float32_and_float64_make_float64(exact):
 
 def test_constants_in_an_expression_have_the_precision_of_the_tensor(device):
     x = np.linspace(-1, 1, 37, dtype=np.float32)
-    assert close(elementwise_unary(put(device, x), expression="v0 * 2.5 + (v0 > 0 ? 1.0f : 0.0f)").to_host(),
-                 x * 2.5 + (x > 0))
+    assert close(
+        elementwise_unary(put(device, x), expression="v0 * 2.5 + (v0 > 0 ? 1.0f : 0.0f)").to_host(), x * 2.5 + (x > 0)
+    )
     if device.has(np.dtype(np.float64)):
-        assert close(elementwise_unary(put(device, x.astype(np.float64)), expression="v0 * 0.1").to_host(),
-                     x.astype(np.float64) * 0.1, "float64")
+        assert close(
+            elementwise_unary(put(device, x.astype(np.float64)), expression="v0 * 0.1").to_host(),
+            x.astype(np.float64) * 0.1,
+            "float64",
+        )
 
 
 def test_an_expression_that_is_only_for_single_numbers_is_computed_one_by_one(device):
     x = np.linspace(0.5, 2, 37, dtype=np.float32)
-    assert close(elementwise_unary(put(device, x), expression="pow(v0, 2.0f) + (v0 > 1.0f && v0 < 1.5f)").to_host(),
-                 x**2 + ((x > 1) & (x < 1.5)))
+    assert close(
+        elementwise_unary(put(device, x), expression="pow(v0, 2.0f) + (v0 > 1.0f && v0 < 1.5f)").to_host(),
+        x**2 + ((x > 1) & (x < 1.5)),
+    )
 
 
 def test_several_results_by_one_launch(device):
@@ -156,5 +187,7 @@ def test_strides_and_axes_that_merge():
 
 
 def test_netcls_other_name_for_it(device):
-    assert close(elementwise_optimized.elementwise_unary(put(device, np.ones(3, np.float32)), expression="NEG(v0)")
-                 .to_host(), -np.ones(3))
+    assert close(
+        elementwise_optimized.elementwise_unary(put(device, np.ones(3, np.float32)), expression="NEG(v0)").to_host(),
+        -np.ones(3),
+    )

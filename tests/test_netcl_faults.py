@@ -38,13 +38,21 @@ def engine(request):
     if isinstance(device, str):
         pytest.skip(device)
     with device.pool.poisoned():
-        yield SimpleNamespace(ag=tinygrad_cl.netcl.autograd, Tensor=Tensor, queue=device.queue, cpu=device.queue,
-                              spoil=lambda shape: None, kernels=lambda f, x: f.source(x))
+        yield SimpleNamespace(
+            ag=tinygrad_cl.netcl.autograd,
+            Tensor=Tensor,
+            queue=device.queue,
+            cpu=device.queue,
+            spoil=lambda shape: None,
+            kernels=lambda f, x: f.source(x),
+        )
 
 
 def netcl_engine():
-    ag, tensors, cache, elementwise, device = map(importlib.import_module, [
-        "netcl.autograd", "netcl.core.tensor", "netcl.runtime.cache", "netcl.ops.elementwise", "netcl.core.device"])
+    ag, tensors, cache, elementwise, device = map(
+        importlib.import_module,
+        ["netcl.autograd", "netcl.core.tensor", "netcl.runtime.cache", "netcl.ops.elementwise", "netcl.core.device"],
+    )
     queue = device.manager.default("auto").queue
 
     def spoil(shape):
@@ -61,8 +69,9 @@ def netcl_engine():
             function(x)
         return "\n".join(texts)
 
-    return SimpleNamespace(ag=ag, Tensor=tensors.Tensor, queue=queue, cpu=device.manager.default("cpu").queue,
-                           spoil=spoil, kernels=kernels)
+    return SimpleNamespace(
+        ag=ag, Tensor=tensors.Tensor, queue=queue, cpu=device.manager.default("cpu").queue, spoil=spoil, kernels=kernels
+    )
 
 
 def leaf(engine, numbers, requires_grad=True, queue=None):
@@ -192,7 +201,7 @@ def test_results_inside_no_grad_are_nodes_with_operators(engine):
     with engine.ag.no_grad():
         out = leaf(engine, [1.0, 2.0]) * 2.0
         assert isinstance(out, engine.ag.Node)
-        assert close((out ** 2.0 - 1.0).to_host(), [3, 15]) and close((out < 3.0).to_host(), [1, 0])
+        assert close((out**2.0 - 1.0).to_host(), [3, 15]) and close((out < 3.0).to_host(), [1, 0])
 
 
 def test_backward_from_several_numbers_needs_their_gradient(engine):

@@ -10,8 +10,7 @@ import tinygrad_cl.netcl.autograd as ag
 from netcl_devices import behind, close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, elementwise_unary, permute
-from tinygrad_cl.netcl.ops.indexing import (Part, concatenate, index_select,
-                                            index_select_backward, index_tensor)
+from tinygrad_cl.netcl.ops.indexing import Part, concatenate, index_select, index_select_backward, index_tensor
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.reduction import reduce_max, reduce_sum
 
@@ -21,7 +20,7 @@ from tinygrad_cl.netcl.ops.reduction import reduce_max, reduce_sum
 
 @pytest.mark.parametrize("shape", [(), (1,), (37,), (2, 3), (0, 3)], ids=str)
 def test_indices_come_back_as_they_were_sent(shape, device):
-    array = np.random.default_rng(0).integers(-2**31, 2**31, shape).astype(np.int32)
+    array = np.random.default_rng(0).integers(-(2**31), 2**31, shape).astype(np.int32)
     tensor = Tensor.from_host(device.queue, array, "int32")
     assert tensor.dtype == np.int32 and tensor.to_host().dtype == np.int32
     view = tensor.reshape(-1).reshape(shape)
@@ -33,7 +32,7 @@ def test_indices_come_back_as_they_were_sent(shape, device):
     assert np.all(broadcast_to(tensor, (2, *shape)).to_host() == 0)
 
 
-@pytest.mark.parametrize("bad", [0.5, np.nan, np.inf, 2**31, -2**31 - 1, 2**70], ids=str)
+@pytest.mark.parametrize("bad", [0.5, np.nan, np.inf, 2**31, -(2**31) - 1, 2**70], ids=str)
 def test_what_is_no_index_is_named_with_its_place(bad, device):
     for data, place in [([[0, 1], [bad, bad]], r" at \[1, 0\]"), (bad, "")]:
         with pytest.raises(ValueError, match=f"{place} is no whole number that fits into int32"):
@@ -46,11 +45,17 @@ def test_what_is_no_index_is_named_with_its_place(bad, device):
 def test_nothing_computes_with_indices(device):
     indices, other = put(device, np.arange(4, dtype=np.int32), np.ones((4, 4), np.float32))
     message = "holds indices, not numbers to compute with: cast to float32 first"
-    for compute in [lambda: elementwise_unary(indices, expression="v0 + 1"),
-                    lambda: ag.add(other, indices), lambda: ag.tensor(indices) * 2,
-                    lambda: reduce_sum(indices), lambda: reduce_max(indices, 0),
-                    lambda: ag.max(indices), lambda: ag.mean(indices),
-                    lambda: matmul(other, indices), lambda: ag.matmul(indices, indices)]:
+    for compute in [
+        lambda: elementwise_unary(indices, expression="v0 + 1"),
+        lambda: ag.add(other, indices),
+        lambda: ag.tensor(indices) * 2,
+        lambda: reduce_sum(indices),
+        lambda: reduce_max(indices, 0),
+        lambda: ag.max(indices),
+        lambda: ag.mean(indices),
+        lambda: matmul(other, indices),
+        lambda: ag.matmul(indices, indices),
+    ]:
         with pytest.raises(TypeError, match=message):
             compute()
     assert reduce_sum(cast(indices, "float32")).to_host() == 6
@@ -110,12 +115,25 @@ def random(*shape):
     return np.random.default_rng(sum(shape)).normal(size=shape)
 
 
-@pytest.mark.parametrize("shape, axis, indices", [
-    ((5, 3), 0, [4, 0, 4, 4]), ((5, 37), 0, [[1, 1], [0, 4]]), ((2, 5, 3), 1, [3, 3]),
-    ((2, 3, 5), -1, [4, 0, 0]), ((5,), 0, [1, 1, 1]), ((5,), 0, 2), ((1, 1), 0, [0]),
-    ((300, 17), 0, np.arange(600) % 7), ((3, 5000), 0, [1, 1]), ((4, 2), 0, np.zeros((2, 0))),
-    ((0, 3), 0, []), ((3, 0), 0, [2]), ((0, 3), 1, [2, 2]),
-], ids=str)
+@pytest.mark.parametrize(
+    "shape, axis, indices",
+    [
+        ((5, 3), 0, [4, 0, 4, 4]),
+        ((5, 37), 0, [[1, 1], [0, 4]]),
+        ((2, 5, 3), 1, [3, 3]),
+        ((2, 3, 5), -1, [4, 0, 0]),
+        ((5,), 0, [1, 1, 1]),
+        ((5,), 0, 2),
+        ((1, 1), 0, [0]),
+        ((300, 17), 0, np.arange(600) % 7),
+        ((3, 5000), 0, [1, 1]),
+        ((4, 2), 0, np.zeros((2, 0))),
+        ((0, 3), 0, []),
+        ((3, 0), 0, [2]),
+        ((0, 3), 1, [2, 2]),
+    ],
+    ids=str,
+)
 def test_rows_are_taken_and_their_gradients_added_up(shape, axis, indices, device):
     a, indices = random(*shape), np.asarray(indices, int)
     x = leaf(device, a)
@@ -159,7 +177,7 @@ def test_the_gradient_of_an_embedding_is_the_same_at_every_run_on_every_device(d
 
 def test_no_index_leads_out_of_a_buffer(device):
     """On the device nobody looks at indices before they are used."""
-    wild = put(device, np.array([2, -1, 5, 0, 2**31 - 1, -2**31, 4], np.int32))
+    wild = put(device, np.array([2, -1, 5, 0, 2**31 - 1, -(2**31), 4], np.int32))
     table = random(5, 3)
     weight = leaf(device, table)
     out = ag.embedding(weight, wild)
@@ -188,8 +206,7 @@ def test_indices_that_are_no_rows_are_refused_where_that_costs_nothing(device):
         ag.index_select(weight, 2, [0])
     with pytest.raises(TypeError, match="int32 tensor, not float32"):
         index_select(weight.value, 0, weight.value)
-    other = next(each for each in devices().values()
-                 if not isinstance(each, str) and each is not device)
+    other = next(each for each in devices().values() if not isinstance(each, str) and each is not device)
     with pytest.raises(ValueError, match="different devices"):
         ag.embedding(weight, Tensor.from_host(other.queue, [1], "int32"))
 
@@ -200,8 +217,14 @@ def test_nothing_behind_a_result_is_written(shape, device):
     count = shape[0]
     indices = put(device, np.arange(count, dtype=np.int32) // 2)
     part = Part(x, (slice(None, None, -1), slice(None)))
-    for tensor in [index_select(x, 0, indices), index_select_backward(x, shape, 0, indices),
-                   part.take(x), part.put(x), concatenate([x, x], 1), concatenate([x, x])]:
+    for tensor in [
+        index_select(x, 0, indices),
+        index_select_backward(x, shape, 0, indices),
+        part.take(x),
+        part.put(x),
+        concatenate([x, x], 1),
+        concatenate([x, x]),
+    ]:
         assert np.all(behind(tensor) == 255)
 
 
@@ -217,12 +240,39 @@ def test_rows_of_a_table_in_float64(exact):
 # -- parts of a tensor ----------------------------------------------------------------------------
 
 every, back, nothing = slice(None), slice(None, None, -1), np.array([], int)
-KEYS = [0, -1, np.int64(1), slice(1, 3), every, back, slice(3, 0, -2), slice(4, 1), ..., None, (),
-        (1, 2), (1, -1, 0), (every, 2), (..., 2), (..., slice(None, None, 2)),
-        (every, slice(4, None, -3), 1), (None, 1, ..., None), (slice(1, 2), None, slice(2, 3)),
-        (2, ..., slice(0, 0)), (back, back, back), [0, 2, 2, -1], np.array([[1], [-4]]),
-        (every, [4, 4, 0]), (..., [5, 0, 0]), (None, [1, 1]), (..., [1, 1], every), np.array(2),
-        (slice(None, None, -2), [3, 3], slice(1, 4)), nothing, (slice(1, 3), None, nothing)]
+KEYS = [
+    0,
+    -1,
+    np.int64(1),
+    slice(1, 3),
+    every,
+    back,
+    slice(3, 0, -2),
+    slice(4, 1),
+    ...,
+    None,
+    (),
+    (1, 2),
+    (1, -1, 0),
+    (every, 2),
+    (..., 2),
+    (..., slice(None, None, 2)),
+    (every, slice(4, None, -3), 1),
+    (None, 1, ..., None),
+    (slice(1, 2), None, slice(2, 3)),
+    (2, ..., slice(0, 0)),
+    (back, back, back),
+    [0, 2, 2, -1],
+    np.array([[1], [-4]]),
+    (every, [4, 4, 0]),
+    (..., [5, 0, 0]),
+    (None, [1, 1]),
+    (..., [1, 1], every),
+    np.array(2),
+    (slice(None, None, -2), [3, 3], slice(1, 4)),
+    nothing,
+    (slice(1, 3), None, nothing),
+]
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
@@ -237,9 +287,20 @@ def test_parts_are_numpys(key, device):
     assert close(x.grad.to_host(), gradient)
 
 
-@pytest.mark.parametrize("shape, key", [
-    ((), ...), ((), None), ((3, 0), 1), ((3, 0), (..., every)), ((1, 1), (0, 0)),
-    ((1, 4), (0, slice(1, None))), ((0,), slice(0, 0, -1)), ((0, 3), back)], ids=str)
+@pytest.mark.parametrize(
+    "shape, key",
+    [
+        ((), ...),
+        ((), None),
+        ((3, 0), 1),
+        ((3, 0), (..., every)),
+        ((1, 1), (0, 0)),
+        ((1, 4), (0, slice(1, None))),
+        ((0,), slice(0, 0, -1)),
+        ((0, 3), back),
+    ],
+    ids=str,
+)
 def test_parts_of_odd_shapes(shape, key, device):
     a = random(*shape).astype(np.float32)
     x = leaf(device, a)
@@ -278,7 +339,7 @@ def test_many_parts_share_a_kernel(device):
     x = ag.tensor(put(device, random(40, 5).astype(np.float32)))
     x[0:4]
     with device.watch() as launches:
-        parts = [x[start:start + 4] for start in range(0, 40, 4)]
+        parts = [x[start : start + 4] for start in range(0, 40, 4)]
     assert len({id(launch.kernel) for launch in launches}) == 1
     assert np.array_equal(np.concatenate([part.to_host() for part in parts]), x.to_host())
 
@@ -303,20 +364,26 @@ def test_narrow_split_and_chunk(device):
     x = leaf(device, a)
     assert np.array_equal(ag.narrow(x, 1, 2, 3).to_host(), a[:, 2:5])
     assert np.array_equal(ag.narrow(x, -1, -2, 2).to_host(), a[:, -2:])
-    for parts, sizes in [(ag.split(x, 2), [2, 2, 1]), (ag.split(x, [1, 0, 4]), [1, 0, 4]),
-                         (ag.split(x, 9), [5]), (ag.chunk(x, 2), [3, 2]),
-                         (ag.chunk(x, 4), [2, 2, 1])]:
+    for parts, sizes in [
+        (ag.split(x, 2), [2, 2, 1]),
+        (ag.split(x, [1, 0, 4]), [1, 0, 4]),
+        (ag.split(x, 9), [5]),
+        (ag.chunk(x, 2), [3, 2]),
+        (ag.chunk(x, 4), [2, 2, 1]),
+    ]:
         assert [part.shape[0] for part in parts] == sizes
         assert np.array_equal(np.concatenate([part.to_host() for part in parts]), a)
     first, second, third = ag.chunk(x, 3, axis=-1)
     out = ag.sum(first * 1 + second * 10 + third * 100)
     backward(out, None)
     assert np.array_equal(x.grad.to_host(), np.tile([1, 1, 10, 10, 100, 100], (5, 1)))
-    for bad, message in [(lambda: ag.narrow(x, 0, 3, 3), "no part of 3 from 3 on"),
-                         (lambda: ag.split(x, [2, 2]), "do not add up to 5"),
-                         (lambda: ag.split(x, 0), "at least 1"),
-                         (lambda: ag.chunk(x, 0), "at least 1"),
-                         (lambda: ag.chunk(x, 2, axis=2), "no such axes")]:
+    for bad, message in [
+        (lambda: ag.narrow(x, 0, 3, 3), "no part of 3 from 3 on"),
+        (lambda: ag.split(x, [2, 2]), "do not add up to 5"),
+        (lambda: ag.split(x, 0), "at least 1"),
+        (lambda: ag.chunk(x, 0), "at least 1"),
+        (lambda: ag.chunk(x, 2, axis=2), "no such axes"),
+    ]:
         with pytest.raises(ValueError, match=message):
             bad()
 
@@ -324,9 +391,14 @@ def test_narrow_split_and_chunk(device):
 def test_squeeze_and_unsqueeze(device):
     a = random(2, 1, 3, 1).astype(np.float32)
     x = leaf(device, a)
-    for out, expected in [(ag.squeeze(x), a.squeeze()), (ag.squeeze(x, 1), a.squeeze(1)),
-                          (ag.squeeze(x, (1, -1)), a.squeeze()), (ag.unsqueeze(x, 0), a[None]),
-                          (ag.unsqueeze(x, -1), a[..., None]), (ag.unsqueeze(x, 2), a[:, :, None])]:
+    for out, expected in [
+        (ag.squeeze(x), a.squeeze()),
+        (ag.squeeze(x, 1), a.squeeze(1)),
+        (ag.squeeze(x, (1, -1)), a.squeeze()),
+        (ag.unsqueeze(x, 0), a[None]),
+        (ag.unsqueeze(x, -1), a[..., None]),
+        (ag.unsqueeze(x, 2), a[:, :, None]),
+    ]:
         assert np.array_equal(out.to_host(), expected) and out.shape == expected.shape
     backward(ag.squeeze(x), np.ones((2, 3)))
     assert x.grad.shape == a.shape
@@ -338,9 +410,19 @@ def test_squeeze_and_unsqueeze(device):
 # -- several tensors as one -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shapes, axis", [
-    ([(2, 3), (4, 3)], 0), ([(2, 3), (2, 1), (2, 20)], -1), ([(3,)], 0), ([(2, 3), (0, 3)], 0),
-    ([(2, 1, 3), (2, 5, 3), (2, 2, 3)], 1), ([(0,), (0,)], 0), ([(3, 0), (3, 0)], 0)], ids=str)
+@pytest.mark.parametrize(
+    "shapes, axis",
+    [
+        ([(2, 3), (4, 3)], 0),
+        ([(2, 3), (2, 1), (2, 20)], -1),
+        ([(3,)], 0),
+        ([(2, 3), (0, 3)], 0),
+        ([(2, 1, 3), (2, 5, 3), (2, 2, 3)], 1),
+        ([(0,), (0,)], 0),
+        ([(3, 0), (3, 0)], 0),
+    ],
+    ids=str,
+)
 def test_tensors_are_joined(shapes, axis, device):
     arrays = [random(*shape).astype(np.float32) for shape in shapes]
     leaves = [leaf(device, a) for a in arrays]
@@ -355,8 +437,7 @@ def test_tensors_are_joined(shapes, axis, device):
         assert all(np.array_equal(x.grad.to_host(), part) for x, part in zip(leaves, parts))
 
 
-@pytest.mark.parametrize("shape, axis", [
-    ((2, 3), 0), ((2, 3), 1), ((2, 3), -1), ((), 0), ((0,), 1)], ids=str)
+@pytest.mark.parametrize("shape, axis", [((2, 3), 0), ((2, 3), 1), ((2, 3), -1), ((), 0), ((0,), 1)], ids=str)
 def test_tensors_are_stacked(shape, axis, device):
     arrays = [k + random(*shape).astype(np.float32) for k in range(3)]
     leaves = [leaf(device, a) for a in arrays]
@@ -379,11 +460,13 @@ def test_tensors_and_arrays_join_and_what_does_not(device):
     backward(twice, np.arange(12).reshape(2, 6))
     assert close(x.grad.to_host(), [[3, 5, 7], [15, 17, 19]])
     indices = put(device, np.ones((2, 3), np.int32))
-    for wrong, error, message in [([], TypeError, "a list of Nodes"),
-                                  ([x, 2.0], TypeError, "a list of Nodes"),
-                                  ([x, np.ones((2, 2))], ValueError, "differ in another axis"),
-                                  ([x, np.ones(3)], ValueError, "differ in another axis"),
-                                  ([x, indices], TypeError, "float32 and int32 do not join")]:
+    for wrong, error, message in [
+        ([], TypeError, "a list of Nodes"),
+        ([x, 2.0], TypeError, "a list of Nodes"),
+        ([x, np.ones((2, 2))], ValueError, "differ in another axis"),
+        ([x, np.ones(3)], ValueError, "differ in another axis"),
+        ([x, indices], TypeError, "float32 and int32 do not join"),
+    ]:
         with pytest.raises(error, match=message):
             ag.cat(wrong)
     indices = ag.cat([put(device, np.arange(3, dtype=np.int32))] * 2)

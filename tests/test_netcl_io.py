@@ -39,7 +39,8 @@ def same(got, expected):
     """Whether two dicts hold the same arrays: names, shapes, dtypes and every bit."""
     return got.keys() == expected.keys() and all(
         (got[name].shape, got[name].dtype, got[name].tobytes()) == (np.shape(array), array.dtype, array.tobytes())
-        for name, array in expected.items())
+        for name, array in expected.items()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +66,16 @@ def test_tensors_nodes_numbers_and_texts(device, tmp_path):
     weight = put(device, np.array([[1.5, -2.0]], np.float32))
     loss = ag.sum(ag.tensor(weight, requires_grad=True))
     io.save(tmp_path / "a.npz", {"weight": weight, "loss": loss, "epoch": 3, "name": "mlp", "curve": [1.0, 0.5]})
-    assert same(io.load(tmp_path / "a.npz"), {"weight": weight.to_host(), "loss": np.float32(-0.5), "epoch": np.array(3),
-                                               "name": np.array("mlp"), "curve": np.array([1.0, 0.5])})
+    assert same(
+        io.load(tmp_path / "a.npz"),
+        {
+            "weight": weight.to_host(),
+            "loss": np.float32(-0.5),
+            "epoch": np.array(3),
+            "name": np.array("mlp"),
+            "curve": np.array([1.0, 0.5]),
+        },
+    )
 
 
 def test_names_in_dicts_and_states_are_joined_by_dots(tmp_path):
@@ -126,11 +135,15 @@ def test_netcls_names_take_the_model_first(tmp_path):
 # -- what does not fit ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("second, error, message", [
-    (Layer(w=np.zeros(2), b=np.zeros(1)), KeyError, r"a\.npz has no second\.b'"),
-    (Layer(), KeyError, r"a\.npz has second\.w, for which there is no place"),
-    (Layer(w=np.zeros((2, 1))), ValueError, r"second\.w has shape \(2, 1\), in .*a\.npz \(2,\)"),
-    (3, TypeError, "not into second, an object of class int: take that from what load returns")])
+@pytest.mark.parametrize(
+    "second, error, message",
+    [
+        (Layer(w=np.zeros(2), b=np.zeros(1)), KeyError, r"a\.npz has no second\.b'"),
+        (Layer(), KeyError, r"a\.npz has second\.w, for which there is no place"),
+        (Layer(w=np.zeros((2, 1))), ValueError, r"second\.w has shape \(2, 1\), in .*a\.npz \(2,\)"),
+        (3, TypeError, "not into second, an object of class int: take that from what load returns"),
+    ],
+)
 def test_nothing_is_changed_if_something_does_not_fit(device, tmp_path, second, error, message):
     io.save(tmp_path / "a.npz", {"first": np.ones(2), "second": Layer(w=np.ones(2))})
     first = put(device, np.zeros(2, np.float32))
@@ -148,12 +161,16 @@ def test_a_tensor_alone_has_no_name(device, tmp_path):
         io.load(tmp_path / "a.npz", into=tensor)
 
 
-@pytest.mark.parametrize("values, error, message", [
-    ({"a": 1, "b": object()}, TypeError, "arrays by name, and no object as 'b'"),
-    ({"a": None}, TypeError, "no NoneType as 'a'"),
-    ({"a": {"b": 1}, "a.b": 2}, ValueError, "two values are named 'a.b'"),
-    ({3: 1}, TypeError, "a name is a text, not 3"),
-    (42, TypeError, "arrays by name, and no int")])
+@pytest.mark.parametrize(
+    "values, error, message",
+    [
+        ({"a": 1, "b": object()}, TypeError, "arrays by name, and no object as 'b'"),
+        ({"a": None}, TypeError, "no NoneType as 'a'"),
+        ({"a": {"b": 1}, "a.b": 2}, ValueError, "two values are named 'a.b'"),
+        ({3: 1}, TypeError, "a name is a text, not 3"),
+        (42, TypeError, "arrays by name, and no int"),
+    ],
+)
 def test_what_cannot_be_saved_leaves_no_file(tmp_path, values, error, message):
     with pytest.raises(error, match=message):
         io.save(tmp_path / "new" / "a.npz", values)
@@ -219,7 +236,7 @@ def test_a_damaged_file_never_gives_other_numbers(tmp_path):
     for _ in range(500):
         bad = bytearray(good)
         bad[rng.randrange(len(bad))] ^= 1 << rng.randrange(8)
-        path.write_bytes(bad[:rng.choice([len(bad), rng.randrange(len(bad))])])
+        path.write_bytes(bad[: rng.choice([len(bad), rng.randrange(len(bad))])])
         try:
             for name, array in io.load(path).items():
                 assert name not in arrays or np.array_equal(arrays[name], array)

@@ -20,8 +20,10 @@ FUSIBLE = [primitive for primitive in PRIMITIVES.values() if primitive.fusible]
 
 
 def leaves_of(device, arrays, wanted=None):
-    return [ag.tensor(put(device, np.asarray(x)), requires_grad=want)
-            for x, want in zip(arrays, wanted or [True] * len(arrays))]
+    return [
+        ag.tensor(put(device, np.asarray(x)), requires_grad=want)
+        for x, want in zip(arrays, wanted or [True] * len(arrays))
+    ]
 
 
 def run(device, function, arrays, wanted=None):
@@ -34,8 +36,7 @@ def run(device, function, arrays, wanted=None):
         if out.requires_grad:
             tape.backward(out, put(device, np.asarray(upstream)))
     gradients = [leaf.grad and leaf.grad.to_host() for leaf in leaves]
-    return (out.to_host(), gradients, [each.name for each in forward],
-            [each.name for each in backward])
+    return (out.to_host(), gradients, [each.name for each in forward], [each.name for each in backward])
 
 
 def compare(device, function, arrays, wanted=None, size=1):
@@ -79,20 +80,36 @@ def test_every_primitive_of_the_table(primitive, device):
     assert (forward, backward) == ONE
 
 
-@pytest.mark.parametrize("reduce", [lambda x: x, ag.sum, ag.mean, ag.max, ag.min],
-                         ids=["none", "sum", "mean", "max", "min"])
+@pytest.mark.parametrize(
+    "reduce", [lambda x: x, ag.sum, ag.mean, ag.max, ag.min], ids=["none", "sum", "mean", "max", "min"]
+)
 def test_gradients_are_those_of_central_differences(reduce, exact):
     """And the test of the tester: one that is off by a factor, a sign, or gone, is noticed."""
     numpys = {ag.sum: np.sum, ag.mean: np.mean, ag.max: np.max, ag.min: np.min}.get(reduce, lambda x: x)
     compiled = jit_compile(lambda a, b: reduce(ag.tanh(a * b + a) * b))
     for fault in [None, lambda g: 2.001 * g, lambda g: -g, np.zeros_like]:
-        report = check(exact, compiled, lambda a, b: numpys(np.tanh(a * b + a) * b),
-                       random((3, 4), (3, 1), dtype=np.float64), fault)
+        report = check(
+            exact,
+            compiled,
+            lambda a, b: numpys(np.tanh(a * b + a) * b),
+            random((3, 4), (3, 1), dtype=np.float64),
+            fault,
+        )
         assert bool(report) == (fault is None), str(report)
 
 
-SHAPES = [((), ()), ((1,), (1,)), ((37,), (37,)), ((3, 40), (40,)), ((3, 40), (3, 1)), ((3, 40), ()),
-          ((3, 40), (1, 1)), ((4, 1, 5), (3, 1)), ((2, 3, 1, 17), (5, 1)), ((2, 1, 17), (2, 3, 17))]
+SHAPES = [
+    ((), ()),
+    ((1,), (1,)),
+    ((37,), (37,)),
+    ((3, 40), (40,)),
+    ((3, 40), (3, 1)),
+    ((3, 40), ()),
+    ((3, 40), (1, 1)),
+    ((4, 1, 5), (3, 1)),
+    ((2, 3, 1, 17), (5, 1)),
+    ((2, 1, 17), (2, 3, 17)),
+]
 
 
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
@@ -105,12 +122,12 @@ def test_shapes_are_broadcast_both_ways(shapes, device):
 
 
 @pytest.mark.parametrize("how", ["sum", "mean", "max", "min"])
-@pytest.mark.parametrize("axis, keepdims", [(None, True), (0, False), (-1, False), ((0, 2), False),
-                                            ((1,), True), ((), False)], ids=str)
+@pytest.mark.parametrize(
+    "axis, keepdims", [(None, True), (0, False), (-1, False), ((0, 2), False), ((1,), True), ((), False)], ids=str
+)
 def test_reductions_over_axes(how, axis, keepdims, device):
     reduce = partial(getattr(ag, how), axis=axis, keepdims=keepdims)
-    forward, backward = compare(device, lambda a, b: reduce(chain(a, b)), random((4, 3, 17), (3, 17)),
-                                size=100)
+    forward, backward = compare(device, lambda a, b: reduce(chain(a, b)), random((4, 3, 17), (3, 17)), size=100)
     assert forward == ["fused_forward"] and backward == ["fused_backward"]
 
 
@@ -140,17 +157,19 @@ def test_a_node_that_is_used_many_times(device):
         for _ in range(8):
             x = x * x + x
         return ag.sum(x)
+
     assert compare(device, function, [np.linspace(-0.9, 0.1, 40, dtype=np.float32)]) == ONE
 
 
 def test_common_subexpressions_are_computed_once(device):
-    x, = leaves_of(device, random((40,)))
+    (x,) = leaves_of(device, random((40,)))
     source = jit_compile(lambda x: ag.exp(x) + ag.exp(x) * ag.exp(x)).graphs(x)[0].forward_source
     assert source.count("exp(v0)") == 1
 
 
 def test_a_wrong_line_is_noticed(device, monkeypatch):
     """The test of the tester: contributions that overwrite instead of adding up."""
+
     def overwriting(*arguments):
         lines, gradients = right(*arguments)
         return [line.replace("+=", "=") for line in lines], gradients
@@ -166,11 +185,13 @@ def test_a_wrong_line_is_noticed(device, monkeypatch):
 
 def test_gradients_that_are_not_wanted_are_not_written(device):
     for wanted, outputs in [((True, True), 2), ((True, False), 1), ((False, True), 1), ((False, False), 0)]:
-        forward, backward = compare(device, lambda a, b: ag.sum(chain(a, b)), random((40,), (40,)),
-                                    wanted, size=40)
+        forward, backward = compare(device, lambda a, b: ag.sum(chain(a, b)), random((40,), (40,)), wanted, size=40)
         assert len(backward) == (outputs > 0)
-        source = jit_compile(lambda a, b: ag.sum(chain(a, b))).graphs(
-            *leaves_of(device, random((40,), (40,)), wanted))[0].backward_source
+        source = (
+            jit_compile(lambda a, b: ag.sum(chain(a, b)))
+            .graphs(*leaves_of(device, random((40,), (40,)), wanted))[0]
+            .backward_source
+        )
         assert source.count("restrict out_g_") == outputs
 
 
@@ -221,10 +242,12 @@ def test_the_result_is_one_operation_on_the_tape(device):
 def test_the_text_of_the_kernels_is_readable(device):
     a, b = leaves_of(device, random((40,), (40,)))
     compiled = jit_compile(lambda a, b: ag.sum(a * b + a))
-    graph, = compiled.graphs(a, b)
+    (graph,) = compiled.graphs(a, b)
     assert isinstance(graph, ag.CompiledGraph)
-    assert str(graph) == ("v0: float32 (40,)\nv1: float32 (40,)\nmul_2 = mul(v0, v1)\n"
-                          "add_3 = add(mul_2, v0)\nsum(add_3, axes=(0,), keepdims=False)")
+    assert str(graph) == (
+        "v0: float32 (40,)\nv1: float32 (40,)\nmul_2 = mul(v0, v1)\n"
+        "add_3 = add(mul_2, v0)\nsum(add_3, axes=(0,), keepdims=False)"
+    )
     for line in ["const V mul_2 = MUL(v0, v1);", "const V add_3 = ADD(mul_2, v0);"]:
         assert line in graph.forward_source
     for line in ["const V g = upstream;", "V g_v0 = g;", "g_v0 += (g_mul_2 * v1);", "V g_v1 = (g_mul_2 * v0);"]:
@@ -258,13 +281,19 @@ print(out.to_host(), a.grad.to_host()[0])
 
 def test_a_second_process_finds_the_kernels_in_the_cache(tmp_path):
     """netcl's text holds addresses, so that the cache on the disk never hits."""
+
     def kernels():
         return {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("program.bc")}
 
     def process(number):
         program = PROGRAM.format(number=number)
-        return subprocess.run([sys.executable, "-c", program], env=os.environ | {"POCL_CACHE_DIR": str(tmp_path)},
-                              check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"POCL_CACHE_DIR": str(tmp_path)},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
 
     answer = process(1.5)
     first = kernels()

@@ -11,8 +11,15 @@ from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, register_primitive
 
 ACTIVATIONS = [primitive for primitive in PRIMITIVES.values() if primitive.arity == 1 and primitive.backward]
 EVERY = pytest.mark.parametrize("primitive", ACTIVATIONS, ids=lambda primitive: primitive.name)
-SHAPES = [((5, 7), (7, 19)), ((7,), (7, 3)), ((2, 3, 4), (4, 17)), ((1, 1), (1, 1)), ((2, 1, 2, 3), (3, 1)),
-          ((0, 3), (3, 2)), ((9, 2), (2, 33))]
+SHAPES = [
+    ((5, 7), (7, 19)),
+    ((7,), (7, 3)),
+    ((2, 3, 4), (4, 17)),
+    ((1, 1), (1, 1)),
+    ((2, 1, 2, 3), (3, 1)),
+    ((0, 3), (3, 2)),
+    ((9, 2), (2, 33)),
+]
 
 
 def inputs(x, weight, bias=True, domain=(-np.inf, np.inf)):
@@ -46,8 +53,12 @@ def test_shapes(shapes, bias, exact):
     arrays = inputs(*shapes, bias)
     report = check(exact, ag.linear, plain, arrays)
     assert report, str(report)
-    report = check(exact, partial(ag.linear, activation="swish"),
-                   lambda *arrays: PRIMITIVES["swish"].reference(plain(*arrays)), arrays)
+    report = check(
+        exact,
+        partial(ag.linear, activation="swish"),
+        lambda *arrays: PRIMITIVES["swish"].reference(plain(*arrays)),
+        arrays,
+    )
     assert report, str(report)
 
 
@@ -69,8 +80,9 @@ def test_the_constants_of_an_activation(device):
     assert out.attrs == {"activation": "leaky_relu", "negative_slope": 3.0} and out.op_name == "linear"
 
 
-@pytest.mark.parametrize("activation, reads_z", [("relu", False), ("tanh", False), ("gelu", True), ("softplus", True),
-                                                 (None, False)])
+@pytest.mark.parametrize(
+    "activation, reads_z", [("relu", False), ("tanh", False), ("gelu", True), ("softplus", True), (None, False)]
+)
 def test_forward_is_one_launch_and_keeps_no_more_than_backward_reads(activation, reads_z, device):
     nodes = leaves(device, inputs((5, 7), (7, 19)))
     with device.watch() as launches:
@@ -109,8 +121,12 @@ def test_an_activation_of_your_own(exact):
     try:
         for factor in (3, 5):  # one that is registered anew is another
             register(factor)
-            report = check(exact, partial(ag.linear, activation="times"),
-                           lambda *arrays: factor * plain(*arrays), inputs((3, 4), (4, 5)))
+            report = check(
+                exact,
+                partial(ag.linear, activation="times"),
+                lambda *arrays: factor * plain(*arrays),
+                inputs((3, 4), (4, 5)),
+            )
             assert report, str(report)
         register_primitive("step", lambda a, k: f"({a[0]} > 0 ? (V)(1) : (V)(0))")
         out = ag.linear(*leaves(exact, inputs((3, 4), (4, 5))), activation="step")
@@ -126,19 +142,29 @@ def test_an_activation_of_your_own(exact):
 @pytest.mark.parametrize("slope", ["g", "(2.001 * g)", "(-g)", "(g * v0)"])
 def test_a_wrong_slope_is_noticed(slope, exact):
     """The test of the tester: sin′ is none of these."""
-    register_primitive("wrong", lambda a, k: f"sin({a[0]})",
-                       lambda a, g, k, out: [slope.replace("g", g).replace("v0", a[0])])
+    register_primitive(
+        "wrong", lambda a, k: f"sin({a[0]})", lambda a, g, k, out: [slope.replace("g", g).replace("v0", a[0])]
+    )
     try:
-        assert not check(exact, partial(ag.linear, activation="wrong"), lambda *arrays: np.sin(plain(*arrays)),
-                         inputs((5, 7), (7, 9)))
+        assert not check(
+            exact,
+            partial(ag.linear, activation="wrong"),
+            lambda *arrays: np.sin(plain(*arrays)),
+            inputs((5, 7), (7, 9)),
+        )
     finally:
         del PRIMITIVES["wrong"]
 
 
 @pytest.mark.parametrize("fault", [lambda x: x * 1.001, np.negative, lambda x: x[..., ::-1]], ids=range(3))
 def test_a_wrong_gradient_is_noticed(fault, exact):
-    assert not check(exact, partial(ag.linear, activation="tanh"), lambda *arrays: np.tanh(plain(*arrays)),
-                     inputs((5, 7), (7, 9)), fault)
+    assert not check(
+        exact,
+        partial(ag.linear, activation="tanh"),
+        lambda *arrays: np.tanh(plain(*arrays)),
+        inputs((5, 7), (7, 9)),
+        fault,
+    )
 
 
 def test_nan_goes_where_it_belongs(device):

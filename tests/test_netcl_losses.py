@@ -29,10 +29,18 @@ def indexed(x, labels):
 ELEMENTWISE = {  # ours, NumPy's without the reduction, where the two inputs lie
     "mse_loss": (ag.mse_loss, lambda x, y: (x - y) ** 2, (-2, 2), (-2, 2)),
     "l1_loss": (ag.l1_loss, lambda x, y: np.abs(x - y), (-2, 2), (-2, 2)),
-    "binary_cross_entropy": (ag.binary_cross_entropy, lambda p, t: -t * np.log(p) - (1 - t) * np.log(1 - p),
-                             (0.05, 0.95), (0, 1)),
-    "binary_cross_entropy_with_logits": (ag.binary_cross_entropy_with_logits,
-                                         lambda x, t: np.logaddexp(x, 0) - x * t, (-4, 4), (0, 1)),
+    "binary_cross_entropy": (
+        ag.binary_cross_entropy,
+        lambda p, t: -t * np.log(p) - (1 - t) * np.log(1 - p),
+        (0.05, 0.95),
+        (0, 1),
+    ),
+    "binary_cross_entropy_with_logits": (
+        ag.binary_cross_entropy_with_logits,
+        lambda x, t: np.logaddexp(x, 0) - x * t,
+        (-4, 4),
+        (0, 1),
+    ),
 }
 EVERY = pytest.mark.parametrize("ours, numpys, first, second", ELEMENTWISE.values(), ids=ELEMENTWISE)
 
@@ -48,18 +56,35 @@ def probabilities(*shape):
 
 
 CASES = {  # ours, NumPy's without the reduction, inputs
-    **{name: (ours, numpys, between((first, second), (3, 4)))
-       for name, (ours, numpys, first, second) in ELEMENTWISE.items()},
-    "cross_entropy": (lambda x, **more: ag.cross_entropy(x, LABELS, **more), lambda x: indexed(x, LABELS),
-                      between([(-3, 3)], (5, 4))),
-    "cross_entropy of 3 axes": (lambda x, **more: ag.cross_entropy(x, [[0, 2, 1], [1, 1, 0]], **more),
-                                lambda x: indexed(x, [[0, 2, 1], [1, 1, 0]]), between([(-3, 3)], (2, 3, 17))),
-    "cross_entropy of one row": (lambda x, **more: ag.cross_entropy(x, 3, **more), lambda x: indexed(x, 3),
-                                 between([(-3, 3)], (5,))),
-    "cross_entropy probabilities": (ag.cross_entropy, lambda x, p: -(p * log_softmax(x)).sum(-1),
-                                    [*between([(-3, 3)], (5, 4)), probabilities(5, 4)]),
-    "cross_entropy weights": (ag.cross_entropy, lambda x, p: -(p * log_softmax(x)).sum(-1),  # no sum of 1
-                              between([(-3, 3), (0, 2)], (2, 3, 4))),
+    **{
+        name: (ours, numpys, between((first, second), (3, 4)))
+        for name, (ours, numpys, first, second) in ELEMENTWISE.items()
+    },
+    "cross_entropy": (
+        lambda x, **more: ag.cross_entropy(x, LABELS, **more),
+        lambda x: indexed(x, LABELS),
+        between([(-3, 3)], (5, 4)),
+    ),
+    "cross_entropy of 3 axes": (
+        lambda x, **more: ag.cross_entropy(x, [[0, 2, 1], [1, 1, 0]], **more),
+        lambda x: indexed(x, [[0, 2, 1], [1, 1, 0]]),
+        between([(-3, 3)], (2, 3, 17)),
+    ),
+    "cross_entropy of one row": (
+        lambda x, **more: ag.cross_entropy(x, 3, **more),
+        lambda x: indexed(x, 3),
+        between([(-3, 3)], (5,)),
+    ),
+    "cross_entropy probabilities": (
+        ag.cross_entropy,
+        lambda x, p: -(p * log_softmax(x)).sum(-1),
+        [*between([(-3, 3)], (5, 4)), probabilities(5, 4)],
+    ),
+    "cross_entropy weights": (
+        ag.cross_entropy,
+        lambda x, p: -(p * log_softmax(x)).sum(-1),  # no sum of 1
+        between([(-3, 3), (0, 2)], (2, 3, 4)),
+    ),
 }
 CASE = pytest.mark.parametrize("ours, numpys, arrays", CASES.values(), ids=CASES)
 FAULTS = [lambda g: 2.001 * g, lambda g: -g, np.zeros_like, lambda g: g[..., ::-1]]
@@ -90,9 +115,14 @@ WRONG = {
     "CROSS_ENTROPY_BACKWARD": [
         "scale * (exp(x - m) / s - (place == target ? (V)(1) : (V)(0)))",
         "g * (exp(x - m) / s - (place == target ? (V)(1) : (V)(0)))",
-        "g * scale * exp(x - m) / s", "g * scale * (exp(x - m) - (place == target ? (V)(1) : (V)(0)))"],
-    "SOFT_CROSS_ENTROPY_BACKWARD": ["g * (exp(x - m) / s * total - p)", "g * scale * exp(x - m) / s * total",
-                                    "g * scale * (exp(x - m) / s - p)"],
+        "g * scale * exp(x - m) / s",
+        "g * scale * (exp(x - m) - (place == target ? (V)(1) : (V)(0)))",
+    ],
+    "SOFT_CROSS_ENTROPY_BACKWARD": [
+        "g * (exp(x - m) / s * total - p)",
+        "g * scale * exp(x - m) / s * total",
+        "g * scale * (exp(x - m) / s - p)",
+    ],
 }
 
 
@@ -132,10 +162,19 @@ def test_values_of_cross_entropy(shape, device):
 def test_targets_of_every_kind(device):
     x = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
     expected = indexed(x, LABELS).mean()
-    kinds = [LABELS, LABELS.tolist(), LABELS.astype(np.float32), LABELS.astype(np.uint8),
-             put(device, LABELS.astype(np.int32)), put(device, LABELS.astype(np.float32)),
-             ag.tensor(put(device, LABELS.astype(np.int32))), np.eye(4)[LABELS], np.eye(4, dtype=int)[LABELS],
-             put(device, np.eye(4, dtype=np.float32)[LABELS]), ag.tensor(put(device, np.eye(4, dtype=np.float32)[LABELS]))]
+    kinds = [
+        LABELS,
+        LABELS.tolist(),
+        LABELS.astype(np.float32),
+        LABELS.astype(np.uint8),
+        put(device, LABELS.astype(np.int32)),
+        put(device, LABELS.astype(np.float32)),
+        ag.tensor(put(device, LABELS.astype(np.int32))),
+        np.eye(4)[LABELS],
+        np.eye(4, dtype=int)[LABELS],
+        put(device, np.eye(4, dtype=np.float32)[LABELS]),
+        ag.tensor(put(device, np.eye(4, dtype=np.float32)[LABELS])),
+    ]
     if device.has(np.dtype(np.float64)):
         kinds.append(put(device, LABELS.astype(np.float64)))
     for target in kinds:
@@ -152,9 +191,11 @@ def test_engine_2_agrees(exact):
     x, t = between([(-3, 3), (0, 1)], (4, 5))
     p = 1 / (1 + np.exp(-x))
     for ours, theirs, prediction, target in [
-            (ag.mse_loss, functional.mse_loss, x, t), (ag.binary_cross_entropy, functional.binary_cross_entropy, p, t),
-            (ag.binary_cross_entropy_with_logits, functional.binary_cross_entropy_with_logits, x, t),
-            (ag.cross_entropy, functional.cross_entropy, x, np.array([0, 4, 2, 2]))]:
+        (ag.mse_loss, functional.mse_loss, x, t),
+        (ag.binary_cross_entropy, functional.binary_cross_entropy, p, t),
+        (ag.binary_cross_entropy_with_logits, functional.binary_cross_entropy_with_logits, x, t),
+        (ag.cross_entropy, functional.cross_entropy, x, np.array([0, 4, 2, 2])),
+    ]:
         leaf, host = ag.tensor(put(exact, prediction), requires_grad=True), HostTensor(prediction, requires_grad=True)
         with ag.Tape() as tape:
             loss = ours(leaf, target)

@@ -33,8 +33,22 @@ def agree(device, a, b, transpose_a=False, transpose_b=False):
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=str)
-@pytest.mark.parametrize("sizes", [(1, 1, 1), (2, 3, 4), (12, 7, 32), (13, 5, 33), (11, 64, 31), (1, 50, 70),
-                                   (70, 50, 1), (25, 1, 40), (128, 100, 10), (67, 129, 65)], ids=str)
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        (1, 1, 1),
+        (2, 3, 4),
+        (12, 7, 32),
+        (13, 5, 33),
+        (11, 64, 31),
+        (1, 50, 70),
+        (70, 50, 1),
+        (25, 1, 40),
+        (128, 100, 10),
+        (67, 129, 65),
+    ],
+    ids=str,
+)
 def test_every_transposition_and_size(sizes, flags, device):
     m, k, n = sizes
     assert agree(device, random(m, k), random(k, n), *flags)
@@ -69,8 +83,20 @@ def test_a_large_one(flags, device):
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=str)
-@pytest.mark.parametrize("batches", [((3,), (3,)), ((3,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 3), (3,)),
-                                     ((2, 1), (1, 3)), ((1,), (3,)), ((2, 1, 1), ())], ids=str)
+@pytest.mark.parametrize(
+    "batches",
+    [
+        ((3,), (3,)),
+        ((3,), ()),
+        ((), (3,)),
+        ((2, 3), (2, 3)),
+        ((2, 3), (3,)),
+        ((2, 1), (1, 3)),
+        ((1,), (3,)),
+        ((2, 1, 1), ()),
+    ],
+    ids=str,
+)
 def test_batches(batches, flags, device):
     a, b = random(*batches[0], 5, 7), random(*batches[1], 7, 6)
     assert agree(device, a, b, *flags)
@@ -167,8 +193,9 @@ def test_epilogues_of_batches_and_vectors(device):
 
 
 def test_epilogues_in_float64(exact):
-    assert agree_after(exact, *FORMULAS["both"], random(13, 9, dtype=np.float64), random(9, 35, dtype=np.float64),
-                       dtype=np.float64)
+    assert agree_after(
+        exact, *FORMULAS["both"], random(13, 9, dtype=np.float64), random(9, 35, dtype=np.float64), dtype=np.float64
+    )
 
 
 @pytest.mark.parametrize("sizes", [(9, 5, 33), (40, 40, 40), (2, 0, 3)], ids=str)

@@ -31,7 +31,7 @@ def need(root):
 @pytest.mark.parametrize("root", ROOTS)
 def test_the_program_runs_on_both(root, capsys):
     need(root)
-    program, = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    (program,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     exec(program.replace("tinygrad_cl.netcl", root), {})
     word, loss = capsys.readouterr().out.split()[-2:]
     assert word == "loss" and float(loss) < 0.1

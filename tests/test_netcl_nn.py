@@ -14,8 +14,9 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.nn import functional as F
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
-ACTIVATIONS = {name: kind for name, kind in vars(nn).items()
-               if isinstance(kind, type) and nn.Activation in kind.__bases__}
+ACTIVATIONS = {
+    name: kind for name, kind in vars(nn).items() if isinstance(kind, type) and nn.Activation in kind.__bases__
+}
 
 
 def softmax(x):
@@ -39,19 +40,36 @@ LAYERS = [
     case("LayerNorm", lambda q, **m: nn.LayerNorm(5, queue=q, dtype=m["dtype"]), (2, 3, 5)),
     case("Softmax", lambda q, **m: nn.Softmax(axis=0), (3, 4)),
     case("Flatten", lambda q, **m: nn.Flatten(), (2, 3, 2)),
-    case("Sequential", lambda q, **m: nn.Sequential(nn.Linear(q, 3, 4, **m), nn.Tanh(),
-                                                    nn.Linear(q, 4, 2, **m)), (5, 3)),
-    *[case(name, lambda q, kind=kind, **m: nn.Sequential(nn.Linear(q, 3, 4, **m), kind()), (2, 3))
-      for name, kind in ACTIVATIONS.items()],
-    case("MultiheadAttention", lambda q, **m: nn.MultiheadAttention(4, 2, queue=q, **m),
-         (2, 3, 4), (2, 2, 4), (2, 2, 4), whole=False),
-    case("TransformerBlock", lambda q, **m: nn.TransformerBlock(4, 2, queue=q, **m), (2, 3, 4),
-         whole=False),
-    case("attention", lambda q, **m: lambda *args: F.scaled_dot_product_attention(*args),
-         (2, 1, 3, 2), (1, 2, 4, 2), (4, 5)),
-    case("causal attention",
-         lambda q, **m: lambda *args: F.scaled_dot_product_attention(*args, causal=True),
-         (3, 2), (3, 2), (3, 4)),
+    case(
+        "Sequential", lambda q, **m: nn.Sequential(nn.Linear(q, 3, 4, **m), nn.Tanh(), nn.Linear(q, 4, 2, **m)), (5, 3)
+    ),
+    *[
+        case(name, lambda q, kind=kind, **m: nn.Sequential(nn.Linear(q, 3, 4, **m), kind()), (2, 3))
+        for name, kind in ACTIVATIONS.items()
+    ],
+    case(
+        "MultiheadAttention",
+        lambda q, **m: nn.MultiheadAttention(4, 2, queue=q, **m),
+        (2, 3, 4),
+        (2, 2, 4),
+        (2, 2, 4),
+        whole=False,
+    ),
+    case("TransformerBlock", lambda q, **m: nn.TransformerBlock(4, 2, queue=q, **m), (2, 3, 4), whole=False),
+    case(
+        "attention",
+        lambda q, **m: lambda *args: F.scaled_dot_product_attention(*args),
+        (2, 1, 3, 2),
+        (1, 2, 4, 2),
+        (4, 5),
+    ),
+    case(
+        "causal attention",
+        lambda q, **m: lambda *args: F.scaled_dot_product_attention(*args, causal=True),
+        (3, 2),
+        (3, 2),
+        (3, 4),
+    ),
 ]
 
 
@@ -66,7 +84,7 @@ def test_the_gradient_is_that_of_central_differences(make, shapes, whole, exact)
     def load(arrays):
         for p, array in zip(params, arrays):
             p.write(array)
-        return [Tensor.from_host(exact.queue, x, "float64") for x in arrays[len(params):]]
+        return [Tensor.from_host(exact.queue, x, "float64") for x in arrays[len(params) :]]
 
     def forward(*arrays):
         with ag.no_grad():
@@ -119,8 +137,7 @@ def test_layer_norm_makes_rows_alike(device):
     x = np.random.default_rng(0).normal(3, 2, size=(4, 5)).astype(np.float32)
     layer = nn.LayerNorm(5, eps=0.5, queue=device.queue)
     centred = x - x.mean(-1, keepdims=True)
-    assert close(layer(put(device, x)).to_host(),
-                 centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 0.5))
+    assert close(layer(put(device, x)).to_host(), centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 0.5))
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -158,9 +175,13 @@ def test_a_linear_and_its_activation_are_one_launch(device):
     layer, slope = nn.Linear(device.queue, 6, 3), nn.LeakyReLU(-1.0)  # −1: |z|
     z = x @ layer.weight.to_host()
     for layers, expected, launches in [
-            ((layer, slope), np.abs(z), 1), ((layer, slope, slope), np.abs(z), 2),
-            ((layer, Twice()), 2 * np.maximum(z, 0), 3), ((layer, ag.relu), np.maximum(z, 0), 2),
-            ((slope, layer), np.abs(x) @ layer.weight.to_host(), 2), ((layer,), z, 1)]:
+        ((layer, slope), np.abs(z), 1),
+        ((layer, slope, slope), np.abs(z), 2),
+        ((layer, Twice()), 2 * np.maximum(z, 0), 3),
+        ((layer, ag.relu), np.maximum(z, 0), 2),
+        ((slope, layer), np.abs(x) @ layer.weight.to_host(), 2),
+        ((layer,), z, 1),
+    ]:
         there = put(device, x)
         with device.watch() as launched:
             out = nn.Sequential(*layers)(there)
@@ -195,8 +216,13 @@ class Shared(nn.Module):
 def test_parameters_are_found_wherever_they_are_and_once(device):
     model = Shared(device.queue)
     assert [name for name, _ in model.named_parameters()] == [
-        "scale", "blocks.0.weight", "blocks.0.bias", "blocks.1.1.weight", "blocks.1.1.bias",
-        "heads.a.weight"]
+        "scale",
+        "blocks.0.weight",
+        "blocks.0.bias",
+        "blocks.1.1.weight",
+        "blocks.1.1.bias",
+        "heads.a.weight",
+    ]
     assert [p.shape for p in model.parameters()] == [(), (2, 2), (2,), (2, 3), (3,), (2, 1)]
     assert len(model.modules()) == 5 and model.modules()[0] is model
 
@@ -243,8 +269,11 @@ def test_a_state_that_does_not_fit_changes_nothing(device):
 
 def test_the_same_seed_makes_the_same_layers(device):
     def make(**more):
-        return [nn.Linear(device.queue, 3, 4, **more), nn.Embedding(3, 2, device.queue, **more),
-                nn.MultiheadAttention(4, 2, queue=device.queue, **more)]
+        return [
+            nn.Linear(device.queue, 3, 4, **more),
+            nn.Embedding(3, 2, device.queue, **more),
+            nn.MultiheadAttention(4, 2, queue=device.queue, **more),
+        ]
 
     def weights(layers):
         return [p.to_host() for layer in layers for p in layer.parameters() if p.ndim == 2]
@@ -278,8 +307,7 @@ def test_what_parameters_are_at_first(device):
 
 
 def test_layers_of_nobodys_queue_lie_on_the_default_device():
-    layers = [nn.Linear(None, 2, 3), nn.LayerNorm(2), nn.Embedding(2, 2),
-              nn.MultiheadAttention(2, 1)]
+    layers = [nn.Linear(None, 2, 3), nn.LayerNorm(2), nn.Embedding(2, 2), nn.MultiheadAttention(2, 1)]
     default = nn.Linear(None, 2, 3).weight.queue
     assert all(p.queue == default for layer in layers for p in layer.parameters())
 
@@ -287,29 +315,35 @@ def test_layers_of_nobodys_queue_lie_on_the_default_device():
 # -- errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make, error, words", [
-    (lambda q: nn.Linear(784, 128), TypeError,
-     r"Linear\(queue, in_features, out_features\): the queue is 784"),
-    (lambda q: nn.Linear(q, 784), ValueError, "out_features is a whole number from 1 on, not None"),
-    (lambda q: nn.Linear(q, 3, 2.5), ValueError, "out_features is a whole number from 1 on, not 2"),
-    (lambda q: nn.Linear(q, 3, 2)(np.zeros((4, 2))), ValueError,
-     r"Linear\(3, 2\) takes a tensor of shape \(…, 3\), not \(4, 2\)"),
-    (lambda q: nn.Linear(q, 3, 2)(np.zeros(())), ValueError, r"\(…, 3\), not \(\)"),
-    (lambda q: nn.LayerNorm(4, queue=q)(Tensor.full(q, (2, 3), 1)), ValueError,
-     r"LayerNorm\(4\) takes a tensor of shape \(…, 4\), not \(2, 3\)"),
-    (lambda q: nn.LayerNorm((2, 3), queue=q), ValueError, r"one length, not \(2, 3\)"),
-    (lambda q: nn.LayerNorm(0, queue=q), ValueError, "whole number from 1 on, not 0"),
-    (lambda q: nn.Embedding(3, 0, q), ValueError, "embedding_dim is a whole number"),
-    (lambda q: nn.Embedding(3, 2, q)([3]), ValueError, "3"),
-    (lambda q: nn.Sequential([nn.ReLU()]), TypeError,
-     r"layers, not a list; write Sequential\(\*layers\)"),
-    (lambda q: nn.Sequential(nn.ReLU), TypeError, r"class of layers: write ReLU\(\)"),
-    (lambda q: nn.ReLU(Tensor.full(q, (2,), 1)), TypeError, r"write ReLU\(\)\(x\)"),
-    (lambda q: nn.LeakyReLU(slope=1), TypeError, "takes no slope"),
-    (lambda q: nn.Module()(1), NotImplementedError, "Module has no forward"),
-    (lambda q: nn.init.xavier_uniform(Tensor.full(q, (3,), 0)), ValueError,
-     r"shape \(in, out\), not \(3,\)"),
-])
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda q: nn.Linear(784, 128), TypeError, r"Linear\(queue, in_features, out_features\): the queue is 784"),
+        (lambda q: nn.Linear(q, 784), ValueError, "out_features is a whole number from 1 on, not None"),
+        (lambda q: nn.Linear(q, 3, 2.5), ValueError, "out_features is a whole number from 1 on, not 2"),
+        (
+            lambda q: nn.Linear(q, 3, 2)(np.zeros((4, 2))),
+            ValueError,
+            r"Linear\(3, 2\) takes a tensor of shape \(…, 3\), not \(4, 2\)",
+        ),
+        (lambda q: nn.Linear(q, 3, 2)(np.zeros(())), ValueError, r"\(…, 3\), not \(\)"),
+        (
+            lambda q: nn.LayerNorm(4, queue=q)(Tensor.full(q, (2, 3), 1)),
+            ValueError,
+            r"LayerNorm\(4\) takes a tensor of shape \(…, 4\), not \(2, 3\)",
+        ),
+        (lambda q: nn.LayerNorm((2, 3), queue=q), ValueError, r"one length, not \(2, 3\)"),
+        (lambda q: nn.LayerNorm(0, queue=q), ValueError, "whole number from 1 on, not 0"),
+        (lambda q: nn.Embedding(3, 0, q), ValueError, "embedding_dim is a whole number"),
+        (lambda q: nn.Embedding(3, 2, q)([3]), ValueError, "3"),
+        (lambda q: nn.Sequential([nn.ReLU()]), TypeError, r"layers, not a list; write Sequential\(\*layers\)"),
+        (lambda q: nn.Sequential(nn.ReLU), TypeError, r"class of layers: write ReLU\(\)"),
+        (lambda q: nn.ReLU(Tensor.full(q, (2,), 1)), TypeError, r"write ReLU\(\)\(x\)"),
+        (lambda q: nn.LeakyReLU(slope=1), TypeError, "takes no slope"),
+        (lambda q: nn.Module()(1), NotImplementedError, "Module has no forward"),
+        (lambda q: nn.init.xavier_uniform(Tensor.full(q, (3,), 0)), ValueError, r"shape \(in, out\), not \(3,\)"),
+    ],
+)
 def test_errors(make, error, words, device):
     with pytest.raises(error, match=words):
         make(device.queue)

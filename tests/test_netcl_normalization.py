@@ -34,22 +34,38 @@ def layer_norm(x, gamma=1.0, beta=0.0, eps=1e-5):
     return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps) * gamma + beta
 
 
-PAIRS = {"softmax": (ag.softmax, softmax), "log_softmax": (ag.log_softmax, log_softmax),
-         "logsumexp": (ag.logsumexp, logsumexp), "layer_norm": (ag.layer_norm, layer_norm)}
+PAIRS = {
+    "softmax": (ag.softmax, softmax),
+    "log_softmax": (ag.log_softmax, log_softmax),
+    "logsumexp": (ag.logsumexp, logsumexp),
+    "layer_norm": (ag.layer_norm, layer_norm),
+}
 EVERY = pytest.mark.parametrize("ours, numpys", PAIRS.values(), ids=PAIRS)
 SOFT = pytest.mark.parametrize("ours, numpys", [PAIRS[name] for name in list(PAIRS)[:3]], ids=list(PAIRS)[:3])
 
 CASES = {  # ours, NumPy's, shapes
-    **{f"{name} {shape}": (*pair, [shape]) for name, pair in PAIRS.items()
-       for shape in [(5,), (3, 4), (2, 3, 17), (4, 1)]},
-    **{f"{name} axis {axis}": (partial(PAIRS[name][0], axis=axis), partial(PAIRS[name][1], axis=axis), [(2, 3, 4)])
-       for name in list(PAIRS)[:3] for axis in (0, 1, -2)},
-    "logsumexp keepdims": (partial(ag.logsumexp, axis=1, keepdims=True),
-                           partial(logsumexp, axis=1, keepdims=True), [(2, 3, 4)]),
+    **{
+        f"{name} {shape}": (*pair, [shape])
+        for name, pair in PAIRS.items()
+        for shape in [(5,), (3, 4), (2, 3, 17), (4, 1)]
+    },
+    **{
+        f"{name} axis {axis}": (partial(PAIRS[name][0], axis=axis), partial(PAIRS[name][1], axis=axis), [(2, 3, 4)])
+        for name in list(PAIRS)[:3]
+        for axis in (0, 1, -2)
+    },
+    "logsumexp keepdims": (
+        partial(ag.logsumexp, axis=1, keepdims=True),
+        partial(logsumexp, axis=1, keepdims=True),
+        [(2, 3, 4)],
+    ),
     "layer_norm gamma": (ag.layer_norm, layer_norm, [(3, 4), (4,)]),
     "layer_norm gamma beta": (ag.layer_norm, layer_norm, [(2, 3, 5), (5,), (5,)]),
-    "layer_norm beta": (lambda x, beta: ag.layer_norm(x, beta=beta), lambda x, beta: layer_norm(x, beta=beta),
-                        [(3, 4), (4,)]),
+    "layer_norm beta": (
+        lambda x, beta: ag.layer_norm(x, beta=beta),
+        lambda x, beta: layer_norm(x, beta=beta),
+        [(3, 4), (4,)],
+    ),
     "layer_norm of one row": (ag.layer_norm, layer_norm, [(5,), (5,), (5,)]),
     "layer_norm eps": (partial(ag.layer_norm, eps=0.3), partial(layer_norm, eps=0.3), [(3, 4)]),
 }
@@ -68,8 +84,9 @@ def test_gradients_under_a_random_upstream(ours, numpys, shapes, exact):
     assert report, str(report)
 
 
-@pytest.mark.parametrize("name", ["softmax (2, 3, 17)", "log_softmax (3, 4)", "logsumexp axis 1",
-                                  "layer_norm gamma beta"])
+@pytest.mark.parametrize(
+    "name", ["softmax (2, 3, 17)", "log_softmax (3, 4)", "logsumexp axis 1", "layer_norm gamma beta"]
+)
 def test_a_wrong_gradient_is_noticed(name, exact):
     """The test of the tester: off by a factor or a sign, gone, or along the wrong way."""
     ours, numpys, shapes = CASES[name]
@@ -92,20 +109,27 @@ WRONG = {  # name of the record: what its inputs and steps are made into
         dict(outputs=("rstd * (g * gamma - a)", "g * (x - mean) * rstd")),
         dict(outputs=("rstd * (g - a - (x - mean) * rstd * b)", "g * (x - mean) * rstd")),
         dict(outputs=("g * gamma - a - (x - mean) * rstd * b", "g * (x - mean) * rstd")),
-        dict(steps=(("a", "sum", "g * gamma"), ("b", "mean", "g * gamma * (x - mean) * rstd")))],
+        dict(steps=(("a", "sum", "g * gamma"), ("b", "mean", "g * gamma * (x - mean) * rstd"))),
+    ],
 }
 
 
-@pytest.mark.parametrize("name, change", [(name, change) for name, changes in WRONG.items() for change in changes],
-                         ids=lambda each: each if isinstance(each, str) else "")
+@pytest.mark.parametrize(
+    "name, change",
+    [(name, change) for name, changes in WRONG.items() for change in changes],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
 def test_a_wrong_rule_is_noticed(name, change, exact, monkeypatch):
     """A term left out, a sum for a mean, the upstream gradient ignored."""
     right = getattr(normalization, name)
     fields = {field: getattr(right, field) for field in ("name", "inputs", "steps", "outputs")}
     monkeypatch.setattr(normalization, name, RowFormula(**fields | change))
-    ours, numpys, shapes = {"SOFTMAX_BACKWARD": CASES["softmax (3, 4)"], "LOGSUMEXP_BACKWARD": CASES["logsumexp (3, 4)"],
-                            "LOG_SOFTMAX_BACKWARD": CASES["log_softmax (3, 4)"],
-                            "LAYER_NORM_BACKWARD": CASES["layer_norm gamma"]}[name]
+    ours, numpys, shapes = {
+        "SOFTMAX_BACKWARD": CASES["softmax (3, 4)"],
+        "LOGSUMEXP_BACKWARD": CASES["logsumexp (3, 4)"],
+        "LOG_SOFTMAX_BACKWARD": CASES["log_softmax (3, 4)"],
+        "LAYER_NORM_BACKWARD": CASES["layer_norm gamma"],
+    }[name]
     assert not check(exact, ours, numpys, random(shapes)).inputs[0].ok
 
 

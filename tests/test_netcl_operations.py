@@ -23,14 +23,16 @@ from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 
 def some(which):
     """For a test of each operation that is `which`."""
-    return pytest.mark.parametrize("operation", [pytest.param(each, id=each.name)
-                                                 for each in OPERATIONS if which(each)])
+    return pytest.mark.parametrize(
+        "operation", [pytest.param(each, id=each.name) for each in OPERATIONS if which(each)]
+    )
 
 
 EVERY, SMOOTH = some(lambda each: True), some(lambda each: each.slopes)
-SHAPES = pytest.mark.parametrize("operation, shapes", [
-    pytest.param(each, shapes, id=f"{each.name} {shapes}")
-    for each in OPERATIONS for shapes in each.shapes])
+SHAPES = pytest.mark.parametrize(
+    "operation, shapes",
+    [pytest.param(each, shapes, id=f"{each.name} {shapes}") for each in OPERATIONS for shapes in each.shapes],
+)
 
 
 @pytest.fixture
@@ -79,14 +81,12 @@ def known(operation, shapes):
 def right(gradients, slopes, dtype):
     """Whether all gradients are those of the reference; differences are good for nine digits."""
     size = 300 if dtype == "float32" else 1e10
-    return all(close(gradient, slope, dtype, size)
-               for gradient, slope in zip(gradients, slopes, strict=True))
+    return all(close(gradient, slope, dtype, size) for gradient, slope in zip(gradients, slopes, strict=True))
 
 
 def check(operation, shapes, dtype, device):
     inputs, value, upstream, slopes = known(operation, shapes)
-    out, gradients = results(operation, device, [x.astype(dtype) for x in inputs],
-                             upstream.astype(dtype))
+    out, gradients = results(operation, device, [x.astype(dtype) for x in inputs], upstream.astype(dtype))
     narrow = "float32" if operation.export == "cast" else dtype
     assert out.dtype == narrow and close(out, value, narrow, 100)
     assert right(gradients, slopes, narrow)
@@ -113,8 +113,10 @@ def test_the_taylor_remainder_falls_with_the_square(operation, exact):
     if operation.export == "cast":
         return  # it is coarse in float64
     report = taylor_check(
-        host(operation), lambda upstream, *arrays: results(operation, exact, arrays, upstream)[1],
-        operation.inputs(operation.case()))
+        host(operation),
+        lambda upstream, *arrays: results(operation, exact, arrays, upstream)[1],
+        operation.inputs(operation.case()),
+    )
     assert report, str(report)
 
 
@@ -191,22 +193,30 @@ def every_axis_turned(part):
     return Part(part, (slice(None, None, -1),) * part.ndim).take(part)
 
 
-WRONG = {"a factor": lambda part: part * 2.001, "the sign": lambda part: -part,
-         "nothing": lambda part: part * 0.0, "an axis": every_axis_turned}
+WRONG = {
+    "a factor": lambda part: part * 2.001,
+    "the sign": lambda part: -part,
+    "nothing": lambda part: part * 0.0,
+    "an axis": every_axis_turned,
+}
 
 
 def wrong_rules(rule, parents):
     """(how, a rule that is wrong in one thing), for each parent of a node, and with two swapped."""
     for how, fault in WRONG.items():
         for k in [k for k, parent in enumerate(parents) if parent.requires_grad]:
+
             def wrong(grad, fault=fault, k=k):
                 return [fault(part) if n == k else part for n, part in enumerate(rule(grad))]
+
             yield how, wrong
     if len(parents) > 1:
+
         def swapped(grad):
             parts = list(rule(grad))
             same = None not in parts[:2] and parts[0].shape == parts[1].shape
             return [parts[1], parts[0], *parts[2:]] if same else parts
+
         yield "a parent", swapped
 
 

@@ -26,9 +26,11 @@ def test_ties_of_an_extreme_share_the_gradient(device):
     assert close(x.grad.to_host(), [[0.5, 0, 0.5], [1 / 3, 1 / 3, 1 / 3]])
 
 
-@pytest.mark.parametrize("operation", [ag.sum, ag.mean, lambda x: ag.sum(x, axis=0),
-                                       lambda x: ag.sum(ag.mean(x, axis=1, keepdims=True))],
-                         ids=["sum", "mean", "sum 0", "mean 1"])
+@pytest.mark.parametrize(
+    "operation",
+    [ag.sum, ag.mean, lambda x: ag.sum(x, axis=0), lambda x: ag.sum(ag.mean(x, axis=1, keepdims=True))],
+    ids=["sum", "mean", "sum 0", "mean 1"],
+)
 def test_memory_that_holds_nan_does_not_reach_a_gradient(operation, device):
     """netcl makes zeros as 0 × whatever the memory held, and its gradients of sum and mean are
     NaN.
@@ -75,9 +77,25 @@ def test_a_cast_gives_its_gradient_back(exact):
 def test_operators_on_either_side(device):
     a = np.array([1.0, 2.0, -3.0], np.float32)
     x = ag.tensor(put(device, a))
-    pairs = [(2 + x, 2 + a), (x - 2, a - 2), (2 - x, 2 - a), (2 * x, 2 * a), (x / 2, a / 2), (2 / x, 2 / a),
-             (-x, -a), (x ** 2, a ** 2), (2 ** x, 2 ** a), (x < 1, a < 1), (x <= 1, a <= 1), (x > 1, a > 1),
-             (x >= 1, a >= 1), (np.float64(3) * x, 3 * a), (a * x, a * a), (x @ x, a @ a), (a @ x, a @ a)]
+    pairs = [
+        (2 + x, 2 + a),
+        (x - 2, a - 2),
+        (2 - x, 2 - a),
+        (2 * x, 2 * a),
+        (x / 2, a / 2),
+        (2 / x, 2 / a),
+        (-x, -a),
+        (x**2, a**2),
+        (2**x, 2**a),
+        (x < 1, a < 1),
+        (x <= 1, a <= 1),
+        (x > 1, a > 1),
+        (x >= 1, a >= 1),
+        (np.float64(3) * x, 3 * a),
+        (a * x, a * a),
+        (x @ x, a @ a),
+        (a @ x, a @ a),
+    ]
     for number, (got, expected) in enumerate(pairs):
         assert close(got.to_host(), expected), number
     for got, expected in [(x.value * x, a * a), (x.value - x * 2, -a), (x.value @ x, a @ a)]:
@@ -101,9 +119,12 @@ def test_tensors_parameters_and_arrays_are_taken_as_they_are(device):
 
 
 def test_your_own_primitive_is_an_operation(device):
-    register_primitive("my_product", lambda args, attrs: f"({args[1]} * sin({args[0]}))",
-                       lambda args, g, attrs, out: [f"({g} * {args[1]} * cos({args[0]}))",
-                                                    f"({g} * sin({args[0]}))"], arity=2)
+    register_primitive(
+        "my_product",
+        lambda args, attrs: f"({args[1]} * sin({args[0]}))",
+        lambda args, g, attrs, out: [f"({g} * {args[1]} * cos({args[0]}))", f"({g} * sin({args[0]}))"],
+        arity=2,
+    )
     try:
         a, b = numbers(np.random.default_rng(0), (2, 4, 5), dtype=np.float32)
         x, y = (ag.tensor(each, requires_grad=True) for each in put(device, a, b))

@@ -1,5 +1,4 @@
-"""Optimizers of engine 3 against engine 2's, whose formulas have tests of their own, and PyTorch's.
-"""
+"""Optimizers of engine 3 against engine 2's, whose formulas have tests of their own, and PyTorch's."""
 
 import numpy as np
 import pytest
@@ -28,18 +27,28 @@ class RMSProp(engine2.optim.Optimizer):
 
 
 CASES = [
-    ("SGD", {}), ("SGD", {"weight_decay": 0.1}), ("SGD", {"momentum": 0.9}),
+    ("SGD", {}),
+    ("SGD", {"weight_decay": 0.1}),
+    ("SGD", {"momentum": 0.9}),
     ("SGD", {"momentum": 0.8, "nesterov": True, "weight_decay": 0.2}),
-    ("Momentum", {}), ("Momentum", {"nesterov": True, "momentum": 0.5}),
-    ("Adam", {}), ("Adam", {"betas": (0.7, 0.9), "eps": 1e-2, "weight_decay": 0.1}),
-    ("AdamW", {}), ("AdamW", {"weight_decay": 0.5, "betas": (0.5, 0.99)}),
-    ("RMSProp", {}), ("RMSProp", {"alpha": 0.8, "eps": 1e-2, "weight_decay": 0.1}),
+    ("Momentum", {}),
+    ("Momentum", {"nesterov": True, "momentum": 0.5}),
+    ("Adam", {}),
+    ("Adam", {"betas": (0.7, 0.9), "eps": 1e-2, "weight_decay": 0.1}),
+    ("AdamW", {}),
+    ("AdamW", {"weight_decay": 0.5, "betas": (0.5, 0.99)}),
+    ("RMSProp", {}),
+    ("RMSProp", {"alpha": 0.8, "eps": 1e-2, "weight_decay": 0.1}),
     ("RMSProp", {"momentum": 0.9}),
 ]
 EVERY = pytest.mark.parametrize("name, settings", CASES, ids=str)
-TWINS = {"SGD": engine2.SGD, "Adam": engine2.Adam, "AdamW": engine2.AdamW, "RMSProp": RMSProp,
-         "Momentum": lambda params, lr, momentum=0.9, **more:
-             engine2.SGD(params, lr, momentum, **more)}
+TWINS = {
+    "SGD": engine2.SGD,
+    "Adam": engine2.Adam,
+    "AdamW": engine2.AdamW,
+    "RMSProp": RMSProp,
+    "Momentum": lambda params, lr, momentum=0.9, **more: engine2.SGD(params, lr, momentum, **more),
+}
 
 
 def starts(dtype="float32", shapes=SHAPES):
@@ -108,11 +117,13 @@ def test_a_formula_that_is_two_percent_off_is_noticed(name, settings):
     kind, start = getattr(optim, name), starts(shapes=[(7,)])
     expected = run_engine2(name, settings, shapes=[(7,)])
     for wrong in range(len(kind(parameters(device, start), **settings)._update.expressions)):
+
         class Mutant(kind):
             def update(self, *args, **names):
                 new = super().update(*args, **names)
                 new[wrong] = f"(0.98 * ({new[wrong]}))"
                 return new
+
         Mutant.__name__ = f"{name}_{wrong}"
         assert not agree(Mutant(parameters(device, start), 0.1, **settings), expected)
 
@@ -124,8 +135,10 @@ def test_ten_steps_as_in_pytorch(name, dtype):
     device = next(each for each in devices().values() if not isinstance(each, str))
     if not device.has(np.dtype(dtype)):
         pytest.skip(f"{device.found.name} has no {dtype}")
-    twins = {"RMSProp": torch.optim.RMSprop,
-             "Momentum": lambda p, lr, **more: torch.optim.SGD(p, lr, **{"momentum": 0.9} | more)}
+    twins = {
+        "RMSProp": torch.optim.RMSprop,
+        "Momentum": lambda p, lr, **more: torch.optim.SGD(p, lr, **{"momentum": 0.9} | more),
+    }
     for settings in [settings for each, settings in CASES if each == name]:
         params = [torch.tensor(array, requires_grad=True) for array in starts(dtype)]
         twin = twins.get(name) or getattr(torch.optim, name)
@@ -229,8 +242,9 @@ def test_a_state_that_is_saved_and_loaded_goes_on(name, settings, device):
     assert agree(first, expected[:4])
     saved = first.state_dict()
     assert all(isinstance(array, np.ndarray) for array in saved.values())
-    second = getattr(optim, name)([Parameter.from_host(device.queue, p.to_host())
-                                   for p in first.params], 0.7, **settings)
+    second = getattr(optim, name)(
+        [Parameter.from_host(device.queue, p.to_host()) for p in first.params], 0.7, **settings
+    )
     second.load_state_dict(saved)
     assert second.lr == 0.1
     for step in range(4, 10):
@@ -287,22 +301,25 @@ def test_clipping_of_one_of_none_and_of_both_dtypes(exact):
 # -- errors ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make, error, words", [
-    (lambda p: optim.SGD([], 0.1), ValueError, "needs parameters"),
-    (lambda p: optim.SGD([[1.0, 2.0]], 0.1), TypeError, "Parameters, not a list"),
-    (lambda p: optim.SGD([Tensor.full(p.queue, (2,), 0)]), ValueError, "requires no gradient"),
-    (lambda p: optim.SGD([p, p]), ValueError, "each parameter once"),
-    (lambda p: optim.SGD([p], -0.1), ValueError, "lr is at least 0"),
-    (lambda p: optim.SGD([p], float("nan")), ValueError, "lr is"),
-    (lambda p: setattr(optim.SGD(p), "lr", -1), ValueError, "lr is"),
-    (lambda p: setattr(optim.SGD(p), "momentum", 0.5), AttributeError, "momentum"),
-    (lambda p: optim.SGD(p, nesterov=True), ValueError, "nesterov needs a momentum"),
-    (lambda p: optim.SGD(p, momentum=-0.5), ValueError, "momentum is at least 0"),
-    (lambda p: optim.Adam(p, betas=(0.9, 1.0)), ValueError, "beta is at least 0 and less than 1"),
-    (lambda p: optim.AdamW(p, weight_decay=-1), ValueError, "weight_decay is at least"),
-    (lambda p: optim.RMSProp(p, alpha=2), ValueError, "alpha is at least"),
-    (lambda p: optim.clip_grad_norm_(p, -1), ValueError, "max_norm is at least"),
-])
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (lambda p: optim.SGD([], 0.1), ValueError, "needs parameters"),
+        (lambda p: optim.SGD([[1.0, 2.0]], 0.1), TypeError, "Parameters, not a list"),
+        (lambda p: optim.SGD([Tensor.full(p.queue, (2,), 0)]), ValueError, "requires no gradient"),
+        (lambda p: optim.SGD([p, p]), ValueError, "each parameter once"),
+        (lambda p: optim.SGD([p], -0.1), ValueError, "lr is at least 0"),
+        (lambda p: optim.SGD([p], float("nan")), ValueError, "lr is"),
+        (lambda p: setattr(optim.SGD(p), "lr", -1), ValueError, "lr is"),
+        (lambda p: setattr(optim.SGD(p), "momentum", 0.5), AttributeError, "momentum"),
+        (lambda p: optim.SGD(p, nesterov=True), ValueError, "nesterov needs a momentum"),
+        (lambda p: optim.SGD(p, momentum=-0.5), ValueError, "momentum is at least 0"),
+        (lambda p: optim.Adam(p, betas=(0.9, 1.0)), ValueError, "beta is at least 0 and less than 1"),
+        (lambda p: optim.AdamW(p, weight_decay=-1), ValueError, "weight_decay is at least"),
+        (lambda p: optim.RMSProp(p, alpha=2), ValueError, "alpha is at least"),
+        (lambda p: optim.clip_grad_norm_(p, -1), ValueError, "max_norm is at least"),
+    ],
+)
 def test_errors(make, error, words, device):
     with pytest.raises(error, match=words):
         make(Parameter.full(device.queue, (2,), 1))
@@ -319,5 +336,6 @@ def test_a_gradient_of_another_shape_or_kind(device):
 
 def test_an_optimizer_shows_itself(device):
     p = Parameter.full(device.queue, (2,), 1)
-    assert repr(optim.RMSProp(p)) == ("RMSProp(1 parameters, lr=0.001, alpha=0.99, eps=1e-08, "
-                                      "weight_decay=0.0, momentum=0.0)")
+    assert repr(optim.RMSProp(p)) == (
+        "RMSProp(1 parameters, lr=0.001, alpha=0.99, eps=1e-08, weight_decay=0.0, momentum=0.0)"
+    )

@@ -9,8 +9,7 @@ from netcl_devices import close, device, exact, numbers, put  # noqa: F401 (fixt
 from tinygrad_cl.gradcheck import gradcheck
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills PRIMITIVES)
 from tinygrad_cl.netcl.ops.elementwise import compute, compute_all
-from tinygrad_cl.netcl.ops.primitives import (PRIMITIVES, Formula, Primitive, c_number, get_primitive,
-                                              register_primitive)
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, Formula, Primitive, c_number, get_primitive, register_primitive
 
 BUILT_IN = list(PRIMITIVES.values())
 EVERY = pytest.mark.parametrize("primitive", BUILT_IN, ids=lambda primitive: primitive.name)
@@ -63,7 +62,9 @@ def test_odd_numbers_and_ties_give_what_numpy_gives(primitive, device):
         expected = primitive.reference(*[array.astype(np.float64) for array in arrays], **primitive.attrs)
         expected = np.asarray(expected).astype(np.float32)
     got = value(primitive, device, arrays)
-    known = np.isfinite(arrays[0]) if primitive.name in ("swish", "gelu") else np.full(got.shape, True)  # x · σ(x) at −∞
+    known = (
+        np.isfinite(arrays[0]) if primitive.name in ("swish", "gelu") else np.full(got.shape, True)
+    )  # x · σ(x) at −∞
     assert close(got[known], expected[known], "float32")
 
 
@@ -76,11 +77,12 @@ def check_gradients(primitive, device, fault=None):
     fixed = [np.array([[0.0, 1, 0], [1, 1, 0]])] if primitive.name == "where" else []  # no slope
 
     def differentiate(upstream, *inputs):
-        found = gradients(primitive, device, upstream, [*fixed, *inputs])[len(fixed):]
+        found = gradients(primitive, device, upstream, [*fixed, *inputs])[len(fixed) :]
         return [fault(each) if fault else each for each in found]
 
-    return gradcheck(lambda *inputs: primitive.reference(*fixed, *inputs, **primitive.attrs),
-                     differentiate, arrays[len(fixed):])
+    return gradcheck(
+        lambda *inputs: primitive.reference(*fixed, *inputs, **primitive.attrs), differentiate, arrays[len(fixed) :]
+    )
 
 
 @SMOOTH
@@ -97,21 +99,41 @@ def test_a_wrong_gradient_is_noticed(primitive, exact):
         assert not any(worst.ok for worst in check_gradients(primitive, exact, fault).inputs)
 
 
-@pytest.mark.parametrize("name, at, slope", [
-    ("relu", 0.0, 0.0), ("leaky_relu", 0.0, 0.01), ("abs", 0.0, 0.0), ("clamp", 0.0, 1.0),
-    ("swish", 0.5, 0.7399612), ("softplus", 200.0, 1.0), ("softplus", -200.0, 0.0), ("sigmoid", -200.0, 0.0),
-    ("tanh", 200.0, 0.0), ("square", 0.0, 0.0), ("gelu", 50.0, 1.0), ("gelu", -50.0, 0.0), ("swish", -200.0, 0.0),
-])
+@pytest.mark.parametrize(
+    "name, at, slope",
+    [
+        ("relu", 0.0, 0.0),
+        ("leaky_relu", 0.0, 0.01),
+        ("abs", 0.0, 0.0),
+        ("clamp", 0.0, 1.0),
+        ("swish", 0.5, 0.7399612),
+        ("softplus", 200.0, 1.0),
+        ("softplus", -200.0, 0.0),
+        ("sigmoid", -200.0, 0.0),
+        ("tanh", 200.0, 0.0),
+        ("square", 0.0, 0.0),
+        ("gelu", 50.0, 1.0),
+        ("gelu", -50.0, 0.0),
+        ("swish", -200.0, 0.0),
+    ],
+)
 def test_slopes_at_kinks_and_far_out(name, at, slope, device):
     """netcl's swish has the slope 0.811 at 0.5."""
     one = np.ones(1, np.float32)
     assert close(gradients(get_primitive(name), device, one, [at * one])[0], slope * one)
 
 
-@pytest.mark.parametrize("name, inputs, slopes", [
-    ("maximum", (2, 2), (0.5, 0.5)), ("minimum", (2, 2), (0.5, 0.5)),
-    ("pow", (0, 2), (0, 0)), ("pow", (0, 1), (1, 0)), ("pow", (0, 0), (0, 0)), ("pow", (3, 0), (0, np.log(3))),
-])
+@pytest.mark.parametrize(
+    "name, inputs, slopes",
+    [
+        ("maximum", (2, 2), (0.5, 0.5)),
+        ("minimum", (2, 2), (0.5, 0.5)),
+        ("pow", (0, 2), (0, 0)),
+        ("pow", (0, 1), (1, 0)),
+        ("pow", (0, 0), (0, 0)),
+        ("pow", (3, 0), (0, np.log(3))),
+    ],
+)
 def test_slopes_at_ties_and_at_zero(name, inputs, slopes, device):
     one = np.ones(1, np.float32)
     got = gradients(get_primitive(name), device, one, [x * one for x in inputs])

@@ -26,8 +26,7 @@ def test_every_command_is_seen_in_order_with_its_times(device):
         compute_into(x, TWICE, (x,))
         x.to_host()
     compute_into(x, TWICE, (x,))
-    assert [each.name for each in p.records] == [
-        "elementwise_kernel", "fill", "write", "elementwise_kernel", "read"]
+    assert [each.name for each in p.records] == ["elementwise_kernel", "fill", "write", "elementwise_kernel", "read"]
     assert p.records[0].queued == 0
     for record in p.records:
         assert 0 <= record.queued <= record.start <= record.end
@@ -35,8 +34,10 @@ def test_every_command_is_seen_in_order_with_its_times(device):
         assert 4000 <= record.nbytes < 1.1 * (4000 + SLACK)
     assert all(first.end <= second.start for first, second in zip(p.records, p.records[1:]))
     assert 0 < p.busy < p.wall
-    assert p.timeline()[3] == ("elementwise_kernel", *[getattr(p.records[3], name) for name in
-                                                       ("queued", "start", "end")])
+    assert p.timeline()[3] == (
+        "elementwise_kernel",
+        *[getattr(p.records[3], name) for name in ("queued", "start", "end")],
+    )
 
 
 def test_totals_add_up_the_longest_first(device):
@@ -64,8 +65,7 @@ def test_the_table_is_text_with_a_line_for_each_name(device):
         device.fill(x.buffer, np.float32(0), 8)
     *rows, last = p.table().splitlines()
     head, cells = rows[0].split("  "), {row.split()[0]: row.split() for row in rows[1:]}
-    assert [word for word in map(str.strip, head) if word] == [
-        "count", "total µs", "share", "µs each", "MB each"]
+    assert [word for word in map(str.strip, head) if word] == ["count", "total µs", "share", "µs each", "MB each"]
     assert set(cells) == {"elementwise_kernel", "fill"} and len({len(row) for row in rows}) == 1
     name, count, total, share, each, size = cells["elementwise_kernel"]
     assert count == "12" and 0.2 <= float(size) < 0.25

@@ -14,17 +14,27 @@ from tinygrad_cl.netcl.ops.random import PHILOX, Generator, vectors
 
 def test_philox_gives_its_known_answers(device):
     """The vectors that its authors publish, `kat_vectors` of Random123."""
-    known = [([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
-             ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
-             ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0],
-              [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1])]
+    known = [
+        ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+        ([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+        (
+            [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344],
+            [0xA4093822, 0x299F31D0],
+            [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1],
+        ),
+    ]
     for lanes in (1, 4):
-        text = "#define T float\n" + vectors("float32", lanes) + PHILOX + """
+        text = (
+            "#define T float\n"
+            + vectors("float32", lanes)
+            + PHILOX
+            + """
 __kernel void answer(__global uint *out, const uint4 x, const uint2 key) {
     U words[4] = {(U)(x.x), (U)(x.y), (U)(x.z), (U)(x.w)};
     philox(words, key);
     for (int j = 0; j < 4; j++) out[j] = ((uint *)&words[j])[0];
 }"""
+        )
         kernel = cl.Kernel(build(device.context, text, ()), "answer")
         for counter, key, answer in known:
             out = cl.Buffer(device.context, cl.mem_flags.READ_WRITE, 16)

@@ -88,8 +88,9 @@ def another_result(device):
     return step, lambda: w.to_host()[0], "it returned 2 and then 3"
 
 
-@pytest.mark.parametrize("made", [unzeroed, replaced, number_that_changes, another_kernel,
-                                  another_operation, more_and_more, another_result])
+@pytest.mark.parametrize(
+    "made", [unzeroed, replaced, number_that_changes, another_kernel, another_operation, more_and_more, another_result]
+)
 def test_calls_that_differ_are_refused_at_the_third(device, made):
     step, number, word = made(device)
     other, expected, _ = made(device)
@@ -152,8 +153,7 @@ def test_the_host_is_left_out(device, name):
 
 def test_a_kernel_of_any_name_can_be_recorded(device):
     x = Tensor.full(device.queue, (3,), 1)
-    kernel = device.kernel("__kernel void write(__global float *x) { x[get_global_id(0)] += 1; }",
-                           "write", [], (None,))
+    kernel = device.kernel("__kernel void write(__global float *x) { x[get_global_id(0)] += 1; }", "write", [], (None,))
     step = capture(lambda: device.launch(kernel, (3,), None, (x.buffer,)))
     for number in range(5):
         step()
@@ -192,6 +192,7 @@ def test_tensors_that_die_share_memory_as_ever(device):
             for _ in range(length):
                 x = compute(TWICE, (x,))
             return x
+
         for _ in range(4):
             out = step(np.ones(1000))
         assert np.all(out.to_host() == 2.0**length) and step.num_launches == length
@@ -273,6 +274,7 @@ def test_kernels_are_shared_with_nobody(device):
 
 def test_a_replay_that_reads_what_nobody_wrote_shows_it(device):
     """The poison is recorded, too."""
+
     def step():
         nothing = Tensor.from_shape(device.queue, (50,))
         return compute(TWICE, (nothing,)), compute(TWICE, (Tensor.full(device.queue, (50,), 2),))

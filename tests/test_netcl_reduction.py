@@ -7,8 +7,7 @@ import pytest
 
 from netcl_devices import behind, close, device, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.ops import reduction
-from tinygrad_cl.netcl.ops.reduction import (axes_to, reduce_max, reduce_mean, reduce_min,
-                                             reduce_sum, sum_to)
+from tinygrad_cl.netcl.ops.reduction import axes_to, reduce_max, reduce_mean, reduce_min, reduce_sum, sum_to
 
 REDUCTIONS = {reduce_sum: np.sum, reduce_mean: np.mean, reduce_max: np.max, reduce_min: np.min}
 EVERY = pytest.mark.parametrize("ours, numpys", REDUCTIONS.items(), ids=lambda each: each.__name__)
@@ -16,13 +15,14 @@ EVERY = pytest.mark.parametrize("ours, numpys", REDUCTIONS.items(), ids=lambda e
 
 def axes_of(ndim):
     """Every choice of axes, all of them as None as well."""
-    return [None, *itertools.chain.from_iterable(
-        itertools.combinations(range(ndim), count) for count in range(ndim + 1))]
+    return [
+        None,
+        *itertools.chain.from_iterable(itertools.combinations(range(ndim), count) for count in range(ndim + 1)),
+    ]
 
 
 @EVERY
-@pytest.mark.parametrize("shape", [(), (1,), (37,), (5, 40), (3, 1, 17), (4, 3, 33), (2, 3, 4, 5)],
-                         ids=str)
+@pytest.mark.parametrize("shape", [(), (1,), (37,), (5, 40), (3, 1, 17), (4, 3, 33), (2, 3, 4, 5)], ids=str)
 def test_every_choice_of_axes(ours, numpys, shape, device):
     x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
     tensor = put(device, x)
@@ -34,10 +34,20 @@ def test_every_choice_of_axes(ours, numpys, shape, device):
 
 
 @EVERY
-@pytest.mark.parametrize("shape, axis", [((100_003,), None), ((3, 50_001), 1), ((50_001, 3), 0),
-                                         ((5000, 40), 0), ((2, 9000, 7), 1), ((300, 3, 100), (0, 2)),
-                                         ((131, 5), 1), ((131, 5), (0, 1))],  # some work-items have nothing to do
-                         ids=str)
+@pytest.mark.parametrize(
+    "shape, axis",
+    [
+        ((100_003,), None),
+        ((3, 50_001), 1),
+        ((50_001, 3), 0),
+        ((5000, 40), 0),
+        ((2, 9000, 7), 1),
+        ((300, 3, 100), (0, 2)),
+        ((131, 5), 1),
+        ((131, 5), (0, 1)),
+    ],  # some work-items have nothing to do
+    ids=str,
+)
 def test_long_ones_that_go_in_chunks(ours, numpys, shape, axis, device):
     x = (np.random.default_rng(0).normal(size=shape) + 1).astype(np.float32)
     expected = numpys(x.astype(np.float64), axis=axis)
@@ -124,8 +134,14 @@ def test_sum_to_undoes_broadcasting(device):
     x = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)
     tensor = put(device, x)
     assert sum_to(tensor, (2, 3, 4)) is tensor
-    for shape, axes in [((3, 4), (0,)), ((4,), (0, 1)), ((), (0, 1, 2)), ((3, 1), (0, 2)),
-                        ((2, 1, 4), (1,)), ((1, 1, 1), (0, 1, 2))]:
+    for shape, axes in [
+        ((3, 4), (0,)),
+        ((4,), (0, 1)),
+        ((), (0, 1, 2)),
+        ((3, 1), (0, 2)),
+        ((2, 1, 4), (1,)),
+        ((1, 1, 1), (0, 1, 2)),
+    ]:
         assert axes_to((2, 3, 4), shape) == axes
         assert close(sum_to(tensor, shape).to_host(), x.sum(axes).reshape(shape))
     with pytest.raises(ValueError, match="does not broadcast"):

@@ -22,10 +22,12 @@ ONE_ROW = {"gamma", "beta"}
 NUMBER = {"eps", "scale"}
 
 SUMS = RowFormula("sums", ("x",), (("s", "sum", "x"), ("t", "mean", "x * x")), ("x - s",), ("s", "t"))
-PLACES = RowFormula("places", ("x",), (("low", "max", "-x"), ("c", None, "low / N")),
-                    ("place + 0 * x", "c + 0 * x"), ("N", "c"))
-KEEP = RowFormula("keep_two", ("x",), (("e", "keep", "x * x"), ("s", "sum", "e"), ("f", "keep", "x / s")),
-                  ("f + 1",), ("s",))
+PLACES = RowFormula(
+    "places", ("x",), (("low", "max", "-x"), ("c", None, "low / N")), ("place + 0 * x", "c + 0 * x"), ("N", "c")
+)
+KEEP = RowFormula(
+    "keep_two", ("x",), (("e", "keep", "x * x"), ("s", "sum", "e"), ("f", "keep", "x / s")), ("f + 1",), ("s",)
+)
 SUM_OF_TWO = RowFormula("sum_of_two", ("x", "y"), (("s", "sum", "x * y"),), ("s + x * y",), ("s",))
 
 
@@ -39,17 +41,27 @@ def read(formula, arrays):
     """What a RowFormula says, computed by NumPy in float64: its outputs, and its row outputs."""
     arrays = [np.asarray(array, np.float64) for array in arrays]
     shape = np.broadcast_shapes(*[array.shape for array in arrays])
-    words = {"exp": np.exp, "log": np.log, "sqrt": np.sqrt, "isinf": np.isinf, "where": np.where,
-             "NAN": np.nan, "N": float(shape[-1]), "place": np.arange(shape[-1]),
-             **dict(zip(formula.inputs, arrays))}
+    words = {
+        "exp": np.exp,
+        "log": np.log,
+        "sqrt": np.sqrt,
+        "isinf": np.isinf,
+        "where": np.where,
+        "NAN": np.nan,
+        "N": float(shape[-1]),
+        "place": np.arange(shape[-1]),
+        **dict(zip(formula.inputs, arrays)),
+    }
     for name, how, expression in formula.steps:
         value = np.asarray(eval(in_numpy(expression), words))
         if how in JOINS:
             value = JOINS[how](np.broadcast_to(value, shape), axis=-1, keepdims=True)
         words[name] = value
-    return [np.broadcast_to(eval(in_numpy(expression), words), target)
-            for expressions, target in [(formula.outputs, shape), (formula.row_outputs, (*shape[:-1], 1))]
-            for expression in expressions]
+    return [
+        np.broadcast_to(eval(in_numpy(expression), words), target)
+        for expressions, target in [(formula.outputs, shape), (formula.row_outputs, (*shape[:-1], 1))]
+        for expression in expressions
+    ]
 
 
 def inputs_of(formula, shape, dtype):
@@ -134,7 +146,7 @@ def test_any_axis(device):
 
 
 def test_one_launch_and_only_what_is_wanted(device):
-    x, = on(device, inputs_of(SUMS, (4, 30), np.float32))
+    (x,) = on(device, inputs_of(SUMS, (4, 30), np.float32))
     compute_rows(SUMS, [x])
     with device.watch() as launches:
         assert [each.shape for each in compute_rows(SUMS, [x])] == [(4, 30), (4, 1), (4, 1)]
@@ -179,8 +191,7 @@ def test_nan_and_infinities_stay_in_their_row(device):
 
 
 def test_what_cannot_be_computed_is_said(device):
-    x, y, index = put(device, np.ones((2, 3, 4), np.float32), np.ones((3, 4), np.float32),
-                      np.ones((2, 3, 1), np.int32))
+    x, y, index = put(device, np.ones((2, 3, 4), np.float32), np.ones((3, 4), np.float32), np.ones((2, 3, 1), np.int32))
     half = Tensor.from_host(device.queue, np.ones((2, 1, 4)))
     with pytest.raises(ValueError, match=r"shape \(2, 1, 4\) has neither all rows of \(2, 3, 4\)"):
         compute_rows(SUM_OF_TWO, [x, half])
@@ -211,8 +222,7 @@ def test_what_cannot_be_computed_is_said(device):
 
 
 def test_steps_that_need_one_another_walk_down_the_row_once_each():
-    walks = {name: sum(bool(steps[0][1]) for steps in rows_source.passes(each.steps))
-             for name, each in RECORDS.items()}
+    walks = {name: sum(bool(steps[0][1]) for steps in rows_source.passes(each.steps)) for name, each in RECORDS.items()}
     assert walks["SOFTMAX"] == 2 and walks["LAYER_NORM"] == 2 and walks["CROSS_ENTROPY"] == 2
     assert walks["LAYER_NORM_BACKWARD"] == 1 and walks["CROSS_ENTROPY_BACKWARD"] == 0
 
@@ -231,8 +241,9 @@ def wrong(device, formula, arrays):
     """Whether a plan that is made anew gives something else than the record says."""
     tensors = on(device, arrays)
     plan = make_plan(formula, None, *[each.layout for each in tensors])
-    return not all(close(got.to_host(), expected, size=100)
-                   for got, expected in zip(plan.run(tensors), read(formula, arrays)))
+    return not all(
+        close(got.to_host(), expected, size=100) for got, expected in zip(plan.run(tensors), read(formula, arrays))
+    )
 
 
 @pytest.mark.parametrize("how, neutral", [("sum", "0.5"), ("max", "-0.5")])
@@ -245,8 +256,9 @@ def test_a_wrong_neutral_number_is_noticed(how, neutral, device, monkeypatch):
     assert wrong(device, formula, arrays)
 
 
-@pytest.mark.parametrize("old, new", [("HERE (RAMP < (V)(n - i))", "HERE (RAMP < (V)(n))"),
-                                      ("lane < room", "lane < room - 1")])
+@pytest.mark.parametrize(
+    "old, new", [("HERE (RAMP < (V)(n - i))", "HERE (RAMP < (V)(n))"), ("lane < room", "lane < room - 1")]
+)
 def test_a_wrong_end_of_a_row_is_noticed(old, new, device, monkeypatch):
     if device.choices.lanes[np.dtype(np.float32)] == 1:
         pytest.skip("no vectors here")

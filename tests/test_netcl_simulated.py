@@ -23,7 +23,15 @@ def everything(comm):
     request.Wait()
     comm.Barrier()
     left = comm.sendrecv((comm.rank, mine), dest=(comm.rank + 1) % comm.size, source=(comm.rank - 1) % comm.size)
-    return total.tolist(), later.tolist(), left[0], left[1].tolist(), comm.allgather(comm.rank), comm.Get_rank(), comm.Get_size()
+    return (
+        total.tolist(),
+        later.tolist(),
+        left[0],
+        left[1].tolist(),
+        comm.allgather(comm.rank),
+        comm.Get_rank(),
+        comm.Get_size(),
+    )
 
 
 def test_simulated_processes_say_what_real_ones_say():
@@ -70,11 +78,17 @@ def test_a_function_with_variables_of_another_one_cannot_travel():
         launch.packed(inner)
 
 
-@pytest.mark.parametrize("program, sentence", [
-    (lambda comm: comm.rank == 1 or comm.Barrier(), "process 0 waits in Barrier.*process 1 has ended"),
-    (lambda comm: comm.sendrecv(1, dest=0, source=1), "process 1 waits in sendrecv, for process 1"),
-    (lambda comm: comm.Iallreduce(np.ones(1), np.empty(1)).Wait() if comm.rank else None, "process 1 waits in Iallreduce"),
-])
+@pytest.mark.parametrize(
+    "program, sentence",
+    [
+        (lambda comm: comm.rank == 1 or comm.Barrier(), "process 0 waits in Barrier.*process 1 has ended"),
+        (lambda comm: comm.sendrecv(1, dest=0, source=1), "process 1 waits in sendrecv, for process 1"),
+        (
+            lambda comm: comm.Iallreduce(np.ones(1), np.empty(1)).Wait() if comm.rank else None,
+            "process 1 waits in Iallreduce",
+        ),
+    ],
+)
 def test_processes_that_wait_for_ever_are_told(program, sentence):
     with pytest.raises(WaitsForEver, match=sentence):
         simulate(program, 2)
@@ -87,17 +101,26 @@ def changed(comm):
     request.Wait()
 
 
-@pytest.mark.parametrize("program, sentence", [
-    (lambda comm: comm.Allreduce(np.ones(2), np.empty(3)), "room for 3 of float64"),
-    (lambda comm: comm.Allreduce(np.ones(2), np.empty(2, np.float32)), "room for 2 of float32"),
-    (lambda comm: comm.Allreduce([1.0], np.empty(1)), "is an array"),
-    (lambda comm: comm.Allreduce(np.ones((3, 2)).T, np.empty(6)), "in one piece"),
-    (lambda comm: comm.Allreduce(*[np.ones(2)] * 2), "an array of its own"),
-    (lambda comm: comm.Allreduce(np.ones(2 + comm.rank), np.empty(2 + comm.rank)), "2 numbers of float64, 3 numbers"),
-    (lambda comm: comm.Barrier() if comm.rank else comm.allgather(1), "calls Barrier where another one calls allgather"),
-    (lambda comm: comm.sendrecv(1, dest=comm.rank + 1, source=0), "there is no process 2"),
-    (changed, "changed while it was being sent"),
-])
+@pytest.mark.parametrize(
+    "program, sentence",
+    [
+        (lambda comm: comm.Allreduce(np.ones(2), np.empty(3)), "room for 3 of float64"),
+        (lambda comm: comm.Allreduce(np.ones(2), np.empty(2, np.float32)), "room for 2 of float32"),
+        (lambda comm: comm.Allreduce([1.0], np.empty(1)), "is an array"),
+        (lambda comm: comm.Allreduce(np.ones((3, 2)).T, np.empty(6)), "in one piece"),
+        (lambda comm: comm.Allreduce(*[np.ones(2)] * 2), "an array of its own"),
+        (
+            lambda comm: comm.Allreduce(np.ones(2 + comm.rank), np.empty(2 + comm.rank)),
+            "2 numbers of float64, 3 numbers",
+        ),
+        (
+            lambda comm: comm.Barrier() if comm.rank else comm.allgather(1),
+            "calls Barrier where another one calls allgather",
+        ),
+        (lambda comm: comm.sendrecv(1, dest=comm.rank + 1, source=0), "there is no process 2"),
+        (changed, "changed while it was being sent"),
+    ],
+)
 def test_what_mpi_would_answer_with_garbage_is_refused(program, sentence):
     with pytest.raises(BadMessage, match=sentence):
         simulate(program, 2)

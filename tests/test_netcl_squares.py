@@ -8,9 +8,11 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.squares import sum_of_squares
 
 
-@pytest.mark.parametrize("shapes", [[(1,)], [(0,)], [()], [(40,), (3, 5), (0, 2), (), (16,), (33,)],
-                                    [(50000,), (3,), (7, 1000)], [(5,)] * 150],
-                         ids=lambda shapes: f"{len(shapes)} of {shapes[0]}")
+@pytest.mark.parametrize(
+    "shapes",
+    [[(1,)], [(0,)], [()], [(40,), (3, 5), (0, 2), (), (16,), (33,)], [(50000,), (3,), (7, 1000)], [(5,)] * 150],
+    ids=lambda shapes: f"{len(shapes)} of {shapes[0]}",
+)
 def test_all_numbers_of_all_tensors_count(shapes, device):
     rng = np.random.default_rng(0)
     arrays = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
@@ -33,7 +35,6 @@ def test_one_device_and_one_dtype(device):
     if device.has(np.dtype(np.float64)):
         with pytest.raises(TypeError, match="different dtypes"):
             sum_of_squares([x, Tensor.full(device.queue, (3,), 1, "float64")])
-    other = next(each for each in devices().values()
-                 if not isinstance(each, str) and each is not device)
+    other = next(each for each in devices().values() if not isinstance(each, str) and each is not device)
     with pytest.raises(ValueError, match="different devices"):
         sum_of_squares([x, Tensor.full(other.queue, (3,), 1)])

@@ -218,8 +218,12 @@ def test_numbers_may_change_for_ever(x, monkeypatch):
 
 def test_an_operation_of_your_own_that_is_registered(x, own):
     """The tutorial's: apply_op with the name of a primitive is recognized."""
-    own("sin_x_times", lambda a, k: f"({a[1]} * sin({a[0]}))",
-        lambda a, g, k, out: [f"({g} * {a[1]} * cos({a[0]}))", f"({g} * sin({a[0]}))"], arity=2)
+    own(
+        "sin_x_times",
+        lambda a, k: f"({a[1]} * sin({a[0]}))",
+        lambda a, g, k, out: [f"({g} * {a[1]} * cos({a[0]}))", f"({g} * sin({a[0]}))"],
+        arity=2,
+    )
 
     def forward(a, b):
         return elementwise_binary(elementwise_unary(a, expression="sin(v0)"), b, expression="MUL(v0, v1)")
@@ -253,8 +257,11 @@ def test_an_operation_that_is_registered_later(x, own):
 
 
 def test_an_expression_that_is_only_for_single_numbers(x, own):
-    own("both", lambda a, k: f"({a[0]} > 0 && {a[0]} < 2 ? 1.0f : 0.0f)",
-        lambda a, g, k, out: [f"({a[0]} > 0 && {a[0]} < 2 ? {g} : (V)(0))"])
+    own(
+        "both",
+        lambda a, k: f"({a[0]} > 0 && {a[0]} < 2 ? 1.0f : 0.0f)",
+        lambda a, g, k, out: [f"({a[0]} > 0 && {a[0]} < 2 ? {g} : (V)(0))"],
+    )
     compiled = jit_compile(lambda x: ag.sum(ag.primitive("both")(x) * x))
     assert close(compiled(x).to_host(), 1)
     assert close(gradient(compiled, x, of=x), [2, 0, 0])
@@ -368,13 +375,14 @@ REASONS = {
     "another shape": (lambda x: ag.reshape(x * 2.0, (3, 1)), "reshape is no elementwise operation"),
     "a part": (lambda x: (x * 2.0)[0], "getitem is no elementwise operation"),
     "an operation on rows": (lambda x: ag.softmax(x * 2.0), "softmax looks at numbers"),
-    "an operation on Tensors": (lambda x: elementwise_unary((x * 2.0).value, expression="v0"),
-                                "elementwise_unary looks at numbers"),
+    "an operation on Tensors": (
+        lambda x: elementwise_unary((x * 2.0).value, expression="v0"),
+        "elementwise_unary looks at numbers",
+    ),
     "numbers of an input": (lambda x: x * float(x.to_host()[0]), "to_host looks at numbers"),
     "numbers of a result": (lambda x: x * (x * 2.0).to_host(), "to_host looks at numbers"),
     "a choice": (lambda x: x * 2.0 if ag.sum(x) > 0 else x, "`if` looks at numbers"),
-    "memory": (lambda x: ag.tensor(Tensor(x.value.layout, (x * 2.0).value.buffer)),
-               "`buffer` looks at numbers"),
+    "memory": (lambda x: ag.tensor(Tensor(x.value.layout, (x * 2.0).value.buffer)), "`buffer` looks at numbers"),
     "an operation that nobody registered": (mine, "mine is no elementwise operation of the table"),
     "an operation that is not to be fused": (unfusible, "unfusible was registered with fusible=False"),
     "two results": (lambda x: (x + 1, x + 2), "it returns a tuple, not one Node"),

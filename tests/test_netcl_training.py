@@ -10,9 +10,12 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.runtime import capture
 
 OPTIMIZERS = {
-    "SGD": lambda p: optim.SGD(p, 0.5), "Momentum": lambda p: optim.Momentum(p, 0.2, nesterov=True),
-    "Adam": lambda p: optim.Adam(p, 0.05), "AdamW": lambda p: optim.AdamW(p, 0.05),
-    "RMSProp": lambda p: optim.RMSProp(p, 0.02, alpha=0.9)}
+    "SGD": lambda p: optim.SGD(p, 0.5),
+    "Momentum": lambda p: optim.Momentum(p, 0.2, nesterov=True),
+    "Adam": lambda p: optim.Adam(p, 0.05),
+    "AdamW": lambda p: optim.AdamW(p, 0.05),
+    "RMSProp": lambda p: optim.RMSProp(p, 0.02, alpha=0.9),
+}
 
 
 def digits(rng, count, shapes):
@@ -24,12 +27,12 @@ def digits(rng, count, shapes):
 
 def classifier(queue, seed=0):
     rng = np.random.default_rng(seed)
-    return nn.Sequential(nn.Linear(queue, 64, 32, seed=rng), nn.ReLU(),
-                         nn.Linear(queue, 32, 10, seed=rng))
+    return nn.Sequential(nn.Linear(queue, 64, 32, seed=rng), nn.ReLU(), nn.Linear(queue, 32, 10, seed=rng))
 
 
 def train_step(model, optimizer, longest=None):
     """A function that makes one step, and returns the loss."""
+
     def step(x, target):
         with ag.Tape() as tape:
             loss = ag.cross_entropy(model(x), target)
@@ -39,6 +42,7 @@ def train_step(model, optimizer, longest=None):
             optim.clip_grad_norm_(optimizer.params, longest)
         optimizer.step()
         return loss
+
     return step
 
 
@@ -71,7 +75,7 @@ def test_pictures_are_told_apart_also_new_ones(wrap, device):
     step = wrap(train_step(model, optim.Adam(model.parameters(), 0.01)))
     for _ in range(4):
         for begin in range(0, 320, 32):
-            step(put(device, x[begin:begin + 32]), put(device, labels[begin:begin + 32]))
+            step(put(device, x[begin : begin + 32]), put(device, labels[begin : begin + 32]))
     assert accuracy(model, put(device, new_x), new_labels) > 0.97
 
 
@@ -112,8 +116,7 @@ def test_a_training_that_was_saved_goes_on(device, tmp_path):
     step = train_step(other, other_optimizer)
     for _ in range(3):
         step(x, labels)
-    assert all(np.array_equal(a, b) for a, b in zip(model.state_dict().values(),
-                                                    other.state_dict().values()))
+    assert all(np.array_equal(a, b) for a, b in zip(model.state_dict().values(), other.state_dict().values()))
 
 
 class LanguageModel(nn.Module):
@@ -145,5 +148,5 @@ def test_a_transformer_learns_to_look_back(device):
     model.eval()
     with ag.no_grad():
         guess = model(put(device, text[:, :-1])).to_host().argmax(-1)
-    assert np.mean(guess[:, half - 1:] == text[:, half:]) > 0.95
-    assert np.mean(guess[:, :half - 1] == text[:, 1:half]) < 0.6  # nobody can know the first half
+    assert np.mean(guess[:, half - 1 :] == text[:, half:]) > 0.95
+    assert np.mean(guess[:, : half - 1] == text[:, 1:half]) < 0.6  # nobody can know the first half

@@ -30,13 +30,22 @@ def engine(request):
 
     tensor, elementwise, compiler = (part(name) for name in ("core.tensor", "ops.elementwise", "autograd.compiler"))
     queue = part("core.device").manager.default("auto").queue if theirs else devices()[request.param].queue
-    yield SimpleNamespace(theirs=theirs, ag=part("autograd"), Tensor=tensor.Tensor, queue=queue, apply_op=part("autograd.engine").apply_op,
-                          elementwise_binary=elementwise.elementwise_binary, register_primitive=compiler.register_primitive)
+    yield SimpleNamespace(
+        theirs=theirs,
+        ag=part("autograd"),
+        Tensor=tensor.Tensor,
+        queue=queue,
+        apply_op=part("autograd.engine").apply_op,
+        elementwise_binary=elementwise.elementwise_binary,
+        register_primitive=compiler.register_primitive,
+    )
     part("autograd").set_grad_enabled(True)
 
 
 def leaf(engine, numbers, requires_grad=True):
-    return engine.ag.tensor(engine.Tensor.from_host(engine.queue, np.array(numbers, np.float32)), requires_grad=requires_grad)
+    return engine.ag.tensor(
+        engine.Tensor.from_host(engine.queue, np.array(numbers, np.float32)), requires_grad=requires_grad
+    )
 
 
 def host(x):
@@ -73,18 +82,22 @@ def test_three_operations_a_tape_and_a_gradient(engine):
     assert close(x.value.grad.to_host(), [[2, 2], [0, 2]]) and close(x.grad.to_host(), x.value.grad.to_host())
 
 
-@pytest.mark.parametrize("operation, value, gradient", [
-    (lambda x: x + 2.0, A + 2, [1, 1, 1]),
-    (lambda x: 2.0 + x, A + 2, [1, 1, 1]),
-    (lambda x: x - 2.0, A - 2, [1, 1, 1]),
-    (lambda x: 2.0 - x, 2 - A, [-1, -1, -1]),
-    (lambda x: x * 3.0, 3 * A, [3, 3, 3]),
-    (lambda x: 3.0 * x, 3 * A, [3, 3, 3]),
-    (lambda x: x / 4.0, A / 4, [0.25, 0.25, 0.25]),
-    (lambda x: 4.0 / x, 4 / A, -4 / A**2),
-    (lambda x: x ** 2.0, A**2, 2 * A),
-    (lambda x: -x, -A, [-1, -1, -1]),
-], ids=["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "neg"])
+@pytest.mark.parametrize(
+    "operation, value, gradient",
+    [
+        (lambda x: x + 2.0, A + 2, [1, 1, 1]),
+        (lambda x: 2.0 + x, A + 2, [1, 1, 1]),
+        (lambda x: x - 2.0, A - 2, [1, 1, 1]),
+        (lambda x: 2.0 - x, 2 - A, [-1, -1, -1]),
+        (lambda x: x * 3.0, 3 * A, [3, 3, 3]),
+        (lambda x: 3.0 * x, 3 * A, [3, 3, 3]),
+        (lambda x: x / 4.0, A / 4, [0.25, 0.25, 0.25]),
+        (lambda x: 4.0 / x, 4 / A, -4 / A**2),
+        (lambda x: x**2.0, A**2, 2 * A),
+        (lambda x: -x, -A, [-1, -1, -1]),
+    ],
+    ids=["add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "neg"],
+)
 def test_operators_are_recorded(engine, operation, value, gradient):
     x = leaf(engine, A)
     with engine.ag.Tape() as tape:
@@ -94,9 +107,16 @@ def test_operators_are_recorded(engine, operation, value, gradient):
     assert close(host(out), value) and close(x.grad.to_host(), gradient)
 
 
-@pytest.mark.parametrize("operation, value", [
-    (lambda x: x < 0.5, [0, 1, 0]), (lambda x: x <= 0.5, [1, 1, 0]), (lambda x: x > 0.5, [0, 0, 1]), (lambda x: x >= 0.5, [1, 0, 1]),
-], ids=["lt", "le", "gt", "ge"])
+@pytest.mark.parametrize(
+    "operation, value",
+    [
+        (lambda x: x < 0.5, [0, 1, 0]),
+        (lambda x: x <= 0.5, [1, 1, 0]),
+        (lambda x: x > 0.5, [0, 0, 1]),
+        (lambda x: x >= 0.5, [1, 0, 1]),
+    ],
+    ids=["lt", "le", "gt", "ge"],
+)
 def test_comparisons_compute_and_have_no_gradient(engine, operation, value):
     x = leaf(engine, A)
     with engine.ag.Tape():
@@ -145,6 +165,7 @@ def test_an_operation_of_your_own_on_a_tape_of_your_choice(engine):
 
 def test_an_operation_of_your_own_is_compiled(engine):
     """The record has the second of the tutorial's two forward functions: the first multiplies a by sin a."""
+
     def forward(args, attrs):
         a, b = args
         return f"({b} * sin({a}))"
@@ -154,7 +175,9 @@ def test_an_operation_of_your_own_is_compiled(engine):
         return [f"({grad_var} * {b} * cos({a}))", f"({grad_var} * sin({a}))"]
 
     def program(x, y):
-        product = engine.apply_op(lambda v, w: multiply(engine, unary(engine, v, "sin(v0)"), w), None, x, y, op_name="tutorial_op")
+        product = engine.apply_op(
+            lambda v, w: multiply(engine, unary(engine, v, "sin(v0)"), w), None, x, y, op_name="tutorial_op"
+        )
         return product * 2.0
 
     engine.register_primitive("tutorial_op", forward, backward, arity=2, fusible=True)
@@ -170,6 +193,7 @@ def test_an_operation_of_your_own_is_compiled(engine):
     finally:
         if not engine.theirs:
             from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
+
             del PRIMITIVES["tutorial_op"]
 
 

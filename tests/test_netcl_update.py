@@ -12,12 +12,14 @@ from tinygrad_cl.netcl.ops.update import update
 FORMULA = Formula("both", ("v0 + v2 * v1 - v4", "v0 * v3"), 5)
 
 
-@pytest.mark.parametrize("sizes", [[(1,)], [(40,), (3, 5), (16,), (0, 2), (), (33,)], [(), (1, 1)],
-                                   [(17,)] * 60, [(0,)]], ids=lambda sizes: str(len(sizes)))
+@pytest.mark.parametrize(
+    "sizes",
+    [[(1,)], [(40,), (3, 5), (16,), (0, 2), (), (33,)], [(), (1, 1)], [(17,)] * 60, [(0,)]],
+    ids=lambda sizes: str(len(sizes)),
+)
 def test_rows_are_computed_from_the_old_numbers_and_nothing_behind_is_written(sizes, device):
     rng = np.random.default_rng(0)
-    rows = [[rng.normal(size=shape).astype(np.float32) for shape in (size, size, (), size)]
-            for size in sizes]
+    rows = [[rng.normal(size=shape).astype(np.float32) for shape in (size, size, (), size)] for size in sizes]
     shared = np.float32(0.5)
     tensors = [put(device, *map(np.asarray, row)) for row in rows]
     with device.watch() as launches:
@@ -49,7 +51,6 @@ def test_what_does_not_fit_is_said(device):
     if device.has(np.dtype(np.float64)):
         with pytest.raises(TypeError, match="different dtypes"):
             update(f, [(x, x)], (Tensor.full(device.queue, (), 1, "float64"),))
-    other = next(each for each in devices().values()
-                 if not isinstance(each, str) and each is not device)
+    other = next(each for each in devices().values() if not isinstance(each, str) and each is not device)
     with pytest.raises(ValueError, match="different devices"):
         update(f, [(x, Tensor.full(other.queue, (3,), 1))], (one,))

@@ -50,6 +50,7 @@ def installed(device):
 def kernel(name):
     """The solved text of an exercise of lesson 09."""
     from autograder.lesson.text import read_lesson
+
     names = {}
     exec(read_lesson("09_kernels").exercise(name).solved, names)
     return next(text for text in names.values() if isinstance(text, str) and "__kernel" in text)
@@ -99,13 +100,21 @@ def test_the_lessons_kernels_are_without_fault(installed, name):
     assert inspect_kernel(kernel(name), *arguments, work_items=work_items, local_size=local_size) == []
 
 
-@pytest.mark.parametrize("name, old, new, said", [
-    ("kernels.tree", "barrier(CLK_LOCAL_MEM_FENCE);", "", "a data race in local memory"),
-    ("kernels.tree", "part[me] = i < n ? x[i] : 0.0f;", "if (i < n) part[me] = x[i];", "uses a number that nobody has written"),
-    ("kernels.tree", "part[me] = i < n", "if (i >= n) return;\n    part[me] = i < n", "not all work-items"),
-    ("kernels.lanes", "start + 16 <= n", "start < n", "writes outside the array"),
-    ("kernels.bias_relu", "row < rows && ", "", "writes outside the array"),
-])
+@pytest.mark.parametrize(
+    "name, old, new, said",
+    [
+        ("kernels.tree", "barrier(CLK_LOCAL_MEM_FENCE);", "", "a data race in local memory"),
+        (
+            "kernels.tree",
+            "part[me] = i < n ? x[i] : 0.0f;",
+            "if (i < n) part[me] = x[i];",
+            "uses a number that nobody has written",
+        ),
+        ("kernels.tree", "part[me] = i < n", "if (i >= n) return;\n    part[me] = i < n", "not all work-items"),
+        ("kernels.lanes", "start + 16 <= n", "start < n", "writes outside the array"),
+        ("kernels.bias_relu", "row < rows && ", "", "writes outside the array"),
+    ],
+)
 def test_what_may_pass_by_luck_is_named(installed, name, old, new, said):
     arguments, work_items, local_size = LAUNCHES[name]
     source = kernel(name)
@@ -115,14 +124,20 @@ def test_what_may_pass_by_luck_is_named(installed, name, old, new, said):
 
 
 def test_a_right_result_with_a_fault_is_not_as_it_should_be(installed):
-    source = SOURCE.replace("a[get_global_id(0)] = 1;", "float unused = a[4 + get_global_id(0)]; a[get_global_id(0)] = unused * 0 + 1;")
+    source = SOURCE.replace(
+        "a[get_global_id(0)] = 1;", "float unused = a[4 + get_global_id(0)]; a[get_global_id(0)] = unused * 0 + 1;"
+    )
     assert "reads what lies outside" in try_kernel(source, "k", None, result=4, work_items=4, right=np.ones(4))[1]
 
 
-@pytest.mark.parametrize("line, said", [
-    ("a[get_global_id(0)] = 1;", "as it should be"), ("a[get_global_id(0) + 2] = 1;", "2 numbers outside the arrays overwritten"),
-    (";", "nothing written into the result"),
-])
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        ("a[get_global_id(0)] = 1;", "as it should be"),
+        ("a[get_global_id(0) + 2] = 1;", "2 numbers outside the arrays overwritten"),
+        (";", "nothing written into the result"),
+    ],
+)
 def test_the_sentence_on_memory(device, line, said):
     assert try_kernel(SOURCE.replace("a[get_global_id(0)] = 1;", line), "k", None, result=4, work_items=4)[1] == said
 
@@ -131,9 +146,13 @@ def test_a_kernel_with_two_results(device):
     source = "__kernel void k(__global float *p, __global const float *x, __global float *q) {int i = get_global_id(0); p[i] = 2 * x[i]; LINE}"
     x = numbers(4)
     for line, said in (("q[i] = 3 * x[i];", "as it should be"), ("", "nothing written into the result")):
-        (p, q), memory = try_kernel(source.replace("LINE", line), "k", None, x, None, result=(4, 4), work_items=4, right=(2 * x, 3 * x))
+        (p, q), memory = try_kernel(
+            source.replace("LINE", line), "k", None, x, None, result=(4, 4), work_items=4, right=(2 * x, 3 * x)
+        )
         assert np.array_equal(p, 2 * x) and memory == said
-    assert np.array_equal(try_kernel(source.replace("LINE", "q[i] = x[i];"), "k", None, x, None, result=(4, 4), work_items=4)[0][1], x)
+    assert np.array_equal(
+        try_kernel(source.replace("LINE", "q[i] = x[i];"), "k", None, x, None, result=(4, 4), work_items=4)[0][1], x
+    )
 
 
 def test_launch_takes_arrays_and_numbers_in_the_kernels_order(device):

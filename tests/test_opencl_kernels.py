@@ -58,12 +58,15 @@ def test_a_kernel_that_writes_outside_is_refused_and_harms_nothing():
     assert run_guarded(DOUBLE.replace("out[i]", "out[64 * i + 64]"), "twice", *arrays(900), n=900)[1] == 886
 
 
-@pytest.mark.parametrize("old, new, message", [
-    ("2 * a[i]", "2 * b[i]", r"^line 4, `if \(i < n\) out\[i\] = 2 \* b\[i\];`: use of undeclared identifier 'b'"),
-    ("get_global_id(0);", "get_global_id(0)", r"^line 3, .*expected ';'"),
-    ("2 * a[i];", "a[i] = 1;", r"^line 4, .*(const|read-only)"),
-    ("twice", "double_it", "there is no kernel twice in the source; it has double_it"),
-])
+@pytest.mark.parametrize(
+    "old, new, message",
+    [
+        ("2 * a[i]", "2 * b[i]", r"^line 4, `if \(i < n\) out\[i\] = 2 \* b\[i\];`: use of undeclared identifier 'b'"),
+        ("get_global_id(0);", "get_global_id(0)", r"^line 3, .*expected ';'"),
+        ("2 * a[i];", "a[i] = 1;", r"^line 4, .*(const|read-only)"),
+        ("twice", "double_it", "there is no kernel twice in the source; it has double_it"),
+    ],
+)
 def test_a_kernel_that_does_not_build_is_explained_by_its_own_line(old, new, message):
     with pytest.raises(KernelError, match=message):
         build_kernel(DOUBLE.replace(old, new), "twice")

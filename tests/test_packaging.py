@@ -28,7 +28,11 @@ def requirements(lines):
 def locked(name):
     """The version of each package in a lock file, on this Python and system."""
     lines = [line for line in LOCKS[name].splitlines() if line and not line.lstrip().startswith("#")]
-    found = [requirement for requirement in map(Requirement, lines) if not requirement.marker or requirement.marker.evaluate()]
+    found = [
+        requirement
+        for requirement in map(Requirement, lines)
+        if not requirement.marker or requirement.marker.evaluate()
+    ]
     return {canonicalize_name(requirement.name): str(requirement.specifier).removeprefix("==") for requirement in found}
 
 
@@ -98,7 +102,8 @@ def test_whatever_is_imported_is_required(package):
     distributions = packages_distributions()
     imported = set(imported_names(ROOT / package)) - set(PACKAGES) - set(sys.stdlib_module_names)
     undeclared = {
-        name for name in imported
+        name
+        for name in imported
         if not (DIRECT | PARALLEL).keys() & {canonicalize_name(each) for each in distributions.get(name, [name])}
     }
     assert undeclared == set()

@@ -19,8 +19,18 @@ MISTAKE = "each factor keeps its own value"
 
 
 def graded(student, number):
-    rows = [Row(student, "01_value", name, 2.0 * (number % 3 != i % 3), 2.0, "ok" if number % 3 != i % 3 else "wrong",
-                MISTAKE if number % 3 == i % 3 == 0 else "") for i, name in enumerate(EXERCISES)]
+    rows = [
+        Row(
+            student,
+            "01_value",
+            name,
+            2.0 * (number % 3 != i % 3),
+            2.0,
+            "ok" if number % 3 != i % 3 else "wrong",
+            MISTAKE if number % 3 == i % 3 == 0 else "",
+        )
+        for i, name in enumerate(EXERCISES)
+    ]
     return Graded(Submission(student, "01_value", Path("nowhere")), rows, 1.0 + number)
 
 
@@ -61,8 +71,11 @@ def open_page(request, pages):
 
 def contrast(page, selector):
     """The contrast of a text with the page behind it, by the formula of WCAG 2.1."""
-    colours = page.evaluate("""(selector) => [getComputedStyle(document.querySelector(selector)).color,
-        getComputedStyle(document.body).backgroundColor].map((each) => each.match(/\\d+/g).slice(0, 3).map(Number))""", selector)
+    colours = page.evaluate(
+        """(selector) => [getComputedStyle(document.querySelector(selector)).color,
+        getComputedStyle(document.body).backgroundColor].map((each) => each.match(/\\d+/g).slice(0, 3).map(Number))""",
+        selector,
+    )
 
     def luminance(rgb):
         r, g, b = ((c / 255 / 12.92) if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in rgb)

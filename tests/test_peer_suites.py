@@ -44,8 +44,18 @@ def test_each_foreign_test_gets_its_verdict(tmp_path):
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     file = tmp_path / "verdicts.json"
     environment = os.environ | {"PYTHONPATH": str(PEERS), "PEERS_VERDICTS": str(file)}
-    command = [sys.executable, "-m", "pytest", "-p", "verdicts", "-p", "no:cacheprovider", "-q",
-               "--continue-on-collection-errors", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-p",
+        "verdicts",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+        "--continue-on-collection-errors",
+        str(tmp_path),
+    ]
     subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True)
     found = json.loads(file.read_text())
     assert found == {
@@ -63,8 +73,12 @@ def test_each_foreign_test_gets_its_verdict(tmp_path):
 def adapted(package, program, **settings):
     """What a program prints in which a peer's name stands for its adapter."""
     path = os.pathsep.join(map(str, (PEERS, PEERS / "shadow" / package)))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": path} | settings)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": path} | settings,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -91,8 +105,7 @@ print(json.dumps([missing, type(z.value).__module__, (x > 0).tolist(), dx.tolist
 """
 
 
-@pytest.mark.parametrize("engine, module",
-                         [("2", "tinygrad_cl.tensor"), ("3", "tinygrad_cl.netcl")])
+@pytest.mark.parametrize("engine, module", [("2", "tinygrad_cl.tensor"), ("3", "tinygrad_cl.netcl")])
 def test_the_adapter_of_tinygrad_computes_on_our_engines(engine, module):
     missing, name, positive, dx, dy = json.loads(adapted("tinygrad", TINYGRAD, PEERS_ENGINE=engine))
     assert missing == "conv2d" and name.startswith(module) and positive == [[True, False, True]]
@@ -163,10 +176,15 @@ def test_the_page_has_a_row_for_every_suite():
 
 
 def test_a_page_says_what_failed_what_does_not_apply_and_what_did_not_run():
-    suite = suites.Suite("peer", "1.0", 2, ("test_a.py",), others={"test_b": "why"},
-                         failures={"test_a.py::test_x": "known"})
-    found = {"test_a.py::test_x": ("failed", "known"), "test_a.py::test_y": ("not offered", "fft"),
-             "test_a.py::test_z": ("not offered", "fft"), "test_a.py::test_w": ("passed", "")}
+    suite = suites.Suite(
+        "peer", "1.0", 2, ("test_a.py",), others={"test_b": "why"}, failures={"test_a.py::test_x": "known"}
+    )
+    found = {
+        "test_a.py::test_x": ("failed", "known"),
+        "test_a.py::test_y": ("not offered", "fft"),
+        "test_a.py::test_z": ("not offered", "fft"),
+        "test_a.py::test_w": ("passed", ""),
+    }
     page = run.page([(suite, found), (suite, "torch is not installed")])
     assert "| peer, test_a | 1.0 | 2 | 4 | 1 | 1 | 2 | 0 |" in page
     assert "- `test_x`: known" in page and "fft (2)" in page and "- test_b: why" in page

@@ -38,7 +38,9 @@ def both(lesson, activation, module):
 def in_our_order(twin, part):
     """A part of each parameter, "data" or "grad", as `parameters()` of ours lists them: row by row, each with its bias."""
     linears = [layer for layer in twin if isinstance(layer, nn.Linear)]
-    rows = [np.column_stack([getattr(layer.weight, part).numpy(), getattr(layer.bias, part).numpy()]) for layer in linears]
+    rows = [
+        np.column_stack([getattr(layer.weight, part).numpy(), getattr(layer.bias, part).numpy()]) for layer in linears
+    ]
     return np.concatenate([row.ravel() for row in rows])
 
 

@@ -25,14 +25,28 @@ def held_against_torch(f, rule, *shapes):
         np.testing.assert_allclose(mine, tensor.grad.numpy(), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("a, b", [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 1), (3,)), ((2, 1, 4), (3, 1)), ((), (2, 3)), ((), ())])
+@pytest.mark.parametrize(
+    "a, b", [((2, 3), (2, 3)), ((2, 3), (3,)), ((2, 1), (3,)), ((2, 1, 4), (3, 1)), ((), (2, 3)), ((), ())]
+)
 def test_products(a, b):
     held_against_torch(lambda x, y: x * y, LESSON["mul_backward"], a, b)
     assert LESSON["broadcast_shape"](a, b) == tuple(torch.broadcast_shapes(a, b))
 
 
-@pytest.mark.parametrize("a, b", [((2, 3), (3, 4)), ((3,), (3,)), ((3,), (3, 4)), ((2, 3), (3,)), ((5, 2, 3), (3, 4)),
-                                  ((2, 3), (5, 3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 4)), ((6, 1, 2, 3), (5, 3, 4))])
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ((2, 3), (3, 4)),
+        ((3,), (3,)),
+        ((3,), (3, 4)),
+        ((2, 3), (3,)),
+        ((5, 2, 3), (3, 4)),
+        ((2, 3), (5, 3, 4)),
+        ((5, 2, 3), (3,)),
+        ((3,), (5, 3, 4)),
+        ((6, 1, 2, 3), (5, 3, 4)),
+    ],
+)
 def test_matrix_products(a, b):
     held_against_torch(lambda x, y: x @ y, LESSON["matmul_backward"], a, b)
 
@@ -41,14 +55,19 @@ def test_matrix_products(a, b):
 @pytest.mark.parametrize("axis", [0, 1, -1, (0, 2), (0, -1)])
 def test_sums_and_means(axis, keepdims):
     for name in ("sum", "mean"):
-        held_against_torch(lambda x: getattr(x, name)(axis, keepdim=keepdims),
-                           lambda grad, x: LESSON[f"{name}_backward"](grad, x, axis, keepdims), (2, 3, 4))
+        held_against_torch(
+            lambda x: getattr(x, name)(axis, keepdim=keepdims),
+            lambda grad, x: LESSON[f"{name}_backward"](grad, x, axis, keepdims),
+            (2, 3, 4),
+        )
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (4,), (3, 1), (1, 4), (2, 1, 4), (1, 1), ()])
 def test_unbroadcast_is_sum_to_size(shape):
     grad = np.random.default_rng(0).normal(size=(2, 3, 4))
-    np.testing.assert_allclose(LESSON["unbroadcast"](grad, shape), torch.tensor(grad).sum_to_size(shape).numpy(), rtol=1e-12)
+    np.testing.assert_allclose(
+        LESSON["unbroadcast"](grad, shape), torch.tensor(grad).sum_to_size(shape).numpy(), rtol=1e-12
+    )
 
 
 def test_xor_is_trained_alike():

@@ -7,13 +7,18 @@ from autograder.judge.reference import reference_namespace
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is a peer to compare with, not a requirement")
 RNG = np.random.default_rng(4)
-MATRIX, OTHER, ROW, POSITIVE = RNG.normal(size=(3, 4)), RNG.normal(size=(4, 5)), RNG.normal(size=4), RNG.uniform(0.5, 2, (3, 4))
+MATRIX, OTHER, ROW, POSITIVE = (
+    RNG.normal(size=(3, 4)),
+    RNG.normal(size=(4, 5)),
+    RNG.normal(size=4),
+    RNG.uniform(0.5, 2, (3, 4)),
+)
 STACK = RNG.normal(size=(2, 3, 4))
 
 PROGRAMS = {  # name: (program, the arrays of its leaves)
     "sums and products": (lambda a, b: (a + b) * a - b * 2.5 + a, [MATRIX, ROW]),
     "quotients": (lambda a, b: a / b - 2.5 / b, [MATRIX, POSITIVE]),
-    "powers": (lambda a, n: a ** 3 + a ** n, [POSITIVE, ROW]),
+    "powers": (lambda a, n: a**3 + a**n, [POSITIVE, ROW]),
     "exp, log": (lambda a, b: (-b).exp() * a.log(), [POSITIVE, ROW]),
     "matrices": (lambda a, b: a @ b, [MATRIX, OTHER]),
     "a matrix and a vector": (lambda a, b: a @ b, [MATRIX, ROW]),

@@ -80,7 +80,7 @@ def test_checkpoints(lesson, twins):
 
     h = torch.tensor(x)
     for start in range(0, len(theirs), 2):
-        h = checkpoint(run, h, *theirs[start:start + 2], use_reentrant=True)
+        h = checkpoint(run, h, *theirs[start : start + 2], use_reentrant=True)
     h.backward(torch.tensor(upstream))
     np.testing.assert_allclose(out.data, h.detach(), rtol=1e-12)
     for w, twin in zip(ours, theirs):

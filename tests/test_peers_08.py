@@ -47,14 +47,22 @@ def test_straight_through_is_the_detach_trick(lesson, rng):
 def test_masked_softmax(lesson, rng):
     x, upstream, v = rng.normal(size=(3, 3, 5))
     mask = np.array([[1, 0, 1, 1, 0], [1, 1, 1, 1, 1], [0, 0, 0, 1, 1]], bool)
-    for mine, theirs in both(lesson, lambda x: lesson["MaskedSoftmax"].apply(x, mask),
-                             lambda x: x.masked_fill(~torch.tensor(mask), float("-inf")).softmax(-1), [x], upstream, v):
+    for mine, theirs in both(
+        lesson,
+        lambda x: lesson["MaskedSoftmax"].apply(x, mask),
+        lambda x: x.masked_fill(~torch.tensor(mask), float("-inf")).softmax(-1),
+        [x],
+        upstream,
+        v,
+    ):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
 def test_swiglu(lesson, rng):
     a, b, upstream, v = rng.normal(size=(4, 3, 4))
-    for mine, theirs in both(lesson, lesson["SwiGLU"].apply, lambda a, b: torch.nn.functional.silu(a) * b, [a, b], upstream, v):
+    for mine, theirs in both(
+        lesson, lesson["SwiGLU"].apply, lambda a, b: torch.nn.functional.silu(a) * b, [a, b], upstream, v
+    ):
         np.testing.assert_allclose(mine, theirs, atol=1e-12)
 
 
@@ -72,7 +80,9 @@ def test_hessian_vector_product_and_newtons_step(lesson, rng):
     np.testing.assert_allclose(lesson["hvp"](ours, x, v), product.numpy(), rtol=1e-10)
     hessian = torch.autograd.functional.hessian(theirs, point)
     (gradient,) = torch.autograd.grad(theirs(point), point)
-    np.testing.assert_allclose(lesson["newton_step"](ours, x), x - torch.linalg.solve(hessian, gradient).numpy(), rtol=1e-9)
+    np.testing.assert_allclose(
+        lesson["newton_step"](ours, x), x - torch.linalg.solve(hessian, gradient).numpy(), rtol=1e-9
+    )
 
 
 def test_gradient_through_a_gradient_step(lesson, rng):

@@ -14,11 +14,19 @@ def lesson():
 
 
 PROGRAMS = {
-    "formula": (lambda ops, x, y: ops["tanh"](x * y + x) * ops["sigmoid"](y), lambda x, y: torch.tanh(x * y + x) * torch.sigmoid(y)),
-    "numbers on both sides": (lambda ops, x, y: 2 / (ops["exp"](-x) + 1.5) - y, lambda x, y: 2 / (torch.exp(-x) + 1.5) - y),
+    "formula": (
+        lambda ops, x, y: ops["tanh"](x * y + x) * ops["sigmoid"](y),
+        lambda x, y: torch.tanh(x * y + x) * torch.sigmoid(y),
+    ),
+    "numbers on both sides": (
+        lambda ops, x, y: 2 / (ops["exp"](-x) + 1.5) - y,
+        lambda x, y: 2 / (torch.exp(-x) + 1.5) - y,
+    ),
     "a leaf used five times": (lambda ops, x, y: (x + x) * (x + y) * x / y, lambda x, y: (x + x) * (x + y) * x / y),
-    "a slope of its own": (lambda ops, x, y: ops["leaky_relu"](x * y, negative_slope=0.3) + ops["sin"](y),
-                           lambda x, y: torch.nn.functional.leaky_relu(x * y, 0.3) + torch.sin(y)),
+    "a slope of its own": (
+        lambda ops, x, y: ops["leaky_relu"](x * y, negative_slope=0.3) + ops["sin"](y),
+        lambda x, y: torch.nn.functional.leaky_relu(x * y, 0.3) + torch.sin(y),
+    ),
 }
 
 

@@ -12,7 +12,9 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is a p
 
 
 @pytest.mark.parametrize("wrap", [lambda step: step, capture], ids=["step by step", "replayed"])
-@pytest.mark.parametrize("options", [{}, {"betas": (0.8, 0.95), "eps": 1e-3, "weight_decay": 0.1}], ids=["Adam", "with other settings"])
+@pytest.mark.parametrize(
+    "options", [{}, {"betas": (0.8, 0.95), "eps": 1e-3, "weight_decay": 0.1}], ids=["Adam", "with other settings"]
+)
 def test_twenty_steps_on_mnist(wrap, options):
     lesson = reference_namespace("13_mnist")
     images, labels = load_mnist()
@@ -26,7 +28,9 @@ def test_twenty_steps_on_mnist(wrap, options):
         if number == 20:
             break
         adam.zero_grad()
-        theirs = torch.nn.functional.cross_entropy(torch.relu(torch.tensor(x.to_host()) @ w1 + b1) @ w2 + b2, torch.tensor(y.to_host()))
+        theirs = torch.nn.functional.cross_entropy(
+            torch.relu(torch.tensor(x.to_host()) @ w1 + b1) @ w2 + b2, torch.tensor(y.to_host())
+        )
         theirs.backward()
         adam.step()
         np.testing.assert_allclose(step(x, y).to_host(), theirs.detach(), rtol=1e-3)

@@ -51,14 +51,16 @@ class TorchModel(torch.nn.Module):
 
     def attend(self, layer, x):
         batch, length, width = x.shape
-        q, k, v = [self.dense(each, x).view(batch, length, layer.heads, -1).transpose(1, 2)
-                   for each in (layer.q_proj, layer.k_proj, layer.v_proj)]
+        q, k, v = [
+            self.dense(each, x).view(batch, length, layer.heads, -1).transpose(1, 2)
+            for each in (layer.q_proj, layer.k_proj, layer.v_proj)
+        ]
         out = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         return self.dense(layer.out_proj, out.transpose(1, 2).reshape(batch, length, width))
 
     def forward(self, ids):
         model = self.model
-        x = torch.nn.functional.embedding(ids, self.twin[id(model.table)]) + self.twin[id(model.places)][:ids.shape[1]]
+        x = torch.nn.functional.embedding(ids, self.twin[id(model.table)]) + self.twin[id(model.places)][: ids.shape[1]]
         for block in model.blocks:
             x = x + self.attend(block.attn, self.norm(block.ln1, x))
             up = self.dense(block.mlp.up, self.norm(block.ln2, x))

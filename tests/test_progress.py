@@ -9,8 +9,15 @@ from autograder import paths
 from autograder.checks import all_checks, find
 from autograder.errors import CourseError
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.learner.progress import (advice, all_exercises, answers_in, exercises_of, module_to_open, next_exercise,
-                                         table_of)
+from autograder.learner.progress import (
+    advice,
+    all_exercises,
+    answers_in,
+    exercises_of,
+    module_to_open,
+    next_exercise,
+    table_of,
+)
 from autograder.notebook import run_check
 
 
@@ -44,7 +51,9 @@ def printed(exercises):
 def test_before_the_first_notebook_every_exercise_of_the_course_is_untried(work):
     exercises = all_exercises()
     assert [exercise.name for exercise in exercises] == list(all_checks())
-    assert {exercise.name: exercise.max_points for exercise in exercises} == {name: each.points for name, each in all_checks().items()}
+    assert {exercise.name: exercise.max_points for exercise in exercises} == {
+        name: each.points for name, each in all_checks().items()
+    }
     assert {exercise.status for exercise in exercises} == {"untried"}
     assert next_exercise(exercises) == exercises[0] and module_to_open() == "00_start"
 
@@ -59,7 +68,8 @@ def test_what_the_checks_answered_is_what_is_counted(work):
     text = printed(list(found.values()))
     assert "●" in text and f"1 of {len(found)}" in text
     assert advice([found["value.add"], found["value.mul"]]) == (
-        "Next: value.mul in 01_value, which is not right yet. `make lab` opens it.")
+        "Next: value.mul in 01_value, which is not right yet. `make lab` opens it."
+    )
 
 
 def test_when_all_is_done_it_says_so(work):
@@ -68,8 +78,17 @@ def test_when_all_is_done_it_says_so(work):
     assert next_exercise(done) is None and "done" in advice(done)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"cells": 3}', '{"cells": [{"outputs": [{"data": {"text/plain": "x"}}]}]}',
-                                  '{"cells": [3, {"outputs": 7}, {"outputs": [null, {"data": "x"}]}]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"cells": 3}',
+        '{"cells": [{"outputs": [{"data": {"text/plain": "x"}}]}]}',
+        '{"cells": [3, {"outputs": 7}, {"outputs": [null, {"data": "x"}]}]}',
+    ],
+)
 def test_a_notebook_that_is_broken_is_one_sentence_or_counts_nothing(work, text):
     notebook = work / "01_value.ipynb"
     notebook.write_text(text)

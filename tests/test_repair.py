@@ -51,14 +51,16 @@ def position(cells, cell_id):
 
 
 def test_a_solved_notebook_stays_as_it_is():
-    assert answers(repair(SOLVED)) == {cell["id"]: cell["source"] for cell in SOLVED["cells"]
-                                       if cell["metadata"].get("nbgrader", {}).get("solution")}
+    assert answers(repair(SOLVED)) == {
+        cell["id"]: cell["source"] for cell in SOLVED["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")
+    }
 
 
 def test_every_order_of_metadata_loss_is_mended():
     def strip(cells):
         for cell in cells:
             cell["metadata"] = {}
+
     assert answers(repair(edited(strip))) == answers(repair(SOLVED))
 
 
@@ -66,6 +68,7 @@ def test_without_cell_ids_the_grade_ids_tell():
     def strip(cells):
         for cell in cells:
             del cell["id"]
+
     assert answers(repair(edited(strip))) == answers(repair(SOLVED))
 
 
@@ -76,6 +79,7 @@ def test_check_cells_that_were_edited_deleted_or_doubled_are_restored():
         cells[at]["metadata"]["nbgrader"]["points"] = 1000
         cells.insert(at, copy.deepcopy(cells[at]))
         del cells[position(cells, "check-value-add")]
+
     repair(edited(attack))
 
 
@@ -85,6 +89,7 @@ def test_of_two_answers_to_one_exercise_both_run_and_the_last_is_the_answer():
         first = copy.deepcopy(cells[at])
         first["source"] = "first = 1"
         cells.insert(at, first)
+
     notebook = repair(edited(double))
     assert answers(notebook) == answers(repair(SOLVED))
     assert "first = 1" in [cell.source for cell in notebook.cells if cell.cell_type == "code"]
@@ -93,32 +98,58 @@ def test_of_two_answers_to_one_exercise_both_run_and_the_last_is_the_answer():
 def test_an_answer_turned_into_text_is_code_again():
     def turn(cells):
         cells[position(cells, "exercise-value-mul")]["cell_type"] = "markdown"
+
     notebook = repair(edited(turn))
     assert notebook.cells[position(notebook.cells, "exercise-value-mul")].cell_type == "code"
 
 
 def test_cells_that_the_student_added_stay_where_they_were():
     def add(cells):
-        cells.insert(3, {"cell_type": "code", "source": ["helper = ", "1"], "metadata": {}, "outputs": [], "execution_count": None})
+        cells.insert(
+            3,
+            {"cell_type": "code", "source": ["helper = ", "1"], "metadata": {}, "outputs": [], "execution_count": None},
+        )
+
     assert repair(edited(add)).cells[3].source == "helper = 1"
 
 
-@pytest.mark.parametrize("data, part", [
-    (b"", "no notebook"), (b"{", "not JSON"), (b"\xff\xfe\x00", "not JSON"), (b"[]", "no notebook"), (b"42", "no notebook"),
-    (b"{}", "no"), (b'{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "no"), (b"[" * 100_000, "not JSON"),
-])
+@pytest.mark.parametrize(
+    "data, part",
+    [
+        (b"", "no notebook"),
+        (b"{", "not JSON"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[]", "no notebook"),
+        (b"42", "no notebook"),
+        (b"{}", "no"),
+        (b'{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', "no"),
+        (b"[" * 100_000, "not JSON"),
+    ],
+)
 def test_what_is_no_notebook_is_marked_invalid_with_the_reason(data, part):
     assert part in repair(data).metadata.course.invalid
 
 
 def test_an_old_notebook_is_read():
-    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"metadata": {}, "cells": [
-        {"cell_type": "code", "input": "x = 1", "language": "python", "outputs": [], "metadata": {}}]}]}
+    old = {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {},
+        "worksheets": [
+            {
+                "metadata": {},
+                "cells": [{"cell_type": "code", "input": "x = 1", "language": "python", "outputs": [], "metadata": {}}],
+            }
+        ],
+    }
     assert "x = 1" in [cell.source for cell in repair(old).cells]
 
 
-JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-                    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=5)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -49,10 +49,13 @@ def test_an_error_names_the_line_and_is_shown_once():
     assert "__mul__, line 3: return self.data * other.dota" in text
 
 
-@pytest.mark.parametrize("line, headline", [
-    ("print(2 * x)", "not right yet"),  # the check stumbles over the None, not the student
-    ("return 2 * y", "your code raised an error"),
-])
+@pytest.mark.parametrize(
+    "line, headline",
+    [
+        ("print(2 * x)", "not right yet"),  # the check stumbles over the None, not the student
+        ("return 2 * y", "your code raised an error"),
+    ],
+)
 def test_only_the_students_own_errors_are_called_that(line, headline):
     text = str(report_on("start.double", source=f"def double(x):\n    {line}\n"))
     assert f"0 of 1 points · {headline}\n" in text
@@ -78,7 +81,9 @@ def test_check_prints_where_there_is_no_notebook(capsys):
     assert "defines no 'Value'" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("guess, said", [(3, "✓"), (4, "why?"), (None, "no guess"), (..., "no guess"), ("many", "no number")])
+@pytest.mark.parametrize(
+    "guess, said", [(3, "✓"), (4, "why?"), (None, "no guess"), (..., "no guess"), ("many", "no number")]
+)
 def test_predictions(guess, said, capsys):
     Prediction({"a": guess}).compare(a=3.0)
     assert said in capsys.readouterr().out
@@ -91,16 +96,20 @@ def test_add_to_class():
     @add_to_class(Empty)
     def name(self):
         return "it"
+
     assert Empty().name() == "it"
 
 
 def test_a_function_that_checks_itself_comes_to_an_end_and_says_why(capsys):
-    report = report_on("start.double", source="""
+    report = report_on(
+        "start.double",
+        source="""
 from autograder.notebook import check
 def double(x):
     check("start.double")
     return 3 * x
-""")
+""",
+    )
     assert report.verdict.points == 0
     assert "start.double is being checked: code that is checked cannot call check itself" in capsys.readouterr().out
     assert report_on("start.double").verdict.status == "ok"
@@ -116,11 +125,14 @@ def test_a_difference_in_a_late_digit_can_be_seen():
     assert here != there
 
 
-@pytest.mark.parametrize("expected, got, said", [
-    ([True, False], [True, True], "1 of 2 differ; most at [1]: True, not False"),
-    (np.array([1, 2], np.uint8), np.array([1, 3], np.uint8), "1 of 2 differ; most at [1]: 3, not 2"),
-    ([1.0, 2.0], [True, False], "1 of 2 differ; most at [1]: False, not 2"),
-])
+@pytest.mark.parametrize(
+    "expected, got, said",
+    [
+        ([True, False], [True, True], "1 of 2 differ; most at [1]: True, not False"),
+        (np.array([1, 2], np.uint8), np.array([1, 3], np.uint8), "1 of 2 differ; most at [1]: 3, not 2"),
+        ([1.0, 2.0], [True, False], "1 of 2 differ; most at [1]: False, not 2"),
+    ],
+)
 def test_where_arrays_differ_whatever_they_hold(expected, got, said):
     difference = Difference("a quantity", Outcome(np.array(expected)), Outcome(np.array(got)), "")
     assert where(difference, find("value.mul"), 6) == said
@@ -131,12 +143,18 @@ def test_a_text_in_place_of_a_number_is_called_a_text():
     assert "it is a text, it should be a number" in text and "it holds texts, it should hold numbers" in text
 
 
-@pytest.mark.parametrize("result, message", [
-    ("None", "the result is None; is there a `return` missing?"),
-    ("2.0", "the result is a float, not a Value"),
-    ("Value(1.0, (self, 2.0), (1.0, 1.0))", "a parent is a float, not a Value"),
-    ("Value(1.0, (self,), (1.0, 1.0))", "parents: 1, local derivatives: 2; each parent needs one, in the same order"),
-])
+@pytest.mark.parametrize(
+    "result, message",
+    [
+        ("None", "the result is None; is there a `return` missing?"),
+        ("2.0", "the result is a float, not a Value"),
+        ("Value(1.0, (self, 2.0), (1.0, 1.0))", "a parent is a float, not a Value"),
+        (
+            "Value(1.0, (self,), (1.0, 1.0))",
+            "parents: 1, local derivatives: 2; each parent needs one, in the same order",
+        ),
+    ],
+)
 def test_what_is_no_graph_is_told_in_the_students_words(result, message):
     source = f"@add_to_class(Value)\ndef __add__(self, other):\n    return {result}"
     assert message in str(report_on("value.add", source=source))

@@ -27,7 +27,9 @@ def graded(tmp_path_factory):
     """The sample class, graded once: (folder, rows of grades.csv by student and module)."""
     out = tmp_path_factory.mktemp("class")
     make_sample_class(out / "submissions", MODULES)
-    (out / "nbgrader_config.py").write_text(CONFIG + "c.JudgeNotebook.cell_seconds = 5  # two of the class run into it\n")
+    (out / "nbgrader_config.py").write_text(
+        CONFIG + "c.JudgeNotebook.cell_seconds = 5  # two of the class run into it\n"
+    )
     seen = []
     found, oddities = find_submissions(out / "submissions")
     grade(found, out, MODULES, seen.append, HOW)
@@ -44,7 +46,9 @@ def of(rows, student, module=MODULE):
 def test_every_exercise_of_every_submission_has_one_row(graded):
     _, rows = graded
     wanted = [(student, MODULE, name) for student in CASES for name in read_lesson(MODULE).exercises]
-    wanted += [("solved", module, name) for module in MODULES if module != MODULE for name in read_lesson(module).exercises]
+    wanted += [
+        ("solved", module, name) for module in MODULES if module != MODULE for name in read_lesson(module).exercises
+    ]
     assert sorted((row["student"], row["module"], row["exercise"]) for row in rows) == sorted(wanted)
     assert list(rows[0]) == ["student", "module", "exercise", "points", "max_points", "status", "mistake"]
     assert {row["status"] for row in rows} <= set(HEADLINES)
@@ -124,7 +128,9 @@ def test_grading_again_gives_the_same_rows(graded):
     out, rows = graded
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
     again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, HOW)
-    assert {row.exercise: str(row.points) for row in again} == {name: row["points"] for name, row in of(rows, "mistake-1").items()}
+    assert {row.exercise: str(row.points) for row in again} == {
+        name: row["points"] for name, row in of(rows, "mistake-1").items()
+    }
 
 
 def test_the_instructors_page_shows_the_class(graded):
@@ -142,5 +148,8 @@ def test_each_student_has_a_page_of_feedback_with_every_exercise_and_none_of_the
         page = (out / "feedback" / student / "index.html").read_text(encoding="utf-8")
         for name, row in of(rows, student, module).items():
             assert f"{name} · {float(row['points']):g} of {float(row['max_points']):g} points" in page
-        assert f'href="{module}/{module}.html"' in page and (out / "feedback" / student / module / f"{module}.html").exists()
+        assert (
+            f'href="{module}/{module}.html"' in page
+            and (out / "feedback" / student / module / f"{module}.html").exists()
+        )
         assert "<script" not in page

@@ -31,8 +31,12 @@ def run(kernel, code, seconds=30):
     if not kernel.alive:
         kernel.restart()
     done = kernel.run(code, seconds)
-    return done.status, "".join(each.get("text") or f"{each.get('ename')}: {each.get('evalue')}" if each.output_type != "execute_result"
-                                else each.data["text/plain"] for each in done.outputs)
+    return done.status, "".join(
+        each.get("text") or f"{each.get('ename')}: {each.get('evalue')}"
+        if each.output_type != "execute_result"
+        else each.data["text/plain"]
+        for each in done.outputs
+    )
 
 
 def test_what_the_module_asks_for_cannot_be_imported_and_the_error_says_why(kernel):
@@ -51,7 +55,10 @@ def test_what_the_lesson_imports_is_there(kernel):
     given = [cell.solved for cell in read_lesson(MODULE).cells if cell.kind == "given"]
     for source in given:
         assert run(kernel, source)[0] == "ok", source
-    assert run(kernel, 'check("value.mul"); guess = predict(a=1); guess.compare(a=1)') == ("ok", "a: you said 1, it is 1 ✓\n")
+    assert run(kernel, 'check("value.mul"); guess = predict(a=1); guess.compare(a=1)') == (
+        "ok",
+        "a: you said 1, it is 1 ✓\n",
+    )
 
 
 def test_the_device_works(kernel):
@@ -67,9 +74,21 @@ def test_the_checkout_cannot_be_read(kernel):
     assert text.split() == seen if status == "ok" else "FileNotFoundError" in text
 
 
-@pytest.mark.parametrize("path", [
-    paths.LESSONS / "01_value.py", paths.SEED_FILE, "/etc/passwd", "/etc/shadow", "/var", "/home", "/root/.ssh",
-    paths.ROOT / "autograder" / "checks" / "m01_value", "/course/tinygrad_cl/../../work"], ids=str)
+@pytest.mark.parametrize(
+    "path",
+    [
+        paths.LESSONS / "01_value.py",
+        paths.SEED_FILE,
+        "/etc/passwd",
+        "/etc/shadow",
+        "/var",
+        "/home",
+        "/root/.ssh",
+        paths.ROOT / "autograder" / "checks" / "m01_value",
+        "/course/tinygrad_cl/../../work",
+    ],
+    ids=str,
+)
 def test_nothing_else_can_be_read(kernel, path):
     status, text = run(kernel, f"import os\n(os.listdir if os.path.isdir({str(path)!r}) else open)({str(path)!r})")
     assert status == "error" and any(word in text for word in ("FileNotFoundError", "PermissionError")), text
@@ -80,29 +99,46 @@ def test_checks_mistakes_and_the_judge_are_not_there(kernel):
         status, text = run(kernel, f"import autograder.{name}")
         assert status == "error" and "ModuleNotFoundError" in text
     hidden = [line.strip() for line in read_lesson(MODULE).exercise("value.order").solved.splitlines()[-3:]]
-    found = subprocess.run(["grep", "-rlF", hidden[0], course_for(MODULE)], capture_output=True, text=True).stdout.split()
+    found = subprocess.run(
+        ["grep", "-rlF", hidden[0], course_for(MODULE)], capture_output=True, text=True
+    ).stdout.split()
     assert not [path for path in found if "/viz/" not in path and "/tensor/" not in path and "/netcl/" not in path]
 
 
 def test_no_secret_is_in_the_environment(kernel, monkeypatch):
     monkeypatch.setenv("COURSE_SEED", "a secret seed")
     with StudentKernel(MODULE, Box()) as started:
-        text = run(started, "import os\nprint(dict(os.environ))\nprint(open('/proc/1/environ').read() if os.access('/proc/1/environ', 4) else '')")[1]
+        text = run(
+            started,
+            "import os\nprint(dict(os.environ))\nprint(open('/proc/1/environ').read() if os.access('/proc/1/environ', 4) else '')",
+        )[1]
     assert "a secret seed" not in text and "COURSE_SEED" not in text
     assert course_seed() == "a secret seed"
 
 
-@pytest.mark.parametrize("code", [
-    "import socket; socket.create_connection(('127.0.0.1', 22), 2)",
-    "import socket; socket.create_connection(('1.1.1.1', 53), 2)",
-    "import socket; socket.getaddrinfo('pypi.org', 80)"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import socket; socket.create_connection(('127.0.0.1', 22), 2)",
+        "import socket; socket.create_connection(('1.1.1.1', 53), 2)",
+        "import socket; socket.getaddrinfo('pypi.org', 80)",
+    ],
+)
 def test_there_is_no_network(kernel, code):
     assert run(kernel, code)[0] == "error"
 
 
-@pytest.mark.parametrize("code", [
-    "open('/usr/x', 'w')", "open('/course/x', 'w')", "open('/x', 'w')", "import sys; open(sys.prefix + '/x', 'w')",
-    "import os; os.setuid(0)", "import os; os.mount if 0 else os.chroot('/tmp')"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('/usr/x', 'w')",
+        "open('/course/x', 'w')",
+        "open('/x', 'w')",
+        "import sys; open(sys.prefix + '/x', 'w')",
+        "import os; os.setuid(0)",
+        "import os; os.mount if 0 else os.chroot('/tmp')",
+    ],
+)
 def test_nothing_outside_its_folder_can_be_changed(kernel, code):
     assert run(kernel, code)[0] == "error"
     assert run(kernel, "open('mine', 'w').write('x'); open('/tmp/mine', 'w').write('x')") == ("ok", "1")

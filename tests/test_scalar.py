@@ -40,6 +40,7 @@ def test_the_examples_in_the_docstrings():
 
 # -- micrograd's two tests and the example in its README -------------------------------------------------
 
+
 def relu(x):
     """For Values and for the complex numbers of the complex step."""
     return x.relu() if isinstance(x, Value) else x * (x.real > 0)
@@ -54,22 +55,25 @@ def sanity(x):
 
 def more_ops(a, b):
     c = a + b
-    d = a * b + b ** 3
+    d = a * b + b**3
     c += c + 1
     c += 1 + c + (-a)
     d += d * 2 + relu(b + a)
     d += 3 * d + relu(b - a)
     e = c - d
-    f = e ** 2
+    f = e**2
     g = f / 2.0
     g += 10.0 / f
     return g
 
 
-@pytest.mark.parametrize("f, inputs, value, expected", [
-    (sanity, [-4.0], -20.0, [46.0]),
-    (more_ops, [-4.0, 2.0], 24.7041, [138.8338, 645.5773]),
-])
+@pytest.mark.parametrize(
+    "f, inputs, value, expected",
+    [
+        (sanity, [-4.0], -20.0, [46.0]),
+        (more_ops, [-4.0, 2.0], 24.7041, [138.8338, 645.5773]),
+    ],
+)
 def test_micrograds_expressions_give_micrograds_numbers(f, inputs, value, expected):
     data, grads = gradients(f, inputs)
     assert data == pytest.approx(value, abs=5e-5)
@@ -81,12 +85,24 @@ def test_micrograds_expressions_give_micrograds_numbers(f, inputs, value, expect
 # -- every rule ------------------------------------------------------------------------------------------
 
 OPERATORS = {
-    "a + b": lambda a, b: a + b, "a + 2": lambda a, b: a + 2, "2 + a": lambda a, b: 2 + a,
-    "a - b": lambda a, b: a - b, "a - 2": lambda a, b: a - 2, "2 - a": lambda a, b: 2 - a,
-    "a * b": lambda a, b: a * b, "a * 3": lambda a, b: a * 3, "3 * a": lambda a, b: 3 * a,
-    "a / b": lambda a, b: a / b, "a / 4": lambda a, b: a / 4, "4 / a": lambda a, b: 4 / a,
-    "a ** b": lambda a, b: a ** b, "a ** -2.5": lambda a, b: a ** -2.5, "2 ** a": lambda a, b: 2 ** a,
-    "(-a) ** 3": lambda a, b: (-a) ** 3, "-a": lambda a, b: -a, "a ** 0": lambda a, b: a ** 0 * b,
+    "a + b": lambda a, b: a + b,
+    "a + 2": lambda a, b: a + 2,
+    "2 + a": lambda a, b: 2 + a,
+    "a - b": lambda a, b: a - b,
+    "a - 2": lambda a, b: a - 2,
+    "2 - a": lambda a, b: 2 - a,
+    "a * b": lambda a, b: a * b,
+    "a * 3": lambda a, b: a * 3,
+    "3 * a": lambda a, b: 3 * a,
+    "a / b": lambda a, b: a / b,
+    "a / 4": lambda a, b: a / 4,
+    "4 / a": lambda a, b: 4 / a,
+    "a ** b": lambda a, b: a**b,
+    "a ** -2.5": lambda a, b: a**-2.5,
+    "2 ** a": lambda a, b: 2**a,
+    "(-a) ** 3": lambda a, b: (-a) ** 3,
+    "-a": lambda a, b: -a,
+    "a ** 0": lambda a, b: a**0 * b,
     "a * a + a": lambda a, b: a * a + a,
 }
 FUNCTIONS = {"exp": cmath.exp, "log": cmath.log, "tanh": cmath.tanh, "sigmoid": lambda z: 1 / (1 + cmath.exp(-z))}
@@ -129,25 +145,39 @@ def test_random_expressions_pass_both_checks(case):
 def test_every_kind_of_real_number_is_taken_on_either_side(number):
     a, x = Value(5.0), float(number)
     assert type(Value(number).data) is float and Value(number).data == x
-    results = [a + number, number + a, a - number, number - a, a * number, number * a, a / number, number / a,
-               a ** number, number ** a]
+    results = [
+        a + number,
+        number + a,
+        a - number,
+        number - a,
+        a * number,
+        number * a,
+        a / number,
+        number / a,
+        a**number,
+        number**a,
+    ]
     assert [r.data for r in results] == pytest.approx(
-        [5 + x, x + 5, 5 - x, x - 5, 5 * x, x * 5, 5 / x, x / 5, 5 ** x, x ** 5])
+        [5 + x, x + 5, 5 - x, x - 5, 5 * x, x * 5, 5 / x, x / 5, 5**x, x**5]
+    )
     assert all(type(r) is Value and type(r.data) is float for r in results)
 
 
-@pytest.mark.parametrize("f, data, slope", [
-    (lambda a: a ** 0, 1.0, 0.0),
-    (lambda a: (a - a) ** 0, 1.0, 0.0),
-    (lambda a: a.relu(), 2.0, 1.0),
-    (lambda a: (a * 1e4).sigmoid(), 1.0, 0.0),
-    (lambda a: (a * -1e4).sigmoid(), 0.0, 0.0),
-    (lambda a: (a * 1e4).tanh(), 1.0, 0.0),
-    (lambda a: (a * -inf).exp() * 0, 0.0, nan),
-    (lambda a: a * 1e308 * 10, inf, inf),
-    (lambda a: (a * nan).relu(), nan, nan),
-    (lambda a: a ** inf, inf, inf),
-])
+@pytest.mark.parametrize(
+    "f, data, slope",
+    [
+        (lambda a: a**0, 1.0, 0.0),
+        (lambda a: (a - a) ** 0, 1.0, 0.0),
+        (lambda a: a.relu(), 2.0, 1.0),
+        (lambda a: (a * 1e4).sigmoid(), 1.0, 0.0),
+        (lambda a: (a * -1e4).sigmoid(), 0.0, 0.0),
+        (lambda a: (a * 1e4).tanh(), 1.0, 0.0),
+        (lambda a: (a * -inf).exp() * 0, 0.0, nan),
+        (lambda a: a * 1e308 * 10, inf, inf),
+        (lambda a: (a * nan).relu(), nan, nan),
+        (lambda a: a**inf, inf, inf),
+    ],
+)
 def test_corners_follow_the_arithmetic_of_floats(f, data, slope):
     got, grads = gradients(f, [2.0])
     assert [got, *grads] == pytest.approx([data, slope], nan_ok=True)
@@ -158,28 +188,31 @@ def test_the_square_root_is_vertical_at_zero(a, expected):
     assert (Value(a) ** 0.5).local_derivatives == expected
 
 
-@pytest.mark.parametrize("mistake, error, message", [
-    (lambda: Value("2"), TypeError, "a Value holds one real number, not '2'"),
-    (lambda: Value(1j), TypeError, "one real number"),
-    (lambda: Value(np.ones(2)), TypeError, "one real number"),
-    (lambda: Value(Value(2.0)), TypeError, "one real number"),
-    (lambda: Value(2.0) + None, TypeError, "one real number, not None"),
-    (lambda: Value(2.0) ** "2", TypeError, "an exponent is a number or a Value, not '2'"),
-    (lambda: Value(0.0).log(), ValueError, r"log\(0\): the logarithm needs a number above 0"),
-    (lambda: Value(-1.5).log(), ValueError, r"log\(-1.5\)"),
-    (lambda: Value(710.0).exp(), OverflowError, r"exp\(710\) is larger than any float"),
-    (lambda: Value(1.0) / 0, ZeroDivisionError, "a negative power of 0 is a division by 0"),
-    (lambda: 1 / Value(0.0), ZeroDivisionError, "a negative power of 0"),
-    (lambda: Value(0.0) ** -0.5, ZeroDivisionError, r"0 \*\* -0.5"),
-    (lambda: Value(-8.0) ** (1 / 3), ValueError, r"\(-8\) \*\* 0.333333 is no real number"),
-    (lambda: Value(-2.0) ** inf, ValueError, r"\(-2\) \*\* inf is no real number"),
-    (lambda: Value(-2.0) ** nan, ValueError, r"\(-2\) \*\* nan is no real number"),
-    (lambda: Value(10.0) ** 400, OverflowError, r"\(10\) \*\* 400, or its slope, is larger than any float"),
-    (lambda: Value(1e-200) ** -1, OverflowError, "or its slope, is larger"),
-    (lambda: Value(2.0) ** 10**400, OverflowError, "int too large"),
-    (lambda: Value(-2.0) ** Value(2.0), ValueError, "for a > 0 only; if the exponent is a constant"),
-    (lambda: 0 ** Value(2.0), ValueError, r"0 \*\* Value"),
-])
+@pytest.mark.parametrize(
+    "mistake, error, message",
+    [
+        (lambda: Value("2"), TypeError, "a Value holds one real number, not '2'"),
+        (lambda: Value(1j), TypeError, "one real number"),
+        (lambda: Value(np.ones(2)), TypeError, "one real number"),
+        (lambda: Value(Value(2.0)), TypeError, "one real number"),
+        (lambda: Value(2.0) + None, TypeError, "one real number, not None"),
+        (lambda: Value(2.0) ** "2", TypeError, "an exponent is a number or a Value, not '2'"),
+        (lambda: Value(0.0).log(), ValueError, r"log\(0\): the logarithm needs a number above 0"),
+        (lambda: Value(-1.5).log(), ValueError, r"log\(-1.5\)"),
+        (lambda: Value(710.0).exp(), OverflowError, r"exp\(710\) is larger than any float"),
+        (lambda: Value(1.0) / 0, ZeroDivisionError, "a negative power of 0 is a division by 0"),
+        (lambda: 1 / Value(0.0), ZeroDivisionError, "a negative power of 0"),
+        (lambda: Value(0.0) ** -0.5, ZeroDivisionError, r"0 \*\* -0.5"),
+        (lambda: Value(-8.0) ** (1 / 3), ValueError, r"\(-8\) \*\* 0.333333 is no real number"),
+        (lambda: Value(-2.0) ** inf, ValueError, r"\(-2\) \*\* inf is no real number"),
+        (lambda: Value(-2.0) ** nan, ValueError, r"\(-2\) \*\* nan is no real number"),
+        (lambda: Value(10.0) ** 400, OverflowError, r"\(10\) \*\* 400, or its slope, is larger than any float"),
+        (lambda: Value(1e-200) ** -1, OverflowError, "or its slope, is larger"),
+        (lambda: Value(2.0) ** 10**400, OverflowError, "int too large"),
+        (lambda: Value(-2.0) ** Value(2.0), ValueError, "for a > 0 only; if the exponent is a constant"),
+        (lambda: 0 ** Value(2.0), ValueError, r"0 \*\* Value"),
+    ],
+)
 def test_an_error_is_one_clear_sentence(mistake, error, message):
     with pytest.raises(error, match=message) as caught:
         mistake()
@@ -187,6 +220,7 @@ def test_an_error_is_one_clear_sentence(mistake, error, message):
 
 
 # -- graphs ----------------------------------------------------------------------------------------------
+
 
 def test_a_chain_of_100_000_nodes():
     a = Value(1.0)
@@ -206,7 +240,7 @@ def test_two_to_the_1000_paths_are_one_visit_per_node():
         out = out + out
     start = time.perf_counter()
     out.backward()
-    assert a.grad == 2.0 ** 1000 and time.perf_counter() - start < 1
+    assert a.grad == 2.0**1000 and time.perf_counter() - start < 1
     assert len(topological_order(out)) == 1001
 
 
@@ -250,7 +284,7 @@ def test_a_node_made_by_hand_takes_part():
 
 def test_a_constant_exponent_is_no_parent_and_a_value_is():
     a, n = Value(3.0), Value(2.0)
-    assert (a ** 2).parents == (a,) and (a ** n).parents == (a, n)
+    assert (a**2).parents == (a,) and (a**n).parents == (a, n)
 
 
 def test_no_reference_cycles():

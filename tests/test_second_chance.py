@@ -61,16 +61,21 @@ MUL = mistaken("mul", "each factor keeps its own value")
 
 # -- with kernels -----------------------------------------------------------------------------------------------------
 
+
 def test_a_wrong_product_and_a_wrong_order_cost_themselves_alone():
     """With the order the wrong way round, a right `backward` gives just what a known mistake in it gives."""
     notebook = solved(mul=MUL, order=mistaken("order", "the list is the wrong way round"))
     verdicts = judged(notebook)
     assert not_ok(verdicts) == {"value.mul": "partial", "value.order": "partial"}
     derived, backward = verdicts["value.derived"].again, verdicts["value.backward"].again
-    assert derived == ("Your value.derived is right; it failed because `__mul__` above is not right yet. "
-                       "With the reference in its place it passes.")
-    assert backward == ("Your `backward` is right; it failed because of what is not right yet above: `__mul__`, "
-                        "`topological_order`. With the reference in their place it passes.")
+    assert derived == (
+        "Your value.derived is right; it failed because `__mul__` above is not right yet. "
+        "With the reference in its place it passes."
+    )
+    assert backward == (
+        "Your `backward` is right; it failed because of what is not right yet above: `__mul__`, "
+        "`topological_order`. With the reference in their place it passes."
+    )
     outputs = notebook.cells[at(notebook.cells, "check-value-backward")].outputs
     assert backward in outputs[0].data["text/plain"] and outputs[1].data["text/plain"] == "4"
     assert not any(verdict.again for verdict in (verdicts["value.mul"], verdicts["value.pow"]))
@@ -88,11 +93,11 @@ def test_a_mistake_of_its_own_is_found_behind_that_of_another_and_costs_once_too
     assert "not right yet above: `__mul__`, `backward`." in verdicts["value.gradcheck"].again
 
 
-KILLS_WHERE_THE_PRODUCT_IS_RIGHT = '''
+KILLS_WHERE_THE_PRODUCT_IS_RIGHT = """
 if (Value(2.0) * Value(3.0)).local_derivatives == (3.0, 2.0):
     import os; os._exit(0)
-'''
-TELLS = '''
+"""
+TELLS = """
 @add_to_class(Value)
 def zero_grad(self):
     found = [text for text in In if "(other.data, self.data)" in text and "def " + "__mul__" in text]
@@ -100,8 +105,8 @@ def zero_grad(self):
         raise LookupError(found[0])
     for node in topological_order(self):
         node.grad = 0.0
-'''
-STEALS = '''
+"""
+STEALS = """
 import gc, types
 
 def two_gradients(f, inputs):
@@ -117,13 +122,17 @@ def two_gradients(f, inputs):
         if isinstance(each, types.FunctionType) and each.__name__ == "two_gradients":
             if "gc" not in each.__code__.co_names:
                 return each(f, inputs)
-'''
+"""
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())
 def test_who_looks_for_the_reference_of_what_is_judged_finds_none_and_what_else_is_found_is_not_shown():
-    notebook = solved(mul=MUL, derived=solution("derived") + KILLS_WHERE_THE_PRODUCT_IS_RIGHT,
-                      backward=solution("backward") + TELLS, gradcheck=STEALS)
+    notebook = solved(
+        mul=MUL,
+        derived=solution("derived") + KILLS_WHERE_THE_PRODUCT_IS_RIGHT,
+        backward=solution("backward") + TELLS,
+        gradcheck=STEALS,
+    )
     verdicts = judged(notebook)
     assert not_ok(verdicts).keys() == {"value.mul", "value.derived", "value.backward", "value.gradcheck"}
     assert not verdicts["value.derived"].again, "a kernel that dies in the second run changes nothing"
@@ -156,6 +165,7 @@ def test_a_method_that_a_later_cell_writes_over_by_mistake_costs_that_cell():
 
 
 # -- with kernels that only write down what is asked of them ----------------------------------------------------------
+
 
 class FakeKernel:
     """Notes what it is to run. Every probe comes back without an answer, as from code that raises."""
@@ -242,7 +252,7 @@ def test_all_that_the_lesson_has_before_is_in_place_when_it_is_judged():
     logs, _, _ = second_run(solved(), dict.fromkeys(["value.mul", *again], "wrong"))
     for name in again:
         kind, source = logs[0][logs[0].index(("probe", name)) - 1]
-        before = [earlier for earlier in NAMES[:NAMES.index(name)] if earlier not in again]
+        before = [earlier for earlier in NAMES[: NAMES.index(name)] if earlier not in again]
         assert kind == "run" and all(LESSON.exercise(earlier).solved in source for earlier in before)
 
 
@@ -273,12 +283,18 @@ def test_cells_that_did_not_end_are_not_run_again():
 
 # -- what is said, and how the student writes -------------------------------------------------------------------------
 
-@pytest.mark.parametrize("statuses, reason", [
-    ({"value.mul": "missing"}, "`__mul__` above is not written yet. With the reference in its place"),
-    ({"value.mul": "wrong"}, "`__mul__` above is not right yet. With the reference in its place"),
-    ({"value.slope": "wrong", "value.exp_log": "missing"},
-     "of what is not right yet above: `slope`, value.exp_log. With the reference in their place"),
-])
+
+@pytest.mark.parametrize(
+    "statuses, reason",
+    [
+        ({"value.mul": "missing"}, "`__mul__` above is not written yet. With the reference in its place"),
+        ({"value.mul": "wrong"}, "`__mul__` above is not right yet. With the reference in its place"),
+        (
+            {"value.slope": "wrong", "value.exp_log": "missing"},
+            "of what is not right yet above: `slope`, value.exp_log. With the reference in their place",
+        ),
+    ],
+)
 def test_what_was_in_the_way_is_named(statuses, reason):
     best = {name: Verdict(find(name), statuses.get(name, "ok")) for name in NAMES}
     best["value.backward"].needs = [need for need in find("value.backward").needs if need in statuses]

@@ -32,7 +32,12 @@ def shown(page, name):
 
 def test_it_begins_with_the_inputs_and_nothing_else(page):
     assert said(page) == "The inputs: a = 2, b = −3."
-    assert (shown(page, "data0"), shown(page, "data1"), shown(page, "data2"), shown(page, "grad0")) == ("2", "−3", "", "")
+    assert (shown(page, "data0"), shown(page, "data1"), shown(page, "data2"), shown(page, "grad0")) == (
+        "2",
+        "−3",
+        "",
+        "",
+    )
 
 
 def test_the_mouse_walks_forward_and_back(page):
@@ -73,7 +78,9 @@ def test_it_plays_by_itself_and_stops_at_the_end(page):
 
 
 def test_nothing_comes_from_another_host(page):
-    hosts = page.evaluate("[...new Set(performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host))]")
+    hosts = page.evaluate(
+        "[...new Set(performance.getEntriesByType('resource').map((entry) => new URL(entry.name).host))]"
+    )
     assert {host.split(":")[0] for host in hosts} <= {"127.0.0.1", ""}
 
 

@@ -10,7 +10,7 @@ from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_sy
 
 def test_a_method_comes_dedented_with_its_decorator():
     source = pull("tinygrad_cl.scalar:Value.__mul__")
-    assert source.startswith("@add_to_class(Value)\ndef __mul__(self, other):\n    \"\"\"")
+    assert source.startswith('@add_to_class(Value)\ndef __mul__(self, other):\n    """')
     ast.parse(source)
 
 
@@ -31,8 +31,20 @@ def test_symbols_are_split_at_spaces_outside_brackets():
 def test_the_body_after_the_docstring_is_the_solution():
     source = 'def f(x):\n    """Doc."""\n    y = x\n    return y\n\n\ndef g():\n    return 1\n'
     marked = mark_solutions(source)
-    assert marked.splitlines() == ["def f(x):", '    """Doc."""', f"    {BEGIN}", "    y = x", "    return y", f"    {END}", "",
-                                   "", "def g():", f"    {BEGIN}", "    return 1", f"    {END}"]
+    assert marked.splitlines() == [
+        "def f(x):",
+        '    """Doc."""',
+        f"    {BEGIN}",
+        "    y = x",
+        "    return y",
+        f"    {END}",
+        "",
+        "",
+        "def g():",
+        f"    {BEGIN}",
+        "    return 1",
+        f"    {END}",
+    ]
     assert strip_markers(marked) == source.rstrip("\n")
 
 
@@ -68,7 +80,11 @@ class C:
     names = {}
     exec(without(source, ["m:SIZE", "m:f", "m:C.a", "m:C[c]"], "{name} is yours"), names)
     assert names["SIZE"] is None and names["C"]().b() == 2
-    for name, call in {"f": lambda: names["f"](1), "C.a": lambda: names["C"]().a, "C.c": lambda: names["C"]().c()}.items():
+    for name, call in {
+        "f": lambda: names["f"](1),
+        "C.a": lambda: names["C"]().a,
+        "C.c": lambda: names["C"]().c(),
+    }.items():
         with pytest.raises(NotImplementedError, match=f"^{name} is yours$"):
             call()
     exec(without(source, ["m:C"], "{name} is yours"), names)
@@ -76,13 +92,16 @@ class C:
         names["C"]().b()
 
 
-@pytest.mark.parametrize("symbol, part", [
-    ("tinygrad_cl.scalar:Valu", "there is no Valu"),
-    ("tinygrad_cl.scalar:Value.__mull__", "there is no __mull__"),
-    ("tinygrad_cl.scalar:Value[__mull__]", "there is no __mull__"),
-    ("tinygrad_cl.nothing:f", "there is no module"),
-    ("no symbol", "is no symbol"),
-])
+@pytest.mark.parametrize(
+    "symbol, part",
+    [
+        ("tinygrad_cl.scalar:Valu", "there is no Valu"),
+        ("tinygrad_cl.scalar:Value.__mull__", "there is no __mull__"),
+        ("tinygrad_cl.scalar:Value[__mull__]", "there is no __mull__"),
+        ("tinygrad_cl.nothing:f", "there is no module"),
+        ("no symbol", "is no symbol"),
+    ],
+)
 def test_a_wrong_symbol_is_one_sentence(symbol, part):
     with pytest.raises(CourseError, match=part):
         pull(symbol)

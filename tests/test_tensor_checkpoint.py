@@ -66,7 +66,7 @@ def test_the_memory_is_the_ends_of_the_segments_and_what_follows():
     def size(length):
         h = x
         for i in range(0, 8, length):
-            h = checkpoint(segment, h, *weights[i:i + length])
+            h = checkpoint(segment, h, *weights[i : i + length])
         return saved_bytes(h.sum(), without=[x, *weights]) / x.data.nbytes
 
     assert saved_bytes(segment(x, *weights), without=[x, *weights]) == 8 * x.data.nbytes
@@ -99,8 +99,10 @@ def test_a_generator_of_ones_own():
 
 def test_gradients_of_gradients():
     x = Tensor(np.array([0.3, 0.7]), requires_grad=True)
+
     def f(x):
         return (x.sin() * x.exp()).tanh()
+
     expected = second(f, x)
     np.testing.assert_allclose(second(lambda x: checkpoint(f, x), x), expected)
 

@@ -10,6 +10,7 @@ from tinygrad_cl.tensor.engine import topological_order
 
 # -- order and accumulation -----------------------------------------------------------------------------
 
+
 def test_a_diamond_counts_both_ways():
     x = Tensor(3.0, requires_grad=True)
     a = x * x
@@ -79,6 +80,7 @@ def test_retain_grad_keeps_it():
 
 # -- errors of backward ------------------------------------------------------------------------------------
 
+
 def test_a_non_scalar_needs_a_gradient():
     x = Tensor([1.0, 2.0], requires_grad=True)
     y = x * 2
@@ -121,10 +123,21 @@ def test_a_shared_trunk_is_freed_by_the_first_loss():
 
 # -- types ---------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("data, dtype", [
-    (1.5, np.float32), ([1.5], np.float32), (1, np.int64), ([True], np.bool_), (np.ones(2), np.float64),
-    (np.float64(1), np.float64), (np.ones(2, np.float16), np.float16), (Tensor(np.ones(2)), np.float64), ([], np.float32),
-])
+
+@pytest.mark.parametrize(
+    "data, dtype",
+    [
+        (1.5, np.float32),
+        ([1.5], np.float32),
+        (1, np.int64),
+        ([True], np.bool_),
+        (np.ones(2), np.float64),
+        (np.float64(1), np.float64),
+        (np.ones(2, np.float16), np.float16),
+        (Tensor(np.ones(2)), np.float64),
+        ([], np.float32),
+    ],
+)
 def test_float32_by_default_and_arrays_as_they_are(data, dtype):
     assert Tensor(data).dtype == dtype
 
@@ -132,14 +145,30 @@ def test_float32_by_default_and_arrays_as_they_are(data, dtype):
 F32, F64, INT = Tensor([1.5]), Tensor(np.array([1.5])), Tensor([3])
 
 
-@pytest.mark.parametrize("result, dtype", [
-    (lambda: F32 * 2, np.float32), (lambda: 2.5 / F32, np.float32), (lambda: F32 * np.float64(2), np.float32),
-    (lambda: np.float64(2) * F32, np.float32), (lambda: F32 * F64, np.float64), (lambda: F32 * np.ones(1), np.float64),
-    (lambda: np.ones(1, np.float32) - F32, np.float32), (lambda: INT / 2, np.float32), (lambda: INT * 0.5, np.float32),
-    (lambda: F32 * INT, np.float32), (lambda: F64 * INT, np.float64), (lambda: INT.mean(), np.float32),
-    (lambda: INT + 1, np.int64), (lambda: F32 > 1, np.bool_), (lambda: F32.sum(), np.float32), (lambda: F32 ** 0.5, np.float32),
-    (lambda: 2.0 ** F32, np.float32), (lambda: F32.sigmoid(), np.float32), (lambda: F32.gelu(), np.float32),
-])
+@pytest.mark.parametrize(
+    "result, dtype",
+    [
+        (lambda: F32 * 2, np.float32),
+        (lambda: 2.5 / F32, np.float32),
+        (lambda: F32 * np.float64(2), np.float32),
+        (lambda: np.float64(2) * F32, np.float32),
+        (lambda: F32 * F64, np.float64),
+        (lambda: F32 * np.ones(1), np.float64),
+        (lambda: np.ones(1, np.float32) - F32, np.float32),
+        (lambda: INT / 2, np.float32),
+        (lambda: INT * 0.5, np.float32),
+        (lambda: F32 * INT, np.float32),
+        (lambda: F64 * INT, np.float64),
+        (lambda: INT.mean(), np.float32),
+        (lambda: INT + 1, np.int64),
+        (lambda: F32 > 1, np.bool_),
+        (lambda: F32.sum(), np.float32),
+        (lambda: F32**0.5, np.float32),
+        (lambda: 2.0**F32, np.float32),
+        (lambda: F32.sigmoid(), np.float32),
+        (lambda: F32.gelu(), np.float32),
+    ],
+)
 def test_float64_comes_from_float64_alone(result, dtype):
     assert result().dtype == dtype
 
@@ -156,11 +185,12 @@ def test_data_is_copied_and_numpy_stays_on_either_side():
     x = Tensor(array, requires_grad=True)
     array[:] = 5
     assert x.data.tolist() == [1, 1, 1]
-    for y in (array + x, x + array, array * x, array - x, array / x, array ** x, np.float32(2) * x, np.ones((3, 3)) @ x):
+    for y in (array + x, x + array, array * x, array - x, array / x, array**x, np.float32(2) * x, np.ones((3, 3)) @ x):
         assert isinstance(y, Tensor) and y.requires_grad
 
 
 # -- hooks ------------------------------------------------------------------------------------------------------
+
 
 def test_hooks_see_the_whole_gradient_once_and_may_replace_it():
     x = Tensor([1.0, 2.0], requires_grad=True)
@@ -184,6 +214,7 @@ def test_hooks_see_the_whole_gradient_once_and_may_replace_it():
 
 
 # -- grad() and create_graph --------------------------------------------------------------------------------------
+
 
 def test_grad_touches_nobodys_grad_and_goes_no_further_than_needed():
     x, w = Tensor(3.0, requires_grad=True), Tensor(2.0, requires_grad=True)
@@ -233,7 +264,7 @@ def test_derivatives_of_any_order():
 
 def test_backward_with_create_graph_then_backward_through_the_gradient():
     x = Tensor([1.0, 2.0], requires_grad=True)
-    (x ** 3).sum().backward(create_graph=True)
+    (x**3).sum().backward(create_graph=True)
     penalty = (x.grad * x.grad).sum()  # Σ 9 x⁴
     x.grad = None
     penalty.backward()
@@ -256,6 +287,7 @@ def test_hessian_vector_product_and_newton_step():
 def test_maml_in_small_equals_the_formula():
     """L(w − α ∇L(w)) with L(w) = (w − 1)⁴: the derivative is L'(u) · (1 − α L''(w))."""
     w = Tensor(np.array(3.0), requires_grad=True)
+
     def loss(w):
         return (w - 1) ** 4
 

@@ -135,14 +135,24 @@ def rule(name, backward, forward=lambda ctx, x: 2 * x):
     return type(name, (Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)})
 
 
-@pytest.mark.parametrize("function, error, words", [
-    (rule("Two", lambda ctx, grad: (grad, grad)), RuntimeError, "Two.backward returned 2 gradients for 1 inputs"),
-    (rule("Big", lambda ctx, grad: grad.expand(5, 3).reshape(15)), ValueError,
-     r"Big.backward: a gradient of shape \(15,\) does not fit an input of shape \(3,\)"),
-    (rule("Small", lambda ctx, grad: grad.sum()), ValueError, r"Small.backward: .* shape \(\) does not fit"),
-    (rule("Tuple", lambda ctx, grad: grad, lambda ctx, x: (x, x)), TypeError, "Tuple.forward returned a tuple"),
-    (rule("Stale", lambda ctx, grad: ctx.saved_tensors[0], lambda ctx, x: (ctx.save_for_backward(x), 2 * x)[1]), None, ""),
-])
+@pytest.mark.parametrize(
+    "function, error, words",
+    [
+        (rule("Two", lambda ctx, grad: (grad, grad)), RuntimeError, "Two.backward returned 2 gradients for 1 inputs"),
+        (
+            rule("Big", lambda ctx, grad: grad.expand(5, 3).reshape(15)),
+            ValueError,
+            r"Big.backward: a gradient of shape \(15,\) does not fit an input of shape \(3,\)",
+        ),
+        (rule("Small", lambda ctx, grad: grad.sum()), ValueError, r"Small.backward: .* shape \(\) does not fit"),
+        (rule("Tuple", lambda ctx, grad: grad, lambda ctx, x: (x, x)), TypeError, "Tuple.forward returned a tuple"),
+        (
+            rule("Stale", lambda ctx, grad: ctx.saved_tensors[0], lambda ctx, x: (ctx.save_for_backward(x), 2 * x)[1]),
+            None,
+            "",
+        ),
+    ],
+)
 def test_a_wrong_rule_is_told_what_is_wrong(function, error, words):
     x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
     if error is None:
@@ -152,34 +162,41 @@ def test_a_wrong_rule_is_told_what_is_wrong(function, error, words):
         function.apply(x).sum().backward()
 
 
-@pytest.mark.parametrize("act, error, words", [
-    (lambda x: x + Tensor(np.zeros(4)), ValueError, r"Add: the shapes \(2, 3\) and \(4,\) do not broadcast"),
-    (lambda x: np.zeros(4) * x, ValueError, r"Mul: the shapes \(4,\) and \(2, 3\) do not broadcast"),
-    (lambda x: x.expand(4, 2), ValueError, r"Expand: the shapes \(2, 3\) do not broadcast|broadcast"),
-    (lambda x: x @ x, ValueError, r"MatMul: the last axis of \(2, 3\) and the last but one"),
-    (lambda x: x @ Tensor(2.0), ValueError, "MatMul"),
-    (lambda x: Function.apply(1.0), TypeError, "Function.apply needs a tensor among its inputs"),
-    (lambda x: Function.apply(x), NotImplementedError, r"forward\(ctx, \*arrays\)"),
-    (lambda x: Cube.apply(Tensor(1.0), factor=x), TypeError, "an option gets no gradient; make the tensor an input"),
-    (lambda x: bool(x), ValueError, r"is a tensor of shape \(2, 3\) true\?"),
-    (lambda x: x.item(), ValueError, r"item\(\) needs a tensor of one number, not of shape \(2, 3\)"),
-    (lambda x: x.numpy(), RuntimeError, r"\.detach\(\)\.numpy\(\)"),
-    (lambda x: np.asarray(x), RuntimeError, r"\.detach\(\)\.numpy\(\)"),
-    (lambda x: np.exp(x), TypeError, "ufunc"),
-    (lambda x: len(x.sum()), TypeError, "no length"),
-    (lambda x: Tensor([1, 2], requires_grad=True), TypeError, r"not int64: write Tensor\(\[1\.0, 2\.0\]\)"),
-    (lambda x: Tensor(["a"]), TypeError, "a tensor holds real numbers"),
-    (lambda x: Tensor([1j]), TypeError, "a tensor holds real numbers, not complex128"),
-    (lambda x: (x * 2).requires_grad_(False), RuntimeError, r"use \.detach\(\)"),
-    (lambda x: tensor.embedding([0, 2], x), IndexError, "has rows 0 to 1; asked for were 0 to 2"),
-    (lambda x: tensor.embedding([0.0], x), TypeError, "whole numbers, not float64"),
-    (lambda x: tensor.mse_loss(x, x[0]), ValueError, r"shape \(2, 3\), the target \(3,\)"),
-    (lambda x: tensor.cross_entropy(x, [0, 3]), ValueError, "with 3 classes: the targets go from 0 to 3"),
-    (lambda x: tensor.cross_entropy(x, [0.0, 1.0]), ValueError, "whole numbers of shape"),
-    (lambda x: tensor.binary_cross_entropy(x + 2, np.ones((2, 3))), ValueError, "probabilities from 0 to 1"),
-    (lambda x: tensor.binary_cross_entropy(x, x), ValueError, "the target gets no gradient"),
-    (lambda x: tensor.dropout(x, 1.5), ValueError, "from 0 to 1, not 1.5"),
-])
+@pytest.mark.parametrize(
+    "act, error, words",
+    [
+        (lambda x: x + Tensor(np.zeros(4)), ValueError, r"Add: the shapes \(2, 3\) and \(4,\) do not broadcast"),
+        (lambda x: np.zeros(4) * x, ValueError, r"Mul: the shapes \(4,\) and \(2, 3\) do not broadcast"),
+        (lambda x: x.expand(4, 2), ValueError, r"Expand: the shapes \(2, 3\) do not broadcast|broadcast"),
+        (lambda x: x @ x, ValueError, r"MatMul: the last axis of \(2, 3\) and the last but one"),
+        (lambda x: x @ Tensor(2.0), ValueError, "MatMul"),
+        (lambda x: Function.apply(1.0), TypeError, "Function.apply needs a tensor among its inputs"),
+        (lambda x: Function.apply(x), NotImplementedError, r"forward\(ctx, \*arrays\)"),
+        (
+            lambda x: Cube.apply(Tensor(1.0), factor=x),
+            TypeError,
+            "an option gets no gradient; make the tensor an input",
+        ),
+        (lambda x: bool(x), ValueError, r"is a tensor of shape \(2, 3\) true\?"),
+        (lambda x: x.item(), ValueError, r"item\(\) needs a tensor of one number, not of shape \(2, 3\)"),
+        (lambda x: x.numpy(), RuntimeError, r"\.detach\(\)\.numpy\(\)"),
+        (lambda x: np.asarray(x), RuntimeError, r"\.detach\(\)\.numpy\(\)"),
+        (lambda x: np.exp(x), TypeError, "ufunc"),
+        (lambda x: len(x.sum()), TypeError, "no length"),
+        (lambda x: Tensor([1, 2], requires_grad=True), TypeError, r"not int64: write Tensor\(\[1\.0, 2\.0\]\)"),
+        (lambda x: Tensor(["a"]), TypeError, "a tensor holds real numbers"),
+        (lambda x: Tensor([1j]), TypeError, "a tensor holds real numbers, not complex128"),
+        (lambda x: (x * 2).requires_grad_(False), RuntimeError, r"use \.detach\(\)"),
+        (lambda x: tensor.embedding([0, 2], x), IndexError, "has rows 0 to 1; asked for were 0 to 2"),
+        (lambda x: tensor.embedding([0.0], x), TypeError, "whole numbers, not float64"),
+        (lambda x: tensor.mse_loss(x, x[0]), ValueError, r"shape \(2, 3\), the target \(3,\)"),
+        (lambda x: tensor.cross_entropy(x, [0, 3]), ValueError, "with 3 classes: the targets go from 0 to 3"),
+        (lambda x: tensor.cross_entropy(x, [0.0, 1.0]), ValueError, "whole numbers of shape"),
+        (lambda x: tensor.binary_cross_entropy(x + 2, np.ones((2, 3))), ValueError, "probabilities from 0 to 1"),
+        (lambda x: tensor.binary_cross_entropy(x, x), ValueError, "the target gets no gradient"),
+        (lambda x: tensor.dropout(x, 1.5), ValueError, "from 0 to 1, not 1.5"),
+    ],
+)
 def test_errors_are_one_clear_sentence(act, error, words):
     x = Tensor(np.full((2, 3), 0.5, np.float32), requires_grad=True)
     with pytest.raises(error, match=words):
@@ -187,7 +204,11 @@ def test_errors_are_one_clear_sentence(act, error, words):
 
 
 def test_saved_bytes_of_a_linear_layer():
-    x, w, b = Tensor(np.zeros((32, 512), np.float32)), Tensor(np.zeros((512, 768), np.float32)), Tensor(np.zeros(768, np.float32))
+    x, w, b = (
+        Tensor(np.zeros((32, 512), np.float32)),
+        Tensor(np.zeros((512, 768), np.float32)),
+        Tensor(np.zeros(768, np.float32)),
+    )
     for p in (w, b):
         p.requires_grad_()
     assert saved_bytes(x @ w + b) == 32 * 512 * 4  # w is saved only for the gradient of x, and b never

@@ -19,10 +19,17 @@ def test_what_the_seed_text_says_raises_does_not():
     assert y.data.tolist() == [3, 5] and x.grad.data.tolist() == [2, 2]
 
 
-@pytest.mark.parametrize("use, name, what", [
-    (lambda y: y * y, "Mul", "an input"), (lambda y: y ** 2, "Pow", "an input"), (lambda y: y.log(), "Log", "an input"),
-    (lambda y: 1 / y, "Div", "an input"), (lambda y: y.reshape(1, 2) @ y, "MatMul", "an input"), (lambda y: y.sin(), "Sin", "an input"),
-])
+@pytest.mark.parametrize(
+    "use, name, what",
+    [
+        (lambda y: y * y, "Mul", "an input"),
+        (lambda y: y**2, "Pow", "an input"),
+        (lambda y: y.log(), "Log", "an input"),
+        (lambda y: 1 / y, "Div", "an input"),
+        (lambda y: y.reshape(1, 2) @ y, "MatMul", "an input"),
+        (lambda y: y.sin(), "Sin", "an input"),
+    ],
+)
 def test_a_saved_input_that_is_changed_is_an_error_that_names_the_operation(use, name, what):
     y = leaf(1.0, 2.0) * 2
     z = use(y).sum()
@@ -32,8 +39,17 @@ def test_a_saved_input_that_is_changed_is_an_error_that_names_the_operation(use,
         z.backward()
 
 
-@pytest.mark.parametrize("use", [lambda y: y.exp(), lambda y: y.sqrt(), lambda y: y.tanh(), lambda y: y.sigmoid(),
-                                 lambda y: y.relu(), lambda y: y.softmax()])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda y: y.exp(),
+        lambda y: y.sqrt(),
+        lambda y: y.tanh(),
+        lambda y: y.sigmoid(),
+        lambda y: y.relu(),
+        lambda y: y.softmax(),
+    ],
+)
 def test_a_saved_result_that_is_changed_is_an_error(use):
     z = use(leaf(1.0, 2.0) * 2)
     z *= 3
@@ -41,8 +57,20 @@ def test_a_saved_result_that_is_changed_is_an_error(use):
         z.sum().backward()
 
 
-@pytest.mark.parametrize("use", [lambda y: y + 5, lambda y: y * 3, lambda y: -y, lambda y: y.sum(), lambda y: y.mean(),
-                                 lambda y: y.exp(), lambda y: y @ Tensor(np.ones((2, 2))), lambda y: y / 2, lambda y: y.clone()])
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda y: y + 5,
+        lambda y: y * 3,
+        lambda y: -y,
+        lambda y: y.sum(),
+        lambda y: y.mean(),
+        lambda y: y.exp(),
+        lambda y: y @ Tensor(np.ones((2, 2))),
+        lambda y: y / 2,
+        lambda y: y.clone(),
+    ],
+)
 def test_where_the_old_value_is_not_needed_there_is_no_error(use):
     y = leaf(1.0, 2.0) * 2
     z = use(y).sum()
@@ -50,10 +78,15 @@ def test_where_the_old_value_is_not_needed_there_is_no_error(use):
     z.backward()
 
 
-@pytest.mark.parametrize("change, reference", [
-    (Tensor.__iadd__, lambda y, w: y + w), (Tensor.__isub__, lambda y, w: y - w),
-    (Tensor.__imul__, lambda y, w: y * w.detach()), (Tensor.__itruediv__, lambda y, w: y / w.detach()),
-])
+@pytest.mark.parametrize(
+    "change, reference",
+    [
+        (Tensor.__iadd__, lambda y, w: y + w),
+        (Tensor.__isub__, lambda y, w: y - w),
+        (Tensor.__imul__, lambda y, w: y * w.detach()),
+        (Tensor.__itruediv__, lambda y, w: y / w.detach()),
+    ],
+)
 def test_in_place_gives_the_gradients_of_the_other_way(change, reference):
     results = []
     for f in (change, reference):
@@ -125,8 +158,17 @@ def test_views_share_their_version():
         z.backward()
 
 
-@pytest.mark.parametrize("view", [lambda y: y.reshape(2, 1), lambda y: y[:1], lambda y: y.T, lambda y: y.detach(),
-                                  lambda y: y.expand(3, 2), lambda y: y.flip(0)])
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda y: y.reshape(2, 1),
+        lambda y: y[:1],
+        lambda y: y.T,
+        lambda y: y.detach(),
+        lambda y: y.expand(3, 2),
+        lambda y: y.flip(0),
+    ],
+)
 def test_a_view_behind_ones_back_is_an_error(view):
     y = leaf(1.0, 2.0) * 2
     v = view(y)
@@ -142,12 +184,15 @@ def test_a_view_behind_ones_back_is_an_error(view):
     y.sum().backward()
 
 
-@pytest.mark.parametrize("change, error, words", [
-    (lambda x: x.__iadd__(1), RuntimeError, r"\+= on a leaf that requires a gradient"),
-    (lambda x: x.__setitem__(0, 1.0), RuntimeError, r"x\[…\] = on a leaf"),
-    (lambda x: (x * 1).__iadd__(np.ones((3, 2))), ValueError, r"\+= would change the shape \(2,\) to \(3, 2\)"),
-    (lambda x: Tensor([1, 2]).__iadd__(0.5), TypeError, r"\+= would put float32 into int64"),
-])
+@pytest.mark.parametrize(
+    "change, error, words",
+    [
+        (lambda x: x.__iadd__(1), RuntimeError, r"\+= on a leaf that requires a gradient"),
+        (lambda x: x.__setitem__(0, 1.0), RuntimeError, r"x\[…\] = on a leaf"),
+        (lambda x: (x * 1).__iadd__(np.ones((3, 2))), ValueError, r"\+= would change the shape \(2,\) to \(3, 2\)"),
+        (lambda x: Tensor([1, 2]).__iadd__(0.5), TypeError, r"\+= would put float32 into int64"),
+    ],
+)
 def test_errors(change, error, words):
     x = leaf(1.0, 2.0)
     with pytest.raises(error, match=words):
@@ -158,7 +203,7 @@ def test_errors(change, error, words):
 def test_a_change_between_backward_and_double_backward_is_noticed():
     x = leaf(1.0, 2.0)
     y = x * 2
-    (g,) = grad((y ** 3).sum(), x, create_graph=True)
+    (g,) = grad((y**3).sum(), x, create_graph=True)
     with no_grad():
         y += 1
     with pytest.raises(RuntimeError, match="Pow saved an input"):
@@ -179,7 +224,7 @@ def test_parameters_change_under_no_grad():
 
 def test_ten_thousand_views_cost_no_more_than_their_number_and_none_is_kept():
     y = Tensor(np.arange(10_000.0), requires_grad=True) * 2
-    rows = [y[i:i + 1] for i in range(10_000)]
+    rows = [y[i : i + 1] for i in range(10_000)]
     with pytest.raises(RuntimeError, match="would change another tensor"):
         y += 1
     del rows

@@ -103,7 +103,10 @@ def test_each_thread_has_its_own():
             barrier.wait()
 
     with no_grad():
-        threads = [threading.Thread(target=work, args=("off", no_grad)), threading.Thread(target=work, args=("on", enable_grad))]
+        threads = [
+            threading.Thread(target=work, args=("off", no_grad)),
+            threading.Thread(target=work, args=("on", enable_grad)),
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:

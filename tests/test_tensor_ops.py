@@ -95,7 +95,9 @@ def test_double_backward(op, shapes):
         return first(*[Tensor(np.asarray(x), requires_grad=True) for x in arrays]).data
 
     def second(upstream, *arrays):
-        return [np.zeros(np.shape(x)) if g is None else g for g, x in zip(gradients(first, arrays, upstream)[1], arrays)]
+        return [
+            np.zeros(np.shape(x)) if g is None else g for g, x in zip(gradients(first, arrays, upstream)[1], arrays)
+        ]
 
     report = gradcheck(numeric, second, [*inputs, upstream])
     assert report.ok, str(report)
@@ -123,7 +125,9 @@ def test_the_tester_rejects_a_wrong_rule(op, how, monkeypatch):
             parts = right_rule(ctx, grad)
             parts = parts if isinstance(parts, tuple) else (parts,)
             first = next(i for i, needed in enumerate(ctx.needs_input_grad) if needed)
-            return tuple(WRONG[how](part) if i == first + k and part is not None else part for i, part in enumerate(parts))
+            return tuple(
+                WRONG[how](part) if i == first + k and part is not None else part for i, part in enumerate(parts)
+            )
 
         monkeypatch.setattr(op.function, "backward", staticmethod(wrong_rule))
         wrong_gradients = gradients(op.f, inputs, upstream)[1]

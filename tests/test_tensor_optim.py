@@ -15,7 +15,7 @@ def steps(optimizer, n=5, start=(1.0, -2.0)):
     seen = []
     for _ in range(n):
         opt.zero_grad()
-        (p ** 4).sum().backward(0.25)
+        (p**4).sum().backward(0.25)
         opt.step()
         seen.append(p.data.copy())
     return np.array(seen)
@@ -42,15 +42,21 @@ def adam(p, lr, b1, b2, eps, decay=0.0, apart=0.0):
         yield p
 
 
-@pytest.mark.parametrize("optimizer, formula", [
-    (lambda p: SGD([p], 0.1), lambda p: sgd(p, 0.1)),
-    (lambda p: SGD([p], 0.1, momentum=0.9), lambda p: sgd(p, 0.1, 0.9)),
-    (lambda p: SGD([p], 0.1, momentum=0.9, nesterov=True), lambda p: sgd(p, 0.1, 0.9, True)),
-    (lambda p: SGD(p, 0.1, momentum=0.5, weight_decay=0.2), lambda p: sgd(p, 0.1, 0.5, decay=0.2)),
-    (lambda p: Adam([p], 0.1), lambda p: adam(p, 0.1, 0.9, 0.999, 1e-8)),
-    (lambda p: Adam([p], 0.1, betas=(0.8, 0.9), eps=0.1, weight_decay=0.2), lambda p: adam(p, 0.1, 0.8, 0.9, 0.1, 0.2)),
-    (lambda p: AdamW([p], 0.1, weight_decay=0.2), lambda p: adam(p, 0.1, 0.9, 0.999, 1e-8, apart=0.2)),
-])
+@pytest.mark.parametrize(
+    "optimizer, formula",
+    [
+        (lambda p: SGD([p], 0.1), lambda p: sgd(p, 0.1)),
+        (lambda p: SGD([p], 0.1, momentum=0.9), lambda p: sgd(p, 0.1, 0.9)),
+        (lambda p: SGD([p], 0.1, momentum=0.9, nesterov=True), lambda p: sgd(p, 0.1, 0.9, True)),
+        (lambda p: SGD(p, 0.1, momentum=0.5, weight_decay=0.2), lambda p: sgd(p, 0.1, 0.5, decay=0.2)),
+        (lambda p: Adam([p], 0.1), lambda p: adam(p, 0.1, 0.9, 0.999, 1e-8)),
+        (
+            lambda p: Adam([p], 0.1, betas=(0.8, 0.9), eps=0.1, weight_decay=0.2),
+            lambda p: adam(p, 0.1, 0.8, 0.9, 0.1, 0.2),
+        ),
+        (lambda p: AdamW([p], 0.1, weight_decay=0.2), lambda p: adam(p, 0.1, 0.9, 0.999, 1e-8, apart=0.2)),
+    ],
+)
 def test_five_steps_follow_the_formula(optimizer, formula):
     got = steps(optimizer)
     for k, start in enumerate((1.0, -2.0)):
@@ -68,13 +74,16 @@ def test_float32_stays_float32_in_the_same_memory_and_no_gradient_means_no_step(
     assert data[0] < 1 and q.item() == 3
 
 
-@pytest.mark.parametrize("make, words", [
-    (lambda: SGD([], 0.1), "needs parameters"),
-    (lambda: SGD([Tensor(1.0)], 0.1), "leaves with requires_grad=True"),
-    (lambda: Adam([Tensor(1.0, requires_grad=True) * 2]), "leaves with requires_grad=True"),
-    (lambda: SGD([Tensor(1.0, requires_grad=True)], 0.1, nesterov=True), "nesterov needs a momentum"),
-    (lambda: Adam([Tensor(1.0, requires_grad=True)] * 2), "each parameter once"),
-])
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: SGD([], 0.1), "needs parameters"),
+        (lambda: SGD([Tensor(1.0)], 0.1), "leaves with requires_grad=True"),
+        (lambda: Adam([Tensor(1.0, requires_grad=True) * 2]), "leaves with requires_grad=True"),
+        (lambda: SGD([Tensor(1.0, requires_grad=True)], 0.1, nesterov=True), "nesterov needs a momentum"),
+        (lambda: Adam([Tensor(1.0, requires_grad=True)] * 2), "each parameter once"),
+    ],
+)
 def test_errors(make, words):
     with pytest.raises(ValueError, match=words):
         make()
@@ -90,7 +99,9 @@ def test_clipping_scales_all_gradients_alike():
     assert r.grad is None and clip_grad_norm_(r, 1.0) == 0
 
 
-@pytest.mark.parametrize("optimizer", [lambda p: SGD(p, 0.5, momentum=0.9), lambda p: Adam(p, 0.03), lambda p: AdamW(p, 0.03)])
+@pytest.mark.parametrize(
+    "optimizer", [lambda p: SGD(p, 0.5, momentum=0.9), lambda p: Adam(p, 0.03), lambda p: AdamW(p, 0.03)]
+)
 def test_three_spirals_are_learned(optimizer):
     rng = np.random.default_rng(0)
     t = rng.uniform(0.2, 1, 300)

@@ -11,27 +11,73 @@ F = torch.nn.functional
 
 # Each operation of the table in PyTorch's words; what is missing has no such single word there.
 TWINS = {
-    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": lambda x, y: x / y,
-    "pow": lambda x, y: x ** y, "square": lambda x: x ** 2, "cube": lambda x: x ** 3, "power of 0": lambda x: x ** 0,
-    "fractional power": lambda x: x ** 0.3, "inverse": lambda x: x ** -1, "number ** x": lambda x: 0.3 ** x,
-    "number − x": lambda x: 2 - x, "number / x": lambda x: 2 / x, "neg": lambda x: -x, "exp": torch.exp, "log": torch.log,
-    "sqrt": torch.sqrt, "sin": torch.sin, "cos": torch.cos, "abs": torch.abs,
-    "where": lambda x, y: torch.where(torch.tensor(MASK), x, y), "maximum": torch.maximum, "minimum": torch.minimum,
-    "clone": torch.clone, "cast": lambda x: x.double(), "relu": torch.relu, "sigmoid": torch.sigmoid, "tanh": torch.tanh,
-    "gelu": lambda x: F.gelu(x, approximate="tanh"), "softmax": lambda x: x.softmax(-1), "softmax, axis 0": lambda x: x.softmax(0),
-    "log softmax": lambda x: x.log_softmax(-1), "sum": torch.sum, "sum, last axis": lambda x: x.sum(-1),
-    "sum, axis 0 kept": lambda x: x.sum(0, keepdim=True), "sum, two axes": lambda x: x.sum((0, -1)), "mean": torch.mean,
-    "mean, axis 0": lambda x: x.mean(0), "mean, two axes kept": lambda x: x.mean((1, 0), keepdim=True),
-    "var": lambda x: x.var(0, unbiased=False), "norm": torch.norm, "max": torch.max, "max, last axis": lambda x: x.amax(-1),
-    "max, two axes kept": lambda x: x.amax((0, 1), keepdim=True), "min, axis 0": lambda x: x.amin(0),
-    "cumsum": lambda x: x.cumsum(-1), "reshape": lambda x: x.reshape(-1, 2), "flatten": lambda x: x.reshape(-1),
-    "squeeze": lambda x: x.squeeze(1), "unsqueeze": lambda x: x.unsqueeze(-1), "permute": lambda x: x.permute(1, 2, 0),
-    "permute from the end": lambda x: x.permute(-1, 0, 1), "transpose": lambda x: x.transpose(0, 1), "mT": lambda x: x.mT,
-    "expand": lambda x: x.expand(4, 2, 3), "flip": lambda x: x.flip(-1), "cat": lambda *x: torch.cat(x, 0),
-    "cat, last axis": lambda *x: torch.cat(x, -1), "stack": lambda *x: torch.stack(x, 1), "x[1]": lambda x: x[1],
-    "x[rows], repeated": lambda x: x[torch.tensor(ROWS)], "x[mask]": lambda x: x[torch.tensor(MASK)],
-    "x[None, 1:]": lambda x: x[None, 1:], "x[rows, columns]": lambda x: x[[0, 1, 0], [2, 0, 2]],
-    "embedding": lambda x: F.embedding(torch.tensor(ROWS), x), "matmul": lambda x, y: x @ y, "mse": F.mse_loss,
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "pow": lambda x, y: x**y,
+    "square": lambda x: x**2,
+    "cube": lambda x: x**3,
+    "power of 0": lambda x: x**0,
+    "fractional power": lambda x: x**0.3,
+    "inverse": lambda x: x**-1,
+    "number ** x": lambda x: 0.3**x,
+    "number − x": lambda x: 2 - x,
+    "number / x": lambda x: 2 / x,
+    "neg": lambda x: -x,
+    "exp": torch.exp,
+    "log": torch.log,
+    "sqrt": torch.sqrt,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "abs": torch.abs,
+    "where": lambda x, y: torch.where(torch.tensor(MASK), x, y),
+    "maximum": torch.maximum,
+    "minimum": torch.minimum,
+    "clone": torch.clone,
+    "cast": lambda x: x.double(),
+    "relu": torch.relu,
+    "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
+    "gelu": lambda x: F.gelu(x, approximate="tanh"),
+    "softmax": lambda x: x.softmax(-1),
+    "softmax, axis 0": lambda x: x.softmax(0),
+    "log softmax": lambda x: x.log_softmax(-1),
+    "sum": torch.sum,
+    "sum, last axis": lambda x: x.sum(-1),
+    "sum, axis 0 kept": lambda x: x.sum(0, keepdim=True),
+    "sum, two axes": lambda x: x.sum((0, -1)),
+    "mean": torch.mean,
+    "mean, axis 0": lambda x: x.mean(0),
+    "mean, two axes kept": lambda x: x.mean((1, 0), keepdim=True),
+    "var": lambda x: x.var(0, unbiased=False),
+    "norm": torch.norm,
+    "max": torch.max,
+    "max, last axis": lambda x: x.amax(-1),
+    "max, two axes kept": lambda x: x.amax((0, 1), keepdim=True),
+    "min, axis 0": lambda x: x.amin(0),
+    "cumsum": lambda x: x.cumsum(-1),
+    "reshape": lambda x: x.reshape(-1, 2),
+    "flatten": lambda x: x.reshape(-1),
+    "squeeze": lambda x: x.squeeze(1),
+    "unsqueeze": lambda x: x.unsqueeze(-1),
+    "permute": lambda x: x.permute(1, 2, 0),
+    "permute from the end": lambda x: x.permute(-1, 0, 1),
+    "transpose": lambda x: x.transpose(0, 1),
+    "mT": lambda x: x.mT,
+    "expand": lambda x: x.expand(4, 2, 3),
+    "flip": lambda x: x.flip(-1),
+    "cat": lambda *x: torch.cat(x, 0),
+    "cat, last axis": lambda *x: torch.cat(x, -1),
+    "stack": lambda *x: torch.stack(x, 1),
+    "x[1]": lambda x: x[1],
+    "x[rows], repeated": lambda x: x[torch.tensor(ROWS)],
+    "x[mask]": lambda x: x[torch.tensor(MASK)],
+    "x[None, 1:]": lambda x: x[None, 1:],
+    "x[rows, columns]": lambda x: x[[0, 1, 0], [2, 0, 2]],
+    "embedding": lambda x: F.embedding(torch.tensor(ROWS), x),
+    "matmul": lambda x, y: x @ y,
+    "mse": F.mse_loss,
     "bce": lambda x: F.binary_cross_entropy(x, torch.tensor(T, dtype=x.dtype)),
     "bce with logits": lambda x: F.binary_cross_entropy_with_logits(x, torch.tensor(T, dtype=x.dtype)),
     "cross entropy": lambda x: F.cross_entropy(x, torch.tensor(CLASSES)),
@@ -119,7 +165,7 @@ def in_place(t):
 
 def zero_base(t):
     x, n = leaf(t, 0.0, 0.0, 2.0), leaf(t, 2.0, 0.0, 3.0)
-    (x ** n).sum().backward()
+    (x**n).sum().backward()
     return x.grad + 10 * n.grad
 
 
@@ -150,12 +196,27 @@ def trained(name, **options):
     return program
 
 
-@pytest.mark.parametrize("program", [
-    max_ties, kinks, accumulate_retain_hooks, in_place, zero_base, clipped, extremes,
-    trained("SGD", lr=0.01), trained("SGD", lr=0.01, momentum=0.9), trained("SGD", lr=0.01, momentum=0.9, nesterov=True),
-    trained("SGD", lr=0.01, momentum=0.9, weight_decay=0.1), trained("Adam", lr=0.1),
-    trained("Adam", lr=0.1, betas=(0.8, 0.9), weight_decay=0.1), trained("AdamW", lr=0.1), trained("AdamW", lr=0.1, weight_decay=0.3),
-], ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "program",
+    [
+        max_ties,
+        kinks,
+        accumulate_retain_hooks,
+        in_place,
+        zero_base,
+        clipped,
+        extremes,
+        trained("SGD", lr=0.01),
+        trained("SGD", lr=0.01, momentum=0.9),
+        trained("SGD", lr=0.01, momentum=0.9, nesterov=True),
+        trained("SGD", lr=0.01, momentum=0.9, weight_decay=0.1),
+        trained("Adam", lr=0.1),
+        trained("Adam", lr=0.1, betas=(0.8, 0.9), weight_decay=0.1),
+        trained("AdamW", lr=0.1),
+        trained("AdamW", lr=0.1, weight_decay=0.3),
+    ],
+    ids=lambda p: p.__name__,
+)
 def test_the_same_program(program):
     close(program(ours), program(torch), np.float32)
 
@@ -190,8 +251,9 @@ def does_not_depend(t):
     (torch.autograd if t is torch else ours).grad(leaf(t, 1.0).sum(), leaf(t, 2.0))
 
 
-@pytest.mark.parametrize("program", [saved_changed, leaf_changed, twice, not_a_scalar, to_numpy, does_not_depend],
-                         ids=lambda p: p.__name__)
+@pytest.mark.parametrize(
+    "program", [saved_changed, leaf_changed, twice, not_a_scalar, to_numpy, does_not_depend], ids=lambda p: p.__name__
+)
 def test_the_same_program_is_an_error_in_both(program):
     for t in (torch, ours):
         with pytest.raises(RuntimeError):

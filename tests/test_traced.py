@@ -68,6 +68,7 @@ def values_and_gradients(engine_value, f, inputs):
 
 # -- the kernel on every device --------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("name", STEPS)
 def test_every_operation_on_every_device(name, device):
     f, inputs = STEPS[name], [0.7, -1.3]
@@ -79,7 +80,7 @@ def test_every_operation_on_every_device(name, device):
 
 def test_every_op_of_the_table_is_computed_alike_by_python_and_the_kernel(device):
     for op, (compute, _) in traced.OPS.items():
-        numbers = [1.7, 0.6][:compute.__code__.co_argcount if inspect.isfunction(compute) else 1]
+        numbers = [1.7, 0.6][: compute.__code__.co_argcount if inspect.isfunction(compute) else 1]
         out = traced.record(op, *map(TracedValue, numbers))
         assert out.data == compute(*numbers) and close(measure(out, device)[0], out.data, device), op
 
@@ -116,14 +117,17 @@ def test_every_mutant_of_engine_1_is_caught(device):
     measured = [value, *(gradients[leaf] for leaf in leaves)]
     assert close(values_and_gradients(Value, every_step, inputs), measured, device)
     coarse = {"+ with 2.001 for 2 in all"} if not device.fp64 else set()
-    passed = {name for name in MUTANTS
-              if close(values_and_gradients(mutant(name).Value, every_step, inputs), measured, device)}
+    passed = {
+        name
+        for name in MUTANTS
+        if close(values_and_gradients(mutant(name).Value, every_step, inputs), measured, device)
+    }
     assert passed <= coarse
 
 
 def test_where_one_side_is_no_number_the_gradient_is_nan(device):
     a = TracedValue(0.0)
-    _, gradients = measure(a ** 0.5, device)
+    _, gradients = measure(a**0.5, device)
     assert np.isnan(gradients[a])
 
 
@@ -159,9 +163,13 @@ def test_the_kernel_is_built_once_whatever_the_expression(device):
 
 # -- in place of engine 1's Value ------------------------------------------------------------------------
 
+
 def public(cls):
-    return {name: member for name, member in inspect.getmembers(cls, inspect.isfunction)
-            if not name.startswith("_") or name in vars(cls) and name.startswith("__")}
+    return {
+        name: member
+        for name, member in inspect.getmembers(cls, inspect.isfunction)
+        if not name.startswith("_") or name in vars(cls) and name.startswith("__")
+    }
 
 
 def test_the_public_interface_is_engine_1s():
@@ -201,10 +209,14 @@ def test_backward_sets_every_node_and_leaves_accumulate(default):
 
 def test_local_derivatives_are_measured(default):
     a, b = TracedValue(3.0), TracedValue(2.0)
-    for out in (a * b, a + b, a * a, a ** 2, a ** b, a.log(), (a - b).relu(), TracedValue(1.0)):
+    for out in (a * b, a + b, a * a, a**2, a**b, a.log(), (a - b).relu(), TracedValue(1.0)):
         expected = {
-            "*": lambda p: [p[1], p[0]], "+": lambda p: [1, 1], "log": lambda p: [1 / p[0]], "relu": lambda p: [1],
-            "**": lambda p: [2 * p[0], 9 * np.log(3)][:len(p)], "": lambda p: [],
+            "*": lambda p: [p[1], p[0]],
+            "+": lambda p: [1, 1],
+            "log": lambda p: [1 / p[0]],
+            "relu": lambda p: [1],
+            "**": lambda p: [2 * p[0], 9 * np.log(3)][: len(p)],
+            "": lambda p: [],
         }[out.op]([parent.data for parent in out.parents])
         assert len(out.local_derivatives) == len(out.parents)
         assert len(expected) == 0 or close(out.local_derivatives, expected, default)
@@ -218,11 +230,22 @@ def test_a_node_made_by_hand_is_linear_in_its_parents(default):
     assert close([a.grad, b.grad, out.grad], [50, -100, 20], default)
 
 
-@pytest.mark.parametrize("mistake", [
-    lambda V: V("2"), lambda V: V(np.ones(2)), lambda V: V(2.0) + None, lambda V: V(0.0).log(), lambda V: V(710.0).exp(),
-    lambda V: V(1.0) / 0, lambda V: 1 / V(0.0), lambda V: V(-8.0) ** (1 / 3), lambda V: V(10.0) ** 400,
-    lambda V: V(-2.0) ** V(2.0), lambda V: 0 ** V(2.0),
-])
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda V: V("2"),
+        lambda V: V(np.ones(2)),
+        lambda V: V(2.0) + None,
+        lambda V: V(0.0).log(),
+        lambda V: V(710.0).exp(),
+        lambda V: V(1.0) / 0,
+        lambda V: 1 / V(0.0),
+        lambda V: V(-8.0) ** (1 / 3),
+        lambda V: V(10.0) ** 400,
+        lambda V: V(-2.0) ** V(2.0),
+        lambda V: 0 ** V(2.0),
+    ],
+)
 def test_the_same_mistakes_raise_the_same_errors(mistake):
     with pytest.raises(Exception) as theirs:
         mistake(Value)

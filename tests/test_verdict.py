@@ -15,8 +15,11 @@ from autograder.judge.expected import expected_outcomes, trial_seed
 from autograder.judge.outcome import outcome_of, outcomes_of, same_arrays
 from autograder.judge.verdict import judge
 
-JSON = st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(
-    st.text(), inner), max_leaves=20)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
 
 
 @given(st.binary() | st.text() | JSON)
@@ -39,6 +42,7 @@ def test_any_reply_ends_in_a_verdict_and_a_report(trials):
 
 def test_a_pickle_is_never_loaded():
     import io
+
     buffer = io.BytesIO()
     np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     outcome = outcome_of({"array": base64.b64encode(buffer.getvalue()).decode()})
@@ -46,8 +50,10 @@ def test_a_pickle_is_never_loaded():
 
 
 def right_records(name, trials=2):
-    return [{quantity: {"array": pack(outcome.array)} for quantity, outcome in trial.items()}
-            for trial in expected_outcomes(name, "notebook", trials)]
+    return [
+        {quantity: {"array": pack(outcome.array)} for quantity, outcome in trial.items()}
+        for trial in expected_outcomes(name, "notebook", trials)
+    ]
 
 
 def test_points_are_shared_over_the_quantities():
@@ -74,10 +80,19 @@ def test_quantities_that_were_not_asked_for_earn_nothing():
     assert judge(find("value.mul"), records, "notebook").points == find("value.mul").points
 
 
-@pytest.mark.parametrize("expected, got, right", [
-    (1.0, 1.0 + 1e-9, True), (1.0, 1.001, False), (np.nan, np.nan, True), (np.inf, np.inf, True), (np.inf, -np.inf, False),
-    (np.ones(3), np.ones((1, 3)), False), (np.zeros((0, 2)), np.zeros((0, 2)), True), (2, 2.0, True),
-])
+@pytest.mark.parametrize(
+    "expected, got, right",
+    [
+        (1.0, 1.0 + 1e-9, True),
+        (1.0, 1.001, False),
+        (np.nan, np.nan, True),
+        (np.inf, np.inf, True),
+        (np.inf, -np.inf, False),
+        (np.ones(3), np.ones((1, 3)), False),
+        (np.zeros((0, 2)), np.zeros((0, 2)), True),
+        (2, 2.0, True),
+    ],
+)
 def test_same_arrays(expected, got, right):
     assert same_arrays(np.asarray(expected), np.asarray(got), 1e-6, 1e-9) is right
 
@@ -104,16 +119,21 @@ def forget():
         cached.cache_clear()
 
 
-@pytest.mark.parametrize("source, named", [
-    ("def double(x):\n    print(2 * x)", True),
-    ("def double(x):\n    print('the double is', x + x)", True),
-    ("def double():\n    return 2", False),
-    ("def double(x):\n    return x + None", False),
-])
+@pytest.mark.parametrize(
+    "source, named",
+    [
+        ("def double(x):\n    print(2 * x)", True),
+        ("def double(x):\n    print('the double is', x + x)", True),
+        ("def double():\n    return 2", False),
+        ("def double(x):\n    return x + None", False),
+    ],
+)
 def test_where_there_are_only_errors_they_must_say_the_same_to_have_a_mistakes_name(source, named):
     """Each raises a TypeError in every quantity."""
     check, namespace = find("start.double"), {}
     exec(source, namespace)
-    verdict = judge(check, expected.probe_namespace(check, namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
+    verdict = judge(
+        check, expected.probe_namespace(check, namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED
+    )
     assert {difference.got.error["type"] for difference in verdict.wrong} == {"TypeError"}
     assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named

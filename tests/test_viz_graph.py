@@ -135,14 +135,19 @@ def mlp(*sizes):
     rng = np.random.default_rng(0)
     x = [Value(rng.normal(), label=f"x{i}") for i in range(sizes[0])]
     for n, m in zip(sizes, sizes[1:]):
-        x = [sum((Value(rng.normal(), label=f"w{i}") * a for i, a in enumerate(x)), Value(0.0, label="b")).tanh()
-             for _ in range(m)]
+        x = [
+            sum((Value(rng.normal(), label=f"w{i}") * a for i, a in enumerate(x)), Value(0.0, label="b")).tanh()
+            for _ in range(m)
+        ]
     x[0].backward()
     return x[0]
 
 
-@pytest.mark.parametrize("root, most", [(mlp(3, 4, 4, 1), 30), (mlp(2, 40, 1), 30), (chain(300), 12), (chain(5000), 12)],
-                         ids=["deep", "wide", "sum", "long"])
+@pytest.mark.parametrize(
+    "root, most",
+    [(mlp(3, 4, 4, 1), 30), (mlp(2, 40, 1), 30), (chain(300), 12), (chain(5000), 12)],
+    ids=["deep", "wide", "sum", "long"],
+)
 def test_a_large_graph_folds_into_few_boxes_that_hold_every_node(root, most):
     found = nodes.read_graph([root], 20_000)
     groups = fold.fold(found, 60)
@@ -184,8 +189,10 @@ def random_graph(n, seed=0):
 @pytest.mark.parametrize("n", [3, 30, 150])
 def test_no_two_boxes_overlap_and_all_lie_inside(n):
     picture = draw(*random_graph(n), fold=False)
-    boxes = [tuple(float(r.get(k)) for k in ("x", "y", "width", "height"))
-             for r in ET.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}rect")]
+    boxes = [
+        tuple(float(r.get(k)) for k in ("x", "y", "width", "height"))
+        for r in ET.fromstring(picture.svg).iter("{http://www.w3.org/2000/svg}rect")
+    ]
     (*_, width, height), *boxes = boxes
     assert len(boxes) >= n
     for i, (x, y, w, h) in enumerate(boxes):

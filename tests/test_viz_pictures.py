@@ -6,12 +6,34 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from tinygrad_cl.viz import course, devices, draw_course, draw_devices, draw_launch, plot_lines, plot_step_size, plot_timeline, plot_times
+from tinygrad_cl.viz import (
+    course,
+    devices,
+    draw_course,
+    draw_devices,
+    draw_launch,
+    plot_lines,
+    plot_step_size,
+    plot_timeline,
+    plot_times,
+)
 from tinygrad_cl.viz import plot_boundary, plot_losses, plot_memory, plot_roofline, plots
 
-DEVICE = {"name": "A & B <CPU>", "platform": "Some platform", "position": "0:0", "kind": "CPU", "version": "OpenCL 3.0",
-          "driver": "3.1", "fp64": True, "vector_width": 16, "compute_units": 2, "reason": "", "works": True,
-          "fault": "", "seconds": 0.7}
+DEVICE = {
+    "name": "A & B <CPU>",
+    "platform": "Some platform",
+    "position": "0:0",
+    "kind": "CPU",
+    "version": "OpenCL 3.0",
+    "driver": "3.1",
+    "fp64": True,
+    "vector_width": 16,
+    "compute_units": 2,
+    "reason": "",
+    "works": True,
+    "fault": "",
+    "seconds": 0.7,
+}
 BROKEN = DEVICE | {"name": "Old", "position": "1:0", "works": False, "fault": "unknown target CPU 'generic' " * 20}
 
 

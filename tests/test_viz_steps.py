@@ -56,6 +56,7 @@ class Replacing(Value):
 
     def backward(self):
         from tinygrad_cl.scalar import topological_order
+
         self.grad = 1.0
         for node in reversed(topological_order(self)):
             for parent, local in zip(node.parents, node.local_derivatives):
@@ -127,7 +128,9 @@ def test_a_gradient_that_comes_too_late_is_pointed_at():
     assert any("Too late: s has handed its gradient on before" in say for say in said(early))
 
 
-@pytest.mark.parametrize("raises, note", [(NotImplementedError(), "not written yet"), (KeyError("x"), "stopped here: KeyError")])
+@pytest.mark.parametrize(
+    "raises, note", [(NotImplementedError(), "not written yet"), (KeyError("x"), "stopped here: KeyError")]
+)
 def test_a_backward_that_stops_is_said(raises, note):
     class Half(Value):
         def backward(self):

@@ -39,7 +39,9 @@ def doctor(as_json, wants_install):
 
 def show(found, console):
     """Write the report as a table, and the choice as a sentence."""
-    table = Table("", "device", "OpenCL", "fp64", "floats\nat once", "a kernel\non it", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(
+        "", "device", "OpenCL", "fp64", "floats\nat once", "a kernel\non it", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     for device in found["devices"]:
         table.add_row(
             "→" if device["position"] == found["chosen"] else "",

@@ -35,8 +35,9 @@ def numerical_gradient(f, inputs, upstream=None, step=None):
     output = evaluate(f, inputs)
     upstream = np.ones(()) if upstream is None else np.asarray(upstream, np.float64)
     if upstream.shape != output.shape:
-        raise ValueError(f"f returns shape {output.shape}, so the upstream gradient needs that"
-                         f" shape, not {upstream.shape}")
+        raise ValueError(
+            f"f returns shape {output.shape}, so the upstream gradient needs that shape, not {upstream.shape}"
+        )
     step = step or default_step(inputs, output)
     gradients = [np.zeros(x.shape) for x in inputs]
     for x, gradient in zip(inputs, gradients):
@@ -74,9 +75,12 @@ def gradcheck(f, gradient, inputs, rng=0, step=None, tolerance=None):
     epsilon = precision(inputs, output)
     tolerance = tolerance or epsilon**0.5
     rounding = 4 * epsilon * np.linalg.norm(upstream * output)
-    return Report(tuple(
-        compare(e, g, tolerance * np.abs(e) + rounding / (step * size(x)) + np.abs(c - e), f"input {number}")
-        for number, (x, e, c, g) in enumerate(zip(inputs, expected, coarse, got))))
+    return Report(
+        tuple(
+            compare(e, g, tolerance * np.abs(e) + rounding / (step * size(x)) + np.abs(c - e), f"input {number}")
+            for number, (x, e, c, g) in enumerate(zip(inputs, expected, coarse, got))
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -100,8 +104,10 @@ class Worst:
         if self.reason:
             return f"{verdict}, {self.reason}"
         where = f" at {list(self.index)}" if self.index else ""
-        return (f"{verdict}, worst{where}: expected {self.expected:.8g}, got {self.got:.8g},"
-                f" error {self.error:.2g}, allowed {self.tolerance:.2g}")
+        return (
+            f"{verdict}, worst{where}: expected {self.expected:.8g}, got {self.got:.8g},"
+            f" error {self.error:.2g}, allowed {self.tolerance:.2g}"
+        )
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,9 @@ def gradients(f, upstream, *arrays, **options):
 
     def f_of_moved(*floats):
         floats = iter(floats)
-        return value(f, *[next(floats) if array.dtype.kind == "f" else array for array in arrays], **options).astype(real)
+        return value(f, *[next(floats) if array.dtype.kind == "f" else array for array in arrays], **options).astype(
+            real
+        )
 
     measured = iter(numerical_gradient(f_of_moved, moved, upstream))
     return [next(measured) if array.dtype.kind == "f" else None for array in arrays]
@@ -52,6 +54,7 @@ def function(f, base):
     """A subclass of `base` (a `Function` with forward(ctx, …) and backward(ctx, grad)) whose values and gradients come from f on
     the device.
     """
+
     class Measured(base):
         any_dtype = True
 
@@ -74,6 +77,7 @@ def on_tape(f):
     """f as an operation of engine 3: it takes Nodes and returns one, on the tape, whose values and gradients are measured as
     those of f(*Nodes) are.
     """
+
     def measured(*nodes):
         arrays = [node.to_host() for node in nodes]
         queue = nodes[0].value.queue
@@ -100,8 +104,10 @@ def real_type(device):
 
 def operation(f):
     """f, which takes Nodes and returns one, as a function of MeasuredTensors; options are passed on as they are."""
+
     def apply(*inputs, **options):
         return MeasuredTensor(None, how=lambda *nodes: f(*nodes, **options), inputs=inputs)
+
     return apply
 
 
@@ -117,13 +123,15 @@ class MeasuredTensor:
     costs two runs of the whole way for each number in the leaves that ask for a gradient: keep them small.
     """
 
-    freed = True            # for backward nothing is kept
+    freed = True  # for backward nothing is kept
     __array_ufunc__ = None  # so that array * tensor is left to the tensor
 
     def __init__(self, data, requires_grad=False, how=None, inputs=()):
         self.how, self.inputs = how, inputs
         self.requires_grad, self.grad = requires_grad, None
-        self.data = np.array(data.data if isinstance(data, MeasuredTensor) else data) if how is None else self.computed()
+        self.data = (
+            np.array(data.data if isinstance(data, MeasuredTensor) else data) if how is None else self.computed()
+        )
 
     def leaves(self):
         """The leaves that it was computed from, each once."""
@@ -147,8 +155,9 @@ class MeasuredTensor:
         asking = [leaf for leaf in self.leaves() if leaf.requires_grad]
         constants = {leaf: leaf.data for leaf in self.leaves() if not leaf.requires_grad}
         upstream = np.ones(self.shape) if gradient is None else array_of(gradient)
-        found = gradients(lambda *nodes: self.replay(constants | dict(zip(asking, nodes))), upstream,
-                          *[leaf.data for leaf in asking])
+        found = gradients(
+            lambda *nodes: self.replay(constants | dict(zip(asking, nodes))), upstream, *[leaf.data for leaf in asking]
+        )
         for leaf, part in zip(asking, found):
             leaf.grad = MeasuredTensor(part if leaf.grad is None else leaf.grad.data + part)
 

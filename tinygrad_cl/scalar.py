@@ -85,8 +85,10 @@ class Value:
             power, slope = power_and_slope(self.data, exponent)
             return Value(power, (self,), (slope,), "**")
         if self.data <= 0:
-            raise ValueError(f"{self.data:g} ** Value: the slope along n is aⁿ · ln a, for a > 0 only;"
-                             " if the exponent is a constant, write it as a plain number")
+            raise ValueError(
+                f"{self.data:g} ** Value: the slope along n is aⁿ · ln a, for a > 0 only;"
+                " if the exponent is a constant, write it as a plain number"
+            )
         power, slope = power_and_slope(self.data, exponent.data)
         return Value(power, (self, exponent), (slope, power * math.log(self.data)), "**")
 
@@ -240,14 +242,13 @@ def power_and_slope(base, exponent):
     if base == 0 and exponent < 0:
         raise ZeroDivisionError(f"0 ** {exponent:g}: a negative power of 0 is a division by 0")
     if base < 0 and not exponent.is_integer():
-        raise ValueError(f"({base:g}) ** {exponent:g} is no real number:"
-                         " a base below 0 needs a whole exponent")
+        raise ValueError(f"({base:g}) ** {exponent:g} is no real number: a base below 0 needs a whole exponent")
     if exponent == 0:
         return 1.0, 0.0
     if base == 0 and exponent < 1:
         return 0.0, math.inf
     try:
-        return base ** exponent, exponent * base ** (exponent - 1)
+        return base**exponent, exponent * base ** (exponent - 1)
     except OverflowError:
         power = f"({base:g}) ** {exponent:g}"
         raise OverflowError(f"{power}, or its slope, is larger than any float") from None

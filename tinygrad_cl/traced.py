@@ -125,7 +125,7 @@ class TracedValue:
             return self._slopes
         leaves = [TracedValue(operand.data) for operand in self._operands]
         record(self._instruction, *leaves).backward()
-        return tuple(leaf.grad for leaf in leaves[:len(self.parents)])
+        return tuple(leaf.grad for leaf in leaves[: len(self.parents)])
 
     def __add__(self, other):
         return record("+", self, as_traced(other))
@@ -234,13 +234,15 @@ def measure(root, device=None):
     """
     nodes = nodes_below(root)
     if len(nodes) > MAX_NODES:
-        raise TooManyNodes(f"this expression has {len(nodes):,} nodes; gradients on the device are measured for at"
-                           f" most {MAX_NODES:,}, because each node means two more evaluations of all")
+        raise TooManyNodes(
+            f"this expression has {len(nodes):,} nodes; gradients on the device are measured for at"
+            f" most {MAX_NODES:,}, because each node means two more evaluations of all"
+        )
     position = {node: k for k, node in enumerate(nodes)}
     program = np.zeros((len(nodes), 4), np.int32)
     for k, node in enumerate(nodes):
         operands = [position[operand] for operand in node._operands]
-        program[k, :1 + len(operands)] = CODES[node._instruction], *operands
+        program[k, : 1 + len(operands)] = CODES[node._instruction], *operands
     moved, result = launch(device or default_device(), program, np.array([node.data for node in nodes]))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         slopes = (result[:-1:2] - result[1::2]) / (moved[::2] - moved[1::2])
@@ -281,9 +283,9 @@ def build(device, context):
     context: the device's own, here to tell apart equal devices, which may have different ones.
     """
     cases = "\n            ".join(
-        f"case {CODES[op]}: result = {expression}; break;" for op, (_, expression) in OPS.items())
+        f"case {CODES[op]}: result = {expression}; break;" for op, (_, expression) in OPS.items()
+    )
     head = "#define real float\n#define EPSILON FLT_EPSILON\n"
     if device.fp64:
-        head = ("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-                "#define real double\n#define EPSILON DBL_EPSILON\n")
+        head = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n#define real double\n#define EPSILON DBL_EPSILON\n"
     return device.build(head + KERNEL.replace("CASES", cases))

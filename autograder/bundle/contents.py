@@ -14,18 +14,49 @@ from autograder.lesson.text import Lesson, read_lesson
 from autograder.sandbox.course import hidden_symbols, less_what_is_asked, used_parts, uses
 
 # What `check(…)`, `lab` and `progress` run. The tests import all of it where nothing else of the course is.
-AUTOGRADER = ("__init__", "__main__", "errors", "notebook", "paths", "student",
-              "checks/__init__", "checks/check", "checks/data", "checks/inside", "checks/tools",
-              "judge/__init__", "judge/device", "judge/expected", "judge/outcome", "judge/recorded", "judge/report", "judge/verdict",
-              "learner/__init__", "learner/progress")
-ALWAYS = {"__main__.py", "traced.py"}  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
+AUTOGRADER = (
+    "__init__",
+    "__main__",
+    "errors",
+    "notebook",
+    "paths",
+    "student",
+    "checks/__init__",
+    "checks/check",
+    "checks/data",
+    "checks/inside",
+    "checks/tools",
+    "judge/__init__",
+    "judge/device",
+    "judge/expected",
+    "judge/outcome",
+    "judge/recorded",
+    "judge/report",
+    "judge/verdict",
+    "learner/__init__",
+    "learner/progress",
+)
+ALWAYS = {
+    "__main__.py",
+    "traced.py",
+}  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
 SHIPPED = {".py", ".cl", ".css", ".html", ".js", ".json", ".svg"}
 DATA = {".npz", ".txt"}  # data sets, and their licences
 SETTINGS = "autograder/learner/labconfig/default_setting_overrides.json"  # of JupyterLab
-AS_THEY_ARE = {"LICENSE": "LICENSE", "docs/students.md": "README.md", "course.mk": "Makefile", "requirements.lock": "requirements.lock",
-               SETTINGS: SETTINGS}
+AS_THEY_ARE = {
+    "LICENSE": "LICENSE",
+    "docs/students.md": "README.md",
+    "course.mk": "Makefile",
+    "requirements.lock": "requirements.lock",
+    SETTINGS: SETTINGS,
+}
 KINDS = ("given", "demo", "predict")  # of cells whose imports a student needs
-TABLES = ("build-system", "project", "tool.setuptools.packages.find", "tool.setuptools.package-data")  # of pyproject.toml
+TABLES = (
+    "build-system",
+    "project",
+    "tool.setuptools.packages.find",
+    "tool.setuptools.package-data",
+)  # of pyproject.toml
 
 WRITTEN_BY_STUDENTS = "{name} is what module MODULE asks you to write, so it is not in your copy of the course"
 
@@ -44,7 +75,9 @@ def notebooks(lessons: list[Lesson]) -> dict[str, str]:
     for lesson in lessons:
         path = paths.student_notebook(lesson.module)
         text = path.read_text(encoding="utf-8") if path.exists() else '{"cells": []}'
-        if [shown(cell) for cell in json.loads(text)["cells"]] != [shown(cell) for cell in blank_notebook(lesson).cells]:
+        if [shown(cell) for cell in json.loads(text)["cells"]] != [
+            shown(cell) for cell in blank_notebook(lesson).cells
+        ]:
             raise CourseError(f"{relative(path)} is not what its lesson gives: run `make notebooks` first")
         found[relative(path)] = text
     return found
@@ -62,7 +95,9 @@ def engines(lessons: list[Lesson]) -> dict[str, str]:
         asked = WRITTEN_BY_STUDENTS.replace("MODULE", lesson.module)
         for name, symbols in hidden_symbols(lesson.module).items():
             for other in [other for other in used if other != lesson.module and uses(used[other], name)]:
-                raise CourseError(f"{other} imports {name}, which {lesson.module} asks students to write: bundle the two apart")
+                raise CourseError(
+                    f"{other} imports {name}, which {lesson.module} asks students to write: bundle the two apart"
+                )
             found[f"{name.replace('.', '/')}.py"] = less_what_is_asked(name, symbols, used[lesson.module], asked)
     return found
 
@@ -95,7 +130,8 @@ def frame() -> dict[str, str]:
     """The rest: what runs checks and opens the course, and what installs it."""
     code = {f"autograder/{name}.py": f"autograder/{name}.py" for name in AUTOGRADER}
     return {there: (paths.ROOT / here).read_text(encoding="utf-8") for here, there in (code | AS_THEY_ARE).items()} | {
-        "pyproject.toml": students_project((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))}
+        "pyproject.toml": students_project((paths.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    }
 
 
 def students_project(text: str) -> str:

@@ -11,6 +11,7 @@ def all_checks() -> dict:
     """Every check by its name, in the order of the lessons."""
     from autograder.checks.check import REGISTRY
     from autograder.checks.data import SUFFIX, read_checks
+
     for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
         if module[0] == "m" and module[1:3].isdigit():
             importlib.import_module(f"autograder.checks.{module}")
@@ -24,6 +25,7 @@ def find(name: str):
     checks = all_checks()
     if name not in checks:
         import difflib
+
         close = difflib.get_close_matches(name, checks, n=3) or sorted(checks)
         raise CourseError(f"there is no check {name!r}; did you mean {', '.join(close)}?")
     return checks[name]

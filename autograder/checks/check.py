@@ -55,7 +55,7 @@ class Check:
 
     name: str
     points: float
-    lesson: str        # whose check it is: "m01_value", also the file of what is recorded of it
+    lesson: str  # whose check it is: "m01_value", also the file of what is recorded of it
     probe_source: str  # the probe's own text without its decorator: all that travels to a student's kernel
     rtol: float
     atol: float
@@ -103,8 +103,9 @@ class Check:
         return compile_probe(self.probe_source)
 
 
-def check(name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, device=(), needs=(),
-          seconds: float = 10.0):
+def check(
+    name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, device=(), needs=(), seconds: float = 10.0
+):
     """Make the decorated probe the check called `name`, worth `points`.
 
     rtol, atol   how far a quantity may lie from the reference's
@@ -112,9 +113,13 @@ def check(name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, d
     needs        names of earlier checks whose exercises this one builds on: a message says so if they are not right yet
     seconds      after this time the probe is stopped
     """
+
     def decorate(probe) -> Check:
         lesson = probe.__module__.removeprefix("autograder.checks.").partition(".")[0]
-        return register(Check(name, float(points), lesson, text_of(probe), rtol, atol, tuple(device), tuple(needs), seconds))
+        return register(
+            Check(name, float(points), lesson, text_of(probe), rtol, atol, tuple(device), tuple(needs), seconds)
+        )
+
     return decorate
 
 

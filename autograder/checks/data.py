@@ -24,7 +24,9 @@ def data_of(check: Check) -> dict:
 
 def check_of(data: dict) -> Check:
     """A check as good as the one that the data come from, where the outcomes of its mistakes are recorded."""
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT}
+    given = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT
+    }
     mistakes = [Mistake(mistake["name"], Edit(), tuple(mistake["hints"])) for mistake in data["mistakes"]]
     return Check(**given, mistakes=mistakes)
 

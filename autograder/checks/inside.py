@@ -80,8 +80,11 @@ def pack(quantity):
         if odd and odd[0] is None:
             raise TypeError("a part of it is None; is there a `return` missing, or was it never set?")
         kind = type(odd[0] if odd else quantity).__name__
-        raise TypeError(f"it is a {kind}, not a number or an array of numbers" if array.ndim == 0 else
-                        f"a part of it is a {kind}, not a number")
+        raise TypeError(
+            f"it is a {kind}, not a number or an array of numbers"
+            if array.ndim == 0
+            else f"a part of it is a {kind}, not a number"
+        )
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return base64.b64encode(buffer.getvalue()).decode()

@@ -50,7 +50,9 @@ class Tools:
         order = parents_first(out)
         for node in order:
             if not hasattr(node, "grad"):
-                raise TypeError(f"{'the result' if node is out else 'a parent'} is a {type(node).__name__}, not a Value")
+                raise TypeError(
+                    f"{'the result' if node is out else 'a parent'} is a {type(node).__name__}, not a Value"
+                )
             node.grad = 0.0
         out.grad = float(upstream)
         for node in reversed(order):
@@ -60,8 +62,10 @@ class Tools:
                 continue
             parents, derivatives = tuple(parents_of(node)), tuple(getattr(node, "local_derivatives", ()))
             if len(parents) != len(derivatives):
-                raise ValueError(f"a box {getattr(node, 'op', '')!r} has parents: {len(parents)}, local derivatives: "
-                                 f"{len(derivatives)}; each parent needs one, in the same order")
+                raise ValueError(
+                    f"a box {getattr(node, 'op', '')!r} has parents: {len(parents)}, local derivatives: "
+                    f"{len(derivatives)}; each parent needs one, in the same order"
+                )
             for parent, derivative in zip(parents, derivatives):
                 parent.grad += derivative * node.grad
 
@@ -110,6 +114,7 @@ class Tools:
     def device(self):
         """The OpenCL device that the course runs on (tinygrad_cl.opencl.default_device)."""
         from tinygrad_cl.opencl import default_device
+
         return default_device()
 
 

@@ -9,8 +9,8 @@ from autograder.grading.records import SIGNS, Graded, Row
 from autograder.judge.report import HEADLINES
 from autograder.pages import render
 
-FEW = 5       # students who tried an exercise: with fewer there is nothing to say about it
-HARD = 0.35   # mean share of the points below which an exercise was hard for nearly everyone
+FEW = 5  # students who tried an exercise: with fewer there is nothing to say about it
+HARD = 0.35  # mean share of the points below which an exercise was hard for nearly everyone
 ONE_WAY = 0.6  # share of those who failed that failed in just the same way
 BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
 CLASSES = {"ok": "right", "partial": "partial", "missing": "muted"}
@@ -23,14 +23,20 @@ def class_page(graded: list[Graded], sandbox: bool = True) -> str:
     modules = {each.submission.module: [] for each in graded}
     for each in graded:
         modules[each.submission.module].append(each)
-    return render("class.html", title="The class", mistakes=frequent_mistakes(rows), odd=odd_exercises(rows),
-                  summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
-                          "Points from checks; written answers are in formgrader."
-                          f"{'' if sandbox else ' Graded without a sandbox.'}",
-                  modules=[module_section(name, members) for name, members in sorted(modules.items())],
-                  legend="  ".join(f"{sign} {status}" for status, sign in SIGNS.items()),
-                  run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)], failures=[(place_of(each), each.failure) for each in graded if each.failure],
-                  signs=[(place_of(each), "; ".join(each.signs)) for each in graded if each.signs])
+    return render(
+        "class.html",
+        title="The class",
+        mistakes=frequent_mistakes(rows),
+        odd=odd_exercises(rows),
+        summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
+        "Points from checks; written answers are in formgrader."
+        f"{'' if sandbox else ' Graded without a sandbox.'}",
+        modules=[module_section(name, members) for name, members in sorted(modules.items())],
+        legend="  ".join(f"{sign} {status}" for status, sign in SIGNS.items()),
+        run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)],
+        failures=[(place_of(each), each.failure) for each in graded if each.failure],
+        signs=[(place_of(each), "; ".join(each.signs)) for each in graded if each.signs],
+    )
 
 
 def count(number: int, word: str) -> str:
@@ -68,12 +74,18 @@ def odd_exercises(rows: list[Row]) -> list[tuple[str, str]]:
             continue
         share = statistics.mean(row.points / row.max_points for row in members)
         if share < HARD:
-            found.append((exercise, f"hard for nearly everyone: {share:.0%} of the points on average, {len(members)} tried it."))
+            found.append(
+                (exercise, f"hard for nearly everyone: {share:.0%} of the points on average, {len(members)} tried it.")
+            )
         ways = Counter((row.mistake, row.status, row.points) for row in members if row.status != "ok")
         failed = ways.total()
         if failed >= FEW and ways.most_common(1)[0][1] >= ONE_WAY * failed:
             (mistake, status, points), alike = ways.most_common(1)[0]
-            way = f"the known mistake «{mistake}»" if mistake else f"no known mistake ({HEADLINES[status]}, {points:g} points)"
+            way = (
+                f"the known mistake «{mistake}»"
+                if mistake
+                else f"no known mistake ({HEADLINES[status]}, {points:g} points)"
+            )
             found.append((exercise, f"{alike} of the {failed} who failed did so in one way: {way}."))
     return found
 
@@ -82,28 +94,43 @@ def module_section(name: str, graded: list[Graded]) -> dict:
     """A module's distribution and matrix of students and exercises."""
     shares = [each.points / each.max_points for each in graded]
     return {
-        "name": name, "bins": histogram(shares),
+        "name": name,
+        "bins": histogram(shares),
         "summary": f"{count(len(graded), 'notebook')}; median {statistics.median(shares):.0%} of {graded[0].max_points:g} points.",
         "exercises": [row.exercise for row in graded[0].rows],
-        "students": [{
-            "name": each.submission.student, "page": f"feedback/{quote(each.submission.student)}/index.html",
-            "points": f"{each.points:g}", "cells": [cell_of(row) for row in each.rows],
-        } for each in sorted(graded, key=lambda each: each.submission.student)],
+        "students": [
+            {
+                "name": each.submission.student,
+                "page": f"feedback/{quote(each.submission.student)}/index.html",
+                "points": f"{each.points:g}",
+                "cells": [cell_of(row) for row in each.rows],
+            }
+            for each in sorted(graded, key=lambda each: each.submission.student)
+        ],
     }
 
 
 def cell_of(row: Row) -> dict:
     what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {HEADLINES[row.status]}"
-    return {"sign": SIGNS[row.status], "css": CLASSES.get(row.status, "wrong"),
-            "title": f"{what}: {row.mistake}" if row.mistake else what}
+    return {
+        "sign": SIGNS[row.status],
+        "css": CLASSES.get(row.status, "wrong"),
+        "title": f"{what}: {row.mistake}" if row.mistake else what,
+    }
 
 
 def histogram(shares: list[float]) -> list[dict]:
     """How many lie in each tenth; all the points belong to the last."""
     counts = Counter(min(int(share * BINS), BINS - 1) for share in shares)
     most = max(counts.values())
-    return [{"count": counts[i], "height": f"{HIGHEST * counts[i] / most:.2f}",
-             "label": f"{100 * i // BINS}–{100 * (i + 1) // BINS}"} for i in range(BINS)]
+    return [
+        {
+            "count": counts[i],
+            "height": f"{HIGHEST * counts[i] / most:.2f}",
+            "label": f"{100 * i // BINS}–{100 * (i + 1) // BINS}",
+        }
+        for i in range(BINS)
+    ]
 
 
 def how_it_ran(graded: list[Graded]) -> list[tuple[str, str]]:
@@ -111,7 +138,13 @@ def how_it_ran(graded: list[Graded]) -> list[tuple[str, str]]:
     states = Counter(row.status for each in graded for row in each.rows)
     slowest = max(graded, key=lambda each: each.seconds)
     times = [each.seconds for each in graded]
-    return [*[(f"{SIGNS[status]} {headline}", f"{states[status]}") for status, headline in HEADLINES.items() if states[status]],
-            ("seconds for a notebook, median", f"{statistics.median(times):.1f}"),
-            (f"the longest: {place_of(slowest)}", f"{slowest.seconds:.1f}"),
-            ("seconds in all", f"{sum(times):.0f}")]
+    return [
+        *[
+            (f"{SIGNS[status]} {headline}", f"{states[status]}")
+            for status, headline in HEADLINES.items()
+            if states[status]
+        ],
+        ("seconds for a notebook, median", f"{statistics.median(times):.1f}"),
+        (f"the longest: {place_of(slowest)}", f"{slowest.seconds:.1f}"),
+        ("seconds in all", f"{sum(times):.0f}"),
+    ]

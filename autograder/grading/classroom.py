@@ -74,6 +74,7 @@ class How:
     def start_workers(self):
         if self.scheduler:
             from autograder.grading.cluster import Cluster
+
             return Cluster(self.scheduler)
         return LocalWorkers(self.workers or cores())
 
@@ -83,8 +84,9 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def grade(submissions: list[Submission], out: Path, modules: list[str],
-          progress: Callable[[Graded], None], how: How = How()) -> list[Row]:
+def grade(
+    submissions: list[Submission], out: Path, modules: list[str], progress: Callable[[Graded], None], how: How = How()
+) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
     progress(graded) is called after each, with its Graded, in the order in which they end. CourseError where a sandbox is
@@ -104,7 +106,9 @@ def grade(submissions: list[Submission], out: Path, modules: list[str],
 class ClassRun:
     """One run over a class. What has been graded is in `graded`, by the place of its submission."""
 
-    def __init__(self, submissions: list[Submission], folder: ClassFolder, how: How, progress: Callable[[Graded], None]):
+    def __init__(
+        self, submissions: list[Submission], folder: ClassFolder, how: How, progress: Callable[[Graded], None]
+    ):
         self.submissions, self.folder, self.how, self.progress = submissions, folder, how, progress
         self.seed, self.limits = course_seed(), folder.limits
         self.graded: dict[int, Graded] = {}
@@ -121,15 +125,19 @@ class ClassRun:
                 try:
                     self.keep(place, result)
                 except OSError as error:
-                    raise CourseError(f"{error.filename or self.folder.out} cannot be written ({error.strerror}); make room or see to the "
-                                      "folder, then run the same command again: what is graded already is kept.") from None
+                    raise CourseError(
+                        f"{error.filename or self.folder.out} cannot be written ({error.strerror}); make room or see to the "
+                        "folder, then run the same command again: what is graded already is kept."
+                    ) from None
 
     def by_module(self) -> list[int]:
         """Places, module after module: a worker starts the next kernel of a module while one of its notebooks runs."""
         return sorted(range(len(self.submissions)), key=lambda place: self.submissions[place].module)
 
     def task(self, module: str, data: bytes, **more) -> Task:
-        key = hashlib.sha256(repr((course_digest(module), self.seed, self.limits, self.how.sandbox)).encode() + data).hexdigest()
+        key = hashlib.sha256(
+            repr((course_digest(module), self.seed, self.limits, self.how.sandbox)).encode() + data
+        ).hexdigest()
         return Task(module, data, self.seed, key, self.limits, self.how.sandbox, **more)
 
     def is_done(self, place: int) -> bool:
@@ -141,7 +149,10 @@ class ClassRun:
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
         if not stamp.get("key") or stamp["key"] != self.task(submission.module, submitted_bytes(submission)).key:
             return False
-        self.add(place, Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"], signs=signs_in(notebook)))
+        self.add(
+            place,
+            Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"], signs=signs_in(notebook)),
+        )
         return True
 
     def prove(self, modules: list[str], workers) -> dict[str, bytes]:
@@ -149,13 +160,18 @@ class ClassRun:
 
         Returns what drivers compiled for them, by module.
         """
-        jobs = [(module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True)) for module in modules]
+        jobs = [
+            (module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True))
+            for module in modules
+        ]
         compiled = {}
         for module, result in workers.results(jobs):
             wrong = [name for name, verdict in result.verdicts.items() if verdict["status"] != "ok"]
             if result.failure or wrong:
                 reason = result.failure or f"{wrong[0]}: {HEADLINES[result.verdicts[wrong[0]]['status']]}"
-                raise CourseError(f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}")
+                raise CourseError(
+                    f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}"
+                )
             compiled[module] = result.compiled
         return compiled
 
@@ -171,9 +187,16 @@ class ClassRun:
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
             return
-        write_bytes(out / "submitted" / submission.student / submission.module / submission.notebook.name, submitted_bytes(submission))
-        marked = self.folder.save(submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4))
-        write_bytes(out / "feedback" / submission.student / submission.module / f"{submission.module}.html", result.feedback)
+        write_bytes(
+            out / "submitted" / submission.student / submission.module / submission.notebook.name,
+            submitted_bytes(submission),
+        )
+        marked = self.folder.save(
+            submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
+        )
+        write_bytes(
+            out / "feedback" / submission.student / submission.module / f"{submission.module}.html", result.feedback
+        )
         write_bytes(autograded(submission, out), result.notebook)
         if marked:
             self.folder.feedback(submission.student, submission.module)
@@ -237,7 +260,10 @@ def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
     for student, own in students.items():
         folder = out / "feedback" / student
         folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / "index.html", student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}))
+        write_atomically(
+            folder / "index.html",
+            student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}),
+        )
 
 
 def autograded(submission: Submission, out: Path) -> Path:
@@ -251,16 +277,28 @@ def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
     for name in read_lesson(submission.module).exercises:
         verdict = verdicts.get(name, {"points": 0.0, "status": "invalid", "mistake": ""})
         status = absent if verdict["status"] == "invalid" else verdict["status"]
-        rows.append(Row(submission.student, submission.module, name, verdict["points"], find(name).points, status,
-                        verdict["mistake"]))
+        rows.append(
+            Row(
+                submission.student,
+                submission.module,
+                name,
+                verdict["points"],
+                find(name).points,
+                status,
+                verdict["mistake"],
+            )
+        )
     return rows
 
 
 def reports_in(path: Path) -> dict[str, str]:
     """{exercise: what the check said, as HTML} out of an autograded notebook; {} where there is none."""
     cells = (read_json(path) or {"cells": []})["cells"]
-    return {cell["metadata"]["course"]["exercise"]: "".join(cell["outputs"][0]["data"]["text/html"]) for cell in cells
-            if "verdict" in cell["metadata"].get("course", {})}
+    return {
+        cell["metadata"]["course"]["exercise"]: "".join(cell["outputs"][0]["data"]["text/html"])
+        for cell in cells
+        if "verdict" in cell["metadata"].get("course", {})
+    }
 
 
 def write_csv(rows: list[Row], path: Path) -> None:

@@ -30,8 +30,10 @@ class Cluster:
             self.client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
             self.client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except (OSError, ValueError, TimeoutError) as error:
-            raise CourseError(f"There is no Dask scheduler with workers at {address} ({error}); start them with `dask scheduler` "
-                              "and `dask worker ADDRESS --nthreads 1 --nworkers 4`") from None
+            raise CourseError(
+                f"There is no Dask scheduler with workers at {address} ({error}); start them with `dask scheduler` "
+                "and `dask worker ADDRESS --nthreads 1 --nworkers 4`"
+            ) from None
 
     def __enter__(self):
         return self
@@ -42,6 +44,7 @@ class Cluster:
     def results(self, jobs: Iterable[Job]) -> Iterator[tuple[object, Result]]:
         """(name, result) of each job, in the order in which they end. No more are sent than there are threads."""
         from distributed import as_completed
+
         jobs, running, done = iter(jobs), {}, as_completed(loop=self.client.loop)
         while True:
             threads = sum(self.client.nthreads().values())
@@ -59,6 +62,7 @@ class Cluster:
 def result_of(future, task: Task) -> Result:
     """What a worker handed back; crashed, where the workers that had it ended, as often as the scheduler tries."""
     from distributed import KilledWorker
+
     try:
         return future.result()
     except KilledWorker as error:

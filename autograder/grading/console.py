@@ -18,23 +18,40 @@ def grade_with_progress(submissions: Path, out: Path, how: How = How()) -> list[
     for sentence in oddities:
         console.print(sentence, style="yellow", highlight=False)
     modules = sorted({submission.module for submission in found})
-    columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn()]
+    columns = [
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    ]
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("starting", total=len(found), rate="")
 
         def step(graded: Graded):
             submission = graded.submission
-            bar.update(task, advance=1, description=f"{submission.student} {submission.module}",
-                       rate=f"{60 * bar.tasks[0].speed:.0f} a minute" if bar.tasks[0].speed else "")
+            bar.update(
+                task,
+                advance=1,
+                description=f"{submission.student} {submission.module}",
+                rate=f"{60 * bar.tasks[0].speed:.0f} a minute" if bar.tasks[0].speed else "",
+            )
             if graded.failure:
-                console.print(f"the grader failed on {submission.student}/{submission.module}; tell its makers:\n{graded.failure}",
-                              style="red", highlight=False, markup=False)
+                console.print(
+                    f"the grader failed on {submission.student}/{submission.module}; tell its makers:\n{graded.failure}",
+                    style="red",
+                    highlight=False,
+                    markup=False,
+                )
 
         try:
             rows = grade(found, out, modules, step, how)
         except KeyboardInterrupt:
-            raise CourseError(f"Stopped. What is graded is kept in {out}; the same command goes on from there.") from None
+            raise CourseError(
+                f"Stopped. What is graded is kept in {out}; the same command goes on from there."
+            ) from None
     console.print(class_table(rows))
     console.print("  ".join(f"{sign} {status}" for status, sign in SIGNS.items()), highlight=False)
     console.print(f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)
@@ -52,5 +69,11 @@ def class_table(rows: list[Row]) -> Table:
     for student, module, group in by_submission(rows):
         points, most = sum(row.points for row in group), sum(row.max_points for row in group)
         mistakes = "; ".join(f"{row.exercise}: {row.mistake}" for row in group if row.mistake)
-        table.add_row(escape(student), module, f"{points:g} / {most:g}", " ".join(SIGNS[row.status] for row in group), escape(mistakes))
+        table.add_row(
+            escape(student),
+            module,
+            f"{points:g} / {most:g}",
+            " ".join(SIGNS[row.status] for row in group),
+            escape(mistakes),
+        )
     return table

@@ -23,7 +23,9 @@ class FeedbackExporter(HTMLExporter):
     def from_notebook_node(self, nb, resources=None, **options):
         resources = self._init_resources(resources)
         self.register_filter("highlight_code", Highlight2HTML(pygments_lexer="ipython3", parent=self))
-        self.register_filter("filter_data_type", WidgetsDataTypeFilter(notebook_metadata=nb.metadata, parent=self, resources=resources))
+        self.register_filter(
+            "filter_data_type", WidgetsDataTypeFilter(notebook_metadata=nb.metadata, parent=self, resources=resources)
+        )
         return TemplateExporter.from_notebook_node(self, nb, resources, **options)
 
 
@@ -47,8 +49,11 @@ def feedback_page(notebook, module: str) -> str:
             total, most = total + (score or 0.0), most + points
         if is_solution(cell):
             cell.metadata.nbgrader["comment"] = "No response." if is_untouched(cell) else None
-    resources = {"unique_key": module, "output_files_dir": f"{module}_files",
-                 "nbgrader": {"notebook": module, "assignment": module, "score": total, "max_score": most, "late_penalty": 0}}
+    resources = {
+        "unique_key": module,
+        "output_files_dir": f"{module}_files",
+        "nbgrader": {"notebook": module, "assignment": module, "score": total, "max_score": most, "late_penalty": 0},
+    }
     return exporter().from_notebook_node(shown, resources=resources)[0]
 
 

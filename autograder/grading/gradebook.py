@@ -51,8 +51,11 @@ class ClassFolder:
             for module in modules:
                 self.release(module)
             with self.gradebook() as book:
-                self.known = {(made.student.id, made.assignment.name) for name in modules
-                              for made in book.assignment_submissions(name)}
+                self.known = {
+                    (made.student.id, made.assignment.name)
+                    for name in modules
+                    for made in book.assignment_submissions(name)
+                }
 
     def release(self, module: str) -> None:
         """The module's source, its released version, and its cells in the gradebook, unless they are there."""
@@ -61,7 +64,12 @@ class ClassFolder:
         wanted = nbformat.writes(source_notebook(read_lesson(module)))
         with self.gradebook() as book:
             there = any(assignment.name == module for assignment in book.assignments)
-        if there and released.exists() and source.exists() and source.read_text(encoding="utf-8").strip() == wanted.strip():
+        if (
+            there
+            and released.exists()
+            and source.exists()
+            and source.read_text(encoding="utf-8").strip() == wanted.strip()
+        ):
             return
         write_source(read_lesson(module), self.out)
         convert(self.out, module, solution=False, config=self.config)
@@ -85,15 +93,18 @@ class ClassFolder:
                 preprocessor(config=self.config).preprocess(notebook, {"nbgrader": names})
             with self.gradebook() as book:
                 made = book.find_submission_notebook(module, module, student)
-                return (any(grade.manual_score is not None or grade.extra_credit for grade in made.grades)
-                        or any(comment.manual_comment for comment in made.comments))
+                return any(grade.manual_score is not None or grade.extra_credit for grade in made.grades) or any(
+                    comment.manual_comment for comment in made.comments
+                )
 
     def feedback(self, student: str, module: str) -> None:
         """nbgrader's own page of feedback, with what a person has marked and written."""
         with self.said_plainly():
             result = self.api.generate_feedback(module, student)
         if not result["success"]:
-            raise CourseError(f"nbgrader could not write the feedback for {student}/{module}:\n{result.get('log') or result.get('error')}")
+            raise CourseError(
+                f"nbgrader could not write the feedback for {student}/{module}:\n{result.get('log') or result.get('error')}"
+            )
 
     @contextmanager
     def said_plainly(self):
@@ -104,8 +115,10 @@ class ClassFolder:
                 yield
         except (SQLAlchemyError, InvalidEntry) as error:  # nbgrader turns some into its own
             reason = str(getattr(error, "orig", error)).splitlines()[0]
-            raise CourseError(f"The gradebook cannot be written ({reason}): is it read-only, or in use by another program? "
-                              "Then run the same command again; what is graded already is kept.") from None
+            raise CourseError(
+                f"The gradebook cannot be written ({reason}): is it read-only, or in use by another program? "
+                "Then run the same command again; what is graded already is kept."
+            ) from None
 
 
 def load_config(out: Path) -> Config:

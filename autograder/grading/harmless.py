@@ -7,16 +7,71 @@ from nbconvert.preprocessors.sanitize import SanitizeHTML
 from traitlets.config import Config
 
 # What the reports of checks and the texts of lessons are made of.
-TAGS = ["a", "b", "blockquote", "br", "code", "dd", "details", "div", "dl", "dt", "em", "h1", "h2", "h3", "h4", "hr", "i", "img", "kbd", "li",
-        "ol", "p", "pre", "span", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"]
+TAGS = [
+    "a",
+    "b",
+    "blockquote",
+    "br",
+    "code",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "hr",
+    "i",
+    "img",
+    "kbd",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "span",
+    "strong",
+    "sub",
+    "summary",
+    "sup",
+    "table",
+    "tbody",
+    "td",
+    "th",
+    "thead",
+    "tr",
+    "ul",
+]
 ATTRIBUTES = {"*": ["style"], "a": ["href", "title"], "img": ["src", "alt", "width", "height"]}
-STYLES = ["border", "border-left", "color", "font-size", "font-weight", "line-height", "margin", "margin-top", "opacity", "padding",
-          "text-align", "vertical-align", "white-space"]
-UNCHANGED = {"metadata", "text/plain", "image/png", "image/jpeg"}  # kinds of output; what is neither here nor HTML is left out
+STYLES = [
+    "border",
+    "border-left",
+    "color",
+    "font-size",
+    "font-weight",
+    "line-height",
+    "margin",
+    "margin-top",
+    "opacity",
+    "padding",
+    "text-align",
+    "vertical-align",
+    "white-space",
+]
+UNCHANGED = {
+    "metadata",
+    "text/plain",
+    "image/png",
+    "image/jpeg",
+}  # kinds of output; what is neither here nor HTML is left out
 
 
 def harmless(config: Config) -> Config:
     """Let every HTML page that nbconvert makes with this configuration go through a sanitizer."""
     config.HTMLExporter.preprocessors = [SanitizeHTML]
-    config.SanitizeHTML.update(enabled=True, tags=TAGS, attributes=ATTRIBUTES, styles=STYLES, safe_output_keys=UNCHANGED)
+    config.SanitizeHTML.update(
+        enabled=True, tags=TAGS, attributes=ATTRIBUTES, styles=STYLES, safe_output_keys=UNCHANGED
+    )
     return config

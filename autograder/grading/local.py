@@ -35,8 +35,12 @@ class Lane:
         self.connection, theirs = Pipe()
         with theirs:
             # In a session of its own ctrl-C does not reach it: it is ended by us, in order.
-            self.process = subprocess.Popen([sys.executable, "-m", "autograder.grading.local", str(theirs.fileno())],
-                                            pass_fds=[theirs.fileno()], start_new_session=True, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "autograder.grading.local", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+            )
 
     def give(self, job: Job) -> None:
         self.job, self.tries = job, self.tries + 1
@@ -61,8 +65,12 @@ class Lane:
         if self.tries < TRIES:
             self.give(self.job)
             return None
-        return self.done(given_up(self.job[1], f"The grader's own process ended, {TRIES} times, on this notebook ({reason}; "
-                                               "out of memory?)."))
+        return self.done(
+            given_up(
+                self.job[1],
+                f"The grader's own process ended, {TRIES} times, on this notebook ({reason}; out of memory?).",
+            )
+        )
 
     def done(self, result: Result) -> Result:
         self.job, self.tries = None, 0

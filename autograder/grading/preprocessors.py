@@ -33,9 +33,13 @@ class JudgeNotebook(NbGraderPreprocessor):
 
     cell_seconds = Float(Limits.cell_seconds, help="Seconds that one cell of a student may take.").tag(config=True)
     seconds = Float(Limits.seconds, help="Seconds that a notebook may take in all.").tag(config=True)
-    deaths = Integer(Limits.deaths, help="How often a notebook's kernel may die before the rest is given up.").tag(config=True)
+    deaths = Integer(Limits.deaths, help="How often a notebook's kernel may die before the rest is given up.").tag(
+        config=True
+    )
     trials = Integer(Limits.trials, help="Trials per check, each with other inputs.").tag(config=True)
-    sandbox = Bool(True, help="Run notebooks in a sandbox. Without one they are programs with your rights.").tag(config=True)
+    sandbox = Bool(True, help="Run notebooks in a sandbox. Without one they are programs with your rights.").tag(
+        config=True
+    )
     cache = Unicode(help="A folder of kernels compiled before; each notebook gets a copy.").tag(config=True)
 
     def preprocess(self, notebook, resources):

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Iterator
 
-SIGNS = {"ok": "✓", "partial": "◐", "wrong": "✗", "error": "E", "timeout": "T", "crashed": "C", "missing": "·", "invalid": "!"}
+SIGNS = {
+    "ok": "✓",
+    "partial": "◐",
+    "wrong": "✗",
+    "error": "E",
+    "timeout": "T",
+    "crashed": "C",
+    "missing": "·",
+    "invalid": "!",
+}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
 MODULE, EXERCISE = "01_value", "value.mul"  # where the edits are made
-NEEDLE = "    other = as_value(other)\n"    # the first line of that exercise's solution
+NEEDLE = "    other = as_value(other)\n"  # the first line of that exercise's solution
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Case:
     """One student of the sample class."""
 
     make: Callable[[], object]  # → a notebook, or the text of the file
-    status: str                 # of EXERCISE, expected
-    loses: bool                 # does EXERCISE lose points?
-    others: str = "ok"          # status of the module's other exercises, expected; "" if they may differ
+    status: str  # of EXERCISE, expected
+    loses: bool  # does EXERCISE lose points?
+    others: str = "ok"  # status of the module's other exercises, expected; "" if they may differ
 
 
 def solved(module=MODULE):
@@ -40,7 +40,9 @@ def blank():
 
 
 def exercise_cell(notebook):
-    return next(cell for cell in notebook.cells if cell.metadata.get("course") == {"kind": "exercise", "exercise": EXERCISE})
+    return next(
+        cell for cell in notebook.cells if cell.metadata.get("course") == {"kind": "exercise", "exercise": EXERCISE}
+    )
 
 
 def exercise_cells(notebook):
@@ -48,7 +50,9 @@ def exercise_cells(notebook):
 
 
 def check_cell(notebook):
-    return next(cell for cell in notebook.cells if cell.metadata.get("course") == {"kind": "check", "exercise": EXERCISE})
+    return next(
+        cell for cell in notebook.cells if cell.metadata.get("course") == {"kind": "check", "exercise": EXERCISE}
+    )
 
 
 def with_line(line: str):
@@ -150,7 +154,7 @@ def prints_much():
 
 def broken_json():
     text = json.dumps(solved())
-    return text[:len(text) // 2]
+    return text[: len(text) // 2]
 
 
 CASES = {

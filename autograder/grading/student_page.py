@@ -15,16 +15,25 @@ def student_page(graded: list[Graded], reports: dict[Graded, dict[str, str]]) ->
     """
     modules = [module_of(each, reports[each]) for each in graded]
     points, most = sum(each.points for each in graded), sum(each.max_points for each in graded)
-    return render("student.html", title=f"Feedback for {graded[0].submission.student}", modules=modules,
-                  summary=f"{points:g} of {most:g} points from checks. Written answers are marked by a person, and not in here.")
+    return render(
+        "student.html",
+        title=f"Feedback for {graded[0].submission.student}",
+        modules=modules,
+        summary=f"{points:g} of {most:g} points from checks. Written answers are marked by a person, and not in here.",
+    )
 
 
 def module_of(graded: Graded, reports: dict[str, str]) -> dict:
     name = quote(graded.submission.module)
     right = sum(row.status == "ok" for row in graded.rows)
-    return {"name": graded.submission.module, "points": f"{graded.points:g} of {graded.max_points:g}",
-            "right": f"{right} of {len(graded.rows)}", "page": f"{name}/{name}.html" if reports else "",
-            "note": note_on(graded, reports), "reports": [reports[row.exercise] for row in graded.rows if row.exercise in reports]}
+    return {
+        "name": graded.submission.module,
+        "points": f"{graded.points:g} of {graded.max_points:g}",
+        "right": f"{right} of {len(graded.rows)}",
+        "page": f"{name}/{name}.html" if reports else "",
+        "note": note_on(graded, reports),
+        "reports": [reports[row.exercise] for row in graded.rows if row.exercise in reports],
+    }
 
 
 def note_on(graded: Graded, reports: dict[str, str]) -> str:

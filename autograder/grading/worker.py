@@ -90,7 +90,11 @@ def work(task: Task) -> Result:
 def in_frame_of_release(task: Task):
     """The submission mended, and with the checksums by which nbgrader knows that an answer was not touched."""
     notebook = repaired(task.data, task.module)
-    sums = {cell.id: compute_checksum(cell) for cell in blank_notebook(read_lesson(task.module)).cells if "nbgrader" in cell.metadata}
+    sums = {
+        cell.id: compute_checksum(cell)
+        for cell in blank_notebook(read_lesson(task.module)).cells
+        if "nbgrader" in cell.metadata
+    }
     for cell in notebook.cells:
         if "nbgrader" in cell.metadata:
             cell.metadata.nbgrader["checksum"] = sums[cell.id]
@@ -126,8 +130,13 @@ def verdicts_in(notebook: dict) -> dict[str, dict]:
 
 def imports_of(lesson: Lesson) -> str:
     """The imports of a lesson's given cells, as one program that never fails."""
-    lines = [line for cell in lesson.cells if cell.kind == "given" for line in cell.solved.splitlines()
-             if line.startswith(("import ", "from ")) and not line.endswith(("(", "\\", ","))]
+    lines = [
+        line
+        for cell in lesson.cells
+        if cell.kind == "given"
+        for line in cell.solved.splitlines()
+        if line.startswith(("import ", "from ")) and not line.endswith(("(", "\\", ","))
+    ]
     return "\n".join(f"try:\n    {line}\nexcept Exception:\n    pass" for line in lines)
 
 

@@ -161,11 +161,17 @@ def time_for(check: Check, verdicts: dict[str, Verdict]) -> float:
 def without_records(check: Check, run: Run, seconds: float) -> Verdict:
     """The verdict where no answer came."""
     if run.status == "timeout":
-        return Verdict(check, "timeout", reason=f"Your code did not come back within {seconds:g} s; "
-                                                "is there a loop that never ends?")
+        return Verdict(
+            check,
+            "timeout",
+            reason=f"Your code did not come back within {seconds:g} s; is there a loop that never ends?",
+        )
     if run.status == "dead":
-        return Verdict(check, "crashed", reason="Your code ended the notebook's process (os._exit, a crash in a "
-                                                "library, or out of memory).")
+        return Verdict(
+            check,
+            "crashed",
+            reason="Your code ended the notebook's process (os._exit, a crash in a library, or out of memory).",
+        )
     return Verdict(check, "error", reason="The check could not run in your notebook's process.")
 
 

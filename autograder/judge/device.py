@@ -26,8 +26,17 @@ def device_outcomes(check_name: str, seed: str, trials: int):
     check, device = find(check_name), default_device()
     names = names_on_device(check)
     tools = DeviceTools() if names.get("Value") is TracedValue else Tools()
-    records = [run_probe(check.standalone_probe, names, trial_seed(seed, check.name, trial), tools,
-                         check.seconds * MEASURING, only=check.device) for trial in range(trials)]
+    records = [
+        run_probe(
+            check.standalone_probe,
+            names,
+            trial_seed(seed, check.name, trial),
+            tools,
+            check.seconds * MEASURING,
+            only=check.device,
+        )
+        for trial in range(trials)
+    ]
     return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
 
 
@@ -35,9 +44,11 @@ def names_on_device(check: Check) -> dict:
     """The namespace for a check's probe in which gradients are measured: of a traced `Value`, or as the check itself says."""
     if check.measured is None:
         from tinygrad_cl.traced import TracedValue
+
         return {"Value": TracedValue}
     from autograder.judge.reference import module_of, reference_namespace
     from tinygrad_cl import measured
+
     reference = reference_namespace(module_of(check.name))
     return reference | check.measured(measured, reference)
 
@@ -45,6 +56,7 @@ def names_on_device(check: Check) -> dict:
 def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
     """One sentence: do central differences on the device say what the student's arrays say? "" if the check asks none."""
     from tinygrad_cl.opencl import NoDeviceError
+
     if not check.device:
         return ""
     try:

@@ -46,15 +46,20 @@ def fresh_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFER
     found = [outcomes_of(records) for records in fresh_records(check_name, seed, trials, mistake)]
     errors = [outcome.error for trial in found for outcome in trial.values() if outcome.error]
     if errors and mistake == REFERENCE:  # else an error would be what is expected of students
-        raise ReferenceFailed(f"{check_name} cannot be checked on this machine, because the reference solution itself "
-                              f"fails here: {errors[0]['type']}: {errors[0]['message']}")
+        raise ReferenceFailed(
+            f"{check_name} cannot be checked on this machine, because the reference solution itself "
+            f"fails here: {errors[0]['type']}: {errors[0]['message']}"
+        )
     return found
 
 
 @lru_cache(maxsize=4096)
 def fresh_records(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[dict]:
     """The probe's records of the reference, or of it with the edit of a mistake; a dict for each trial."""
-    from autograder.judge.reference import module_of, reference_namespace  # reads lessons, which takes seconds to import
+    from autograder.judge.reference import (
+        module_of,
+        reference_namespace,
+    )  # reads lessons, which takes seconds to import
 
     check = find(check_name)
     edits = {} if mistake == REFERENCE else edited_sources(check, edit_of(check, mistake))

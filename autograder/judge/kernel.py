@@ -28,7 +28,7 @@ from autograder.sandbox.watch import left_behind, overuse
 
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
 LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses
-LOST_SECONDS = 1    # after the reply to a cell, its outputs are waited for that long
+LOST_SECONDS = 1  # after the reply to a cell, its outputs are waited for that long
 
 # What a student's process did that right work has no reason for. It is shown to the instructor, and moves no mark.
 NO_MESSAGE = "sent bytes that are no message, or too large a one"
@@ -118,8 +118,12 @@ def launch(module: str, box: Box | None) -> Launched:
     if sys.platform != "win32":
         manager.transport, manager.ip = "ipc", os.path.join(folder.name, "socket")
     # What a student writes past Python, straight to the file descriptors, belongs to nobody.
-    manager.start_kernel(cwd=folder.name, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                         extra_arguments=["--HistoryManager.hist_file=:memory:"])
+    manager.start_kernel(
+        cwd=folder.name,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        extra_arguments=["--HistoryManager.hist_file=:memory:"],
+    )
     # Beyond these a process that floods is not read: its messages would fill the memory of who grades.
     manager.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     manager.context.setsockopt(zmq.RCVHWM, 20)
@@ -131,11 +135,18 @@ def launch(module: str, box: Box | None) -> Launched:
 def sandboxed(module: str, box: Box, folder: str) -> KernelManager:
     """A manager whose kernel starts in the sandbox."""
     settings = {"folder": folder, "course": str(course_for(module)), "cache": box.cache, "user": new_user()}
-    spec = KernelSpec(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], language="python",
-                      display_name="a submission", interrupt_mode="message",
-                      metadata={"kernel_provisioner": {"provisioner_name": NAME, "config": settings}})
-    return KernelManager(kernel_name="python3", kernel_spec_manager=OneSpec(spec),
-                         connection_file=os.path.join(folder, "connection.json"))
+    spec = KernelSpec(
+        argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        language="python",
+        display_name="a submission",
+        interrupt_mode="message",
+        metadata={"kernel_provisioner": {"provisioner_name": NAME, "config": settings}},
+    )
+    return KernelManager(
+        kernel_name="python3",
+        kernel_spec_manager=OneSpec(spec),
+        connection_file=os.path.join(folder, "connection.json"),
+    )
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def keep_output(outputs: list, message: dict, kept: int) -> int:
     size = len(json.dumps(output))
     if kept + size > OUTPUT_LIMIT:
         if output.output_type == "stream":
-            outputs.append(new_output("stream", name=output.name, text=output.text[:max(OUTPUT_LIMIT - kept, 0)]))
+            outputs.append(new_output("stream", name=output.name, text=output.text[: max(OUTPUT_LIMIT - kept, 0)]))
         outputs.append(new_output("stream", name="stdout", text="\n[the rest of the output was cut]\n"))
         return OUTPUT_LIMIT + 1
     if outputs and output.output_type == "stream" == outputs[-1].output_type and outputs[-1].name == output.name:
@@ -66,9 +66,16 @@ def plain_output(message: dict):
     try:
         output = output_from_msg(message)
         if output.output_type == "stream":
-            return new_output("stream", name=output.name if output.name in ("stdout", "stderr") else "stdout", text=str(output.text))
+            return new_output(
+                "stream", name=output.name if output.name in ("stdout", "stderr") else "stdout", text=str(output.text)
+            )
         if output.output_type == "error":
-            return new_output("error", ename=str(output.ename), evalue=str(output.evalue), traceback=[str(line) for line in output.traceback])
+            return new_output(
+                "error",
+                ename=str(output.ename),
+                evalue=str(output.evalue),
+                traceback=[str(line) for line in output.traceback],
+            )
         data = {str(mime): value for mime, value in output.data.items() if is_plain(str(mime), value)}
         json.dumps(data)
         data.setdefault("text/plain", "")  # what a page shows where it shows nothing else

@@ -24,34 +24,76 @@ from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.symbols import BEGIN, END
 from autograder.lesson.text import Cell, read_lesson
 
-SECONDS = 2.0   # a mutant may loop for ever; no reference takes a tenth of this
+SECONDS = 2.0  # a mutant may loop for ever; no reference takes a tenth of this
 PATIENCE = 5.0  # the same for a kernel, which the driver may have to compile
 
 OTHER_OPERATORS = {
-    ast.Add: [ast.Sub, ast.Mult], ast.Sub: [ast.Add], ast.Mult: [ast.Add, ast.Div], ast.Div: [ast.Mult], ast.Pow: [ast.Mult],
-    ast.MatMult: [ast.Mult], ast.FloorDiv: [ast.Div], ast.Mod: [ast.FloorDiv],
-    ast.Lt: [ast.LtE, ast.Gt], ast.LtE: [ast.Lt, ast.Gt], ast.Gt: [ast.GtE, ast.Lt], ast.GtE: [ast.Gt, ast.Lt],
-    ast.Eq: [ast.NotEq], ast.NotEq: [ast.Eq], ast.Is: [ast.IsNot], ast.IsNot: [ast.Is], ast.In: [ast.NotIn], ast.NotIn: [ast.In],
+    ast.Add: [ast.Sub, ast.Mult],
+    ast.Sub: [ast.Add],
+    ast.Mult: [ast.Add, ast.Div],
+    ast.Div: [ast.Mult],
+    ast.Pow: [ast.Mult],
+    ast.MatMult: [ast.Mult],
+    ast.FloorDiv: [ast.Div],
+    ast.Mod: [ast.FloorDiv],
+    ast.Lt: [ast.LtE, ast.Gt],
+    ast.LtE: [ast.Lt, ast.Gt],
+    ast.Gt: [ast.GtE, ast.Lt],
+    ast.GtE: [ast.Gt, ast.Lt],
+    ast.Eq: [ast.NotEq],
+    ast.NotEq: [ast.Eq],
+    ast.Is: [ast.IsNot],
+    ast.IsNot: [ast.Is],
+    ast.In: [ast.NotIn],
+    ast.NotIn: [ast.In],
 }
 ONE_SIDED = (ast.Sub, ast.Div, ast.Pow, ast.MatMult, ast.FloorDiv, ast.Mod)  # where the order of the operands matters
-BINDS_LOOSELY = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.BoolOp, ast.IfExp, ast.Lambda)  # parentheses around it, to be safe
+BINDS_LOOSELY = (
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Compare,
+    ast.BoolOp,
+    ast.IfExp,
+    ast.Lambda,
+)  # parentheses around it, to be safe
 
-OPERAND = r"[\w.]+(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])*"  # a name or number, with what it is called with or indexed by
-TEXT_EDITS = [(re.compile(pattern), replacements) for pattern, replacements in [
-    (r" \+ ", [" - "]), (r" - ", [" + "]), (r" \* ", [" + ", " / "]), (r" / ", [" * "]), (r" % ", [" / "]),
-    (r" < ", [" <= ", " > "]), (r" <= ", [" < ", " > "]), (r" > ", [" >= ", " < "]), (r" >= ", [" > ", " < "]),
-    (r" == ", [" != "]), (r" && ", [" || "]), (r" \|\| ", [" && "]),
-    (r" = ", [" += "]), (r" \+= ", [" = ", " -= "]),
-    (rf" [-+*/] {OPERAND}", [""]), (rf"{OPERAND} [-+*/] ", [""]),
-    (r"\bsin\b", ["cos"]), (r"\bcos\b", ["sin"]), (r"\bexp\b", ["log"]), (r"\blog\b", ["exp"]),
-    (r"\bget_global_id\b", ["get_local_id", "get_group_id"]), (r"\bget_local_id\b", ["get_global_id"]),
-    (r"\bget_group_id\b", ["get_global_id"]), (r"\bget_global_size\b", ["get_local_size"]),
-    (r"(?<![\w.])\d+(?:\.\d+)?f?\b", ["0", r"(\g<0> + 1)"]),
-    (r"\[([^\]]+)\]", ["[0]", r"[\1 + 1]"]),
-    (r"\bfloat (?=\w+ =)", ["int "]),
-    (r"\bif \((?:[^()]|\([^()]*\))*\)", [""]),
-    (r"(?<=\s)(?:\w+ )?\w\S* [-+*/]?= .*;|\breturn\b.*;|\bbarrier\(.*;", [";"]),
-]]
+OPERAND = (
+    r"[\w.]+(?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])*"  # a name or number, with what it is called with or indexed by
+)
+TEXT_EDITS = [
+    (re.compile(pattern), replacements)
+    for pattern, replacements in [
+        (r" \+ ", [" - "]),
+        (r" - ", [" + "]),
+        (r" \* ", [" + ", " / "]),
+        (r" / ", [" * "]),
+        (r" % ", [" / "]),
+        (r" < ", [" <= ", " > "]),
+        (r" <= ", [" < ", " > "]),
+        (r" > ", [" >= ", " < "]),
+        (r" >= ", [" > ", " < "]),
+        (r" == ", [" != "]),
+        (r" && ", [" || "]),
+        (r" \|\| ", [" && "]),
+        (r" = ", [" += "]),
+        (r" \+= ", [" = ", " -= "]),
+        (rf" [-+*/] {OPERAND}", [""]),
+        (rf"{OPERAND} [-+*/] ", [""]),
+        (r"\bsin\b", ["cos"]),
+        (r"\bcos\b", ["sin"]),
+        (r"\bexp\b", ["log"]),
+        (r"\blog\b", ["exp"]),
+        (r"\bget_global_id\b", ["get_local_id", "get_group_id"]),
+        (r"\bget_local_id\b", ["get_global_id"]),
+        (r"\bget_group_id\b", ["get_global_id"]),
+        (r"\bget_global_size\b", ["get_local_size"]),
+        (r"(?<![\w.])\d+(?:\.\d+)?f?\b", ["0", r"(\g<0> + 1)"]),
+        (r"\[([^\]]+)\]", ["[0]", r"[\1 + 1]"]),
+        (r"\bfloat (?=\w+ =)", ["int "]),
+        (r"\bif \((?:[^()]|\([^()]*\))*\)", [""]),
+        (r"(?<=\s)(?:\w+ )?\w\S* [-+*/]?= .*;|\breturn\b.*;|\bbarrier\(.*;", [";"]),
+    ]
+]
 INDEXED = re.compile(r"\b\w+(?=\[)")
 
 
@@ -67,8 +109,12 @@ class Mutant:
 
 def survivors(check: Check, mutants: list[Mutant]) -> list[Mutant]:
     """The mutants that earn all points, but for those that are declared as variants of the check."""
-    declared = {normal(source) for variant in check.variants
-                for name, source in edited_sources(check, variant.edit).items() if name == check.name}
+    declared = {
+        normal(source)
+        for variant in check.variants
+        for name, source in edited_sources(check, variant.edit).items()
+        if name == check.name
+    }
     unknown = [mutant for mutant in mutants if normal(mutant.source) not in declared]
     sources = [mutant.source for mutant in unknown]
     if is_text(cell_of(check)) or "cl." in cell_of(check).solved:
@@ -117,6 +163,7 @@ def earned_apart(check: Check, sources: list[str]) -> list[bool]:
 def earns_all_points_by_name(name: str, source: str) -> bool | None:
     """A check does not travel between processes; its name does. None where the process is lost to an endless kernel."""
     from tinygrad_cl.opencl.kernels import is_busy
+
     earned = earns_all_points(find(name), source)
     return None if is_busy() else earned
 
@@ -144,8 +191,10 @@ def cell_of(check: Check) -> Cell:
 def is_text(cell: Cell) -> bool:
     """Whether the solution stands within a text, as a kernel does."""
     first = min(solution_lines(cell.source))
-    return any(isinstance(node, ast.Constant) and node.lineno < first <= node.end_lineno
-               for node in ast.walk(ast.parse(cell.solved)))
+    return any(
+        isinstance(node, ast.Constant) and node.lineno < first <= node.end_lineno
+        for node in ast.walk(ast.parse(cell.solved))
+    )
 
 
 def normal(source: str) -> str:
@@ -169,10 +218,11 @@ def solution_lines(marked: str) -> set[int]:
 def place(source: str, line: int, column: int = 0) -> int:
     """The index in the source of what ast calls line (from 1) and column (in bytes)."""
     lines = source.splitlines(keepends=True)
-    return len("".join(lines[:line - 1])) + len(lines[line - 1].encode()[:column].decode())
+    return len("".join(lines[: line - 1])) + len(lines[line - 1].encode()[:column].decode())
 
 
 # -- edits of Python: (start, end, what stands there instead) -----------------------------------------------------------
+
 
 def python_edits(source: str, lines: set[int]):
     tree = ast.parse(source)
@@ -194,12 +244,15 @@ def nodes_to_edit(node: ast.AST):
 def local_names(tree: ast.Module) -> list[str]:
     """The arguments of functions, and the names that get a value."""
     arguments = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    return sorted(arguments | {node.id for node in ast.walk(tree)
-                               if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)})
+    return sorted(
+        arguments
+        | {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    )
 
 
 def replacements(node: ast.AST, names: list[str]):
     """What one could have written in place of a node: texts."""
+
     def text(new):
         return f"({ast.unparse(new)})" if isinstance(new, BINDS_LOOSELY) else ast.unparse(new)
 
@@ -212,7 +265,9 @@ def replacements(node: ast.AST, names: list[str]):
         case ast.UnaryOp(operand=operand):
             yield text(operand)
         case ast.Compare(left, [operator], [right]):
-            yield from (text(ast.Compare(left, [other()], [right])) for other in OTHER_OPERATORS.get(type(operator), ()))
+            yield from (
+                text(ast.Compare(left, [other()], [right])) for other in OTHER_OPERATORS.get(type(operator), ())
+            )
         case ast.BoolOp(values=values):
             yield from map(text, values)
         case ast.Constant(value=bool(value)):
@@ -223,7 +278,9 @@ def replacements(node: ast.AST, names: list[str]):
             yield from (other for other in names if other != name)
         case ast.Tuple(elts=[_, _, *_] as parts, ctx=ast.Load()) | ast.List(elts=[_, _, *_] as parts, ctx=ast.Load()):
             turned = text(type(node)(parts[::-1], ast.Load()))
-            yield turned[1:-1] if any(isinstance(part, ast.Slice) for part in parts) else turned  # x[(0, :)] is no Python
+            yield (
+                turned[1:-1] if any(isinstance(part, ast.Slice) for part in parts) else turned
+            )  # x[(0, :)] is no Python
         case ast.Call(args=[argument], keywords=[]) if not isinstance(argument, ast.GeneratorExp | ast.Starred):
             yield text(argument)
         case ast.Attribute(value=value, ctx=ast.Load()) | ast.Subscript(value=value, ctx=ast.Load()):
@@ -236,9 +293,13 @@ def replacements(node: ast.AST, names: list[str]):
 
 # -- edits of a kernel's lines ------------------------------------------------------------------------------------------
 
+
 def text_edits(source: str, lines: set[int]):
-    spans = [(place(source, number), line.split("//")[0])
-             for number, line in enumerate(source.splitlines(), 1) if number in lines]
+    spans = [
+        (place(source, number), line.split("//")[0])
+        for number, line in enumerate(source.splitlines(), 1)
+        if number in lines
+    ]
     arrays = sorted({name for _, line in spans for name in INDEXED.findall(line)})
     for start, line in spans:
         for pattern, new in TEXT_EDITS:

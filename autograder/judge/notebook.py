@@ -12,8 +12,9 @@ from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
 
 
-def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(),
-                   box: Box | None = None) -> dict[str, Verdict]:
+def judge_notebook(
+    notebook, module: str, seed: str, limits: Limits = Limits(), box: Box | None = None
+) -> dict[str, Verdict]:
     """Verdicts by exercise; the notebook's cells get their outputs, its checks their reports and marks.
 
     What its process did that right work has no reason for is noted in the notebook's metadata, under course.signs.
@@ -54,6 +55,11 @@ def write_verdict(cell, verdict: Verdict) -> None:
         new_output("execute_result", {"text/plain": f"{verdict.points:g}"}, execution_count=1),
     ]
     cell.execution_count = 1
-    cell.metadata["course"] = dict(cell.metadata["course"]) | {"verdict": {
-        "status": verdict.status, "points": verdict.points, "max_points": verdict.check.points,
-        "mistake": verdict.mistakes[0].name if verdict.mistakes else ""}}
+    cell.metadata["course"] = dict(cell.metadata["course"]) | {
+        "verdict": {
+            "status": verdict.status,
+            "points": verdict.points,
+            "max_points": verdict.check.points,
+            "mistake": verdict.mistakes[0].name if verdict.mistakes else "",
+        }
+    }

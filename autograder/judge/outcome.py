@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LONGEST_ARRAY = 50_000_000  # characters of base64 that are still decoded
-PLAIN = "biufcU"            # kinds of dtype that can be compared: booleans, numbers and texts
+PLAIN = "biufcU"  # kinds of dtype that can be compared: booleans, numbers and texts
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,9 @@ MISSING = Outcome(error={"type": "Missing", "message": "the probe gave none", "w
 def outcomes_of(records) -> dict[str, Outcome]:
     """Records as they came out of a student's process, turned into arrays by code that survives any bytes."""
     if not isinstance(records, dict):
-        return {"": Outcome(error={"type": "BadReply", "message": "the notebook's process sent no records", "where": ""})}
+        return {
+            "": Outcome(error={"type": "BadReply", "message": "the notebook's process sent no records", "where": ""})
+        }
     return {str(name): outcome_of(record) for name, record in records.items() if name != "input"}
 
 
@@ -38,12 +40,16 @@ def outcome_of(record) -> Outcome:
         if len(record["array"]) > LONGEST_ARRAY:
             raise ValueError("the array is too large")
         # Not np.load, which also opens zip files and pickles.
-        array = np.lib.format.read_array(io.BytesIO(base64.b64decode(record["array"], validate=True)), allow_pickle=False)
+        array = np.lib.format.read_array(
+            io.BytesIO(base64.b64decode(record["array"], validate=True)), allow_pickle=False
+        )
         if array.dtype.kind not in PLAIN:
             raise TypeError(f"its dtype is {array.dtype}")
         return Outcome(array=array)
     except Exception as error:  # NumPy raises whatever forged bytes make it stumble over, its parser's own errors too
-        return Outcome(error={"type": "BadReply", "message": f"what came back is no array ({error})"[:2000], "where": ""})
+        return Outcome(
+            error={"type": "BadReply", "message": f"what came back is no array ({error})"[:2000], "where": ""}
+        )
 
 
 def of_quantity(trial: dict[str, Outcome], name: str) -> Outcome:
@@ -65,8 +71,11 @@ def only_errors(trials: list[dict]) -> bool:
 
 def same_words(expected: list[dict], got: list[dict], names) -> bool:
     """Do the errors of every named quantity say the same, in every trial?"""
-    return all(words_of(of_quantity(want, name).error) == words_of(of_quantity(have, name).error)
-               for want, have in zip(expected, got) for name in names)
+    return all(
+        words_of(of_quantity(want, name).error) == words_of(of_quantity(have, name).error)
+        for want, have in zip(expected, got)
+        for name in names
+    )
 
 
 def words_of(error: dict | None) -> str:
@@ -91,5 +100,8 @@ def same_arrays(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float)
 
 def same_trials(expected: list[dict], got: list[dict], names, rtol: float, atol: float) -> bool:
     """The same in every named quantity of every trial."""
-    return all(same(of_quantity(want, name), of_quantity(have, name), rtol, atol)
-               for want, have in zip(expected, got) for name in names)
+    return all(
+        same(of_quantity(want, name), of_quantity(have, name), rtol, atol)
+        for want, have in zip(expected, got)
+        for name in names
+    )

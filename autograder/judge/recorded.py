@@ -37,7 +37,10 @@ def text_of(recordings: dict[str, dict[str, list[dict[str, Outcome]]]]) -> str:
     """{check: {mistake or REFERENCE: trials}} as the text of a file, a line for each."""
     checks = []
     for check, outcomes in recordings.items():
-        lines = [f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials))}" for name, trials in outcomes.items()]
+        lines = [
+            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials))}"
+            for name, trials in outcomes.items()
+        ]
         checks.append(f"{json.dumps(check)}: {{\n" + ",\n".join(lines) + "\n}")
     return "{\n" + ",\n".join(checks) + "\n}\n"
 
@@ -54,7 +57,11 @@ def encode(outcome: Outcome, worded: bool = False):
     array = outcome.array
     if not array.size:
         return {"shape": list(array.shape)}
-    return np.vectorize(lambda x: float(f"{x:.12g}"), otypes=[float])(array).tolist() if array.dtype.kind == "f" else array.tolist()
+    return (
+        np.vectorize(lambda x: float(f"{x:.12g}"), otypes=[float])(array).tolist()
+        if array.dtype.kind == "f"
+        else array.tolist()
+    )
 
 
 def decode(entry) -> Outcome:

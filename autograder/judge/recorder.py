@@ -27,8 +27,11 @@ def stale_recordings(modules: list[str]) -> dict[Path, str]:
     lessons = {f"m{module}" for module in modules}
     for check in [check for check in all_checks().values() if check.lesson in lessons]:
         files.setdefault(file_of(check), []).append(check)
-    return {path: text_of({check.name: all_outcomes(check) for check in checks}) for path, checks in files.items()
-            if set(read(path)) != {check.name for check in checks} or not all(map(is_recorded, checks))}
+    return {
+        path: text_of({check.name: all_outcomes(check) for check in checks})
+        for path, checks in files.items()
+        if set(read(path)) != {check.name for check in checks} or not all(map(is_recorded, checks))
+    }
 
 
 def is_recorded(check: Check) -> bool:

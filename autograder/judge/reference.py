@@ -36,6 +36,7 @@ def module_of(exercise: str) -> str:
     """The module whose lesson holds that exercise."""
     from autograder import paths
     from autograder.errors import CourseError
+
     for module in paths.module_names():
         if exercise in read_lesson(module).exercises:
             return module

@@ -36,8 +36,10 @@ class Report:
     def headline(self) -> str:
         verdict = self.verdict
         mark = "✓" if verdict.status == "ok" else "✗"
-        return (f"{mark} {verdict.check.name} · {verdict.points:g} of {verdict.check.points:g} points · "
-                f"{HEADLINES['wrong' if self.raised_elsewhere() else verdict.status]}")
+        return (
+            f"{mark} {verdict.check.name} · {verdict.points:g} of {verdict.check.points:g} points · "
+            f"{HEADLINES['wrong' if self.raised_elsewhere() else verdict.status]}"
+        )
 
     def raised_elsewhere(self) -> bool:
         """Did only the check raise, over a None it was given, say, and no line of the student's?"""
@@ -78,8 +80,11 @@ class Report:
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         verdict = self.verdict
-        return {"text/plain": str(self), "text/html": self._repr_html_(),
-                VERDICT: {"exercise": verdict.check.name, "status": verdict.status, "points": verdict.points}}
+        return {
+            "text/plain": str(self),
+            "text/html": self._repr_html_(),
+            VERDICT: {"exercise": verdict.check.name, "status": verdict.status, "points": verdict.points},
+        }
 
     def _repr_html_(self) -> str:
         verdict = self.verdict
@@ -89,7 +94,9 @@ class Report:
             parts.append(f"<div>{code(self.advice())}</div>")
         if self.explains:
             parts += [mistake_html(mistake) for mistake in verdict.mistakes]
-            parts += [f"<div style='margin-top:.4em'>input: <code>{escape(text)}</code></div>" for text in inputs(verdict)]
+            parts += [
+                f"<div style='margin-top:.4em'>input: <code>{escape(text)}</code></div>" for text in inputs(verdict)
+            ]
             if shown(verdict):
                 parts.append(table(verdict))
             if others(verdict):
@@ -147,12 +154,16 @@ def where(difference: Difference, check: Check, digits: int) -> str:
         return f"the shape is {got.shape}, it should be {expected.shape}"
     if expected.ndim == 0 or expected.dtype.kind == "U" or got.dtype.kind == "U":
         return ""
-    with np.errstate(all="ignore"):  # times 1.0, since booleans have no difference, and that of unsigned numbers is wrong
+    with np.errstate(
+        all="ignore"
+    ):  # times 1.0, since booleans have no difference, and that of unsigned numbers is wrong
         distance = np.nan_to_num(np.abs(got * 1.0 - expected * 1.0), nan=np.inf)
         wrong = ~np.isclose(got, expected, check.rtol, check.atol, equal_nan=True)
     worst = np.unravel_index(int(np.argmax(distance)), distance.shape)
     index = ", ".join(str(i) for i in worst)
-    here, there = (str(array[worst]) if array.dtype.kind == "b" else f"{array[worst]:.{digits}g}" for array in (got, expected))
+    here, there = (
+        str(array[worst]) if array.dtype.kind == "b" else f"{array[worst]:.{digits}g}" for array in (got, expected)
+    )
     return f"{int(wrong.sum())} of {expected.size} differ; most at [{index}]: {here}, not {there}"
 
 
@@ -184,14 +195,18 @@ def table(verdict: Verdict) -> str:
     used = [i for i in range(len(COLUMNS)) if any(texts[i] for texts in rows)]
     cell = "style='text-align:left;vertical-align:top;padding:0 1.2em 0 0;font-weight:normal;white-space:normal'"
     head = "".join(f"<th {cell}><span style='{FAINT}'>{COLUMNS[i]}</span></th>" for i in used)
-    body = "".join("<tr>" + "".join(f"<td {cell}><code>{escape(texts[i])}</code></td>" for i in used) + "</tr>" for texts in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td {cell}><code>{escape(texts[i])}</code></td>" for i in used) + "</tr>" for texts in rows
+    )
     return f"<table style='margin:.2em 0;border:none'><tr>{head}</tr>{body}</table>"
 
 
 def mistake_html(mistake) -> str:
     more = "".join(f"<details><summary>another hint</summary>{code(hint)}</details>" for hint in mistake.hints[1:])
-    return (f"<div style='margin-top:.3em'>This is what comes out when <b>{code(mistake.name)}</b>.</div>"
-            f"<div>Hint: {code(mistake.hints[0])}</div>{more}")
+    return (
+        f"<div style='margin-top:.3em'>This is what comes out when <b>{code(mistake.name)}</b>.</div>"
+        f"<div>Hint: {code(mistake.hints[0])}</div>{more}"
+    )
 
 
 def code(text: str) -> str:

@@ -21,8 +21,9 @@ ENDLESS = ("timeout", "dead")  # how a cell may end that is not run again
 ATTRIBUTE = re.compile(r"\.([A-Za-z_]\w*)")
 
 
-def with_second_chances(verdicts: dict[str, Verdict], bench: Bench,
-                        new_kernel: Callable[[], AbstractContextManager[StudentKernel]]) -> dict[str, Verdict]:
+def with_second_chances(
+    verdicts: dict[str, Verdict], bench: Bench, new_kernel: Callable[[], AbstractContextManager[StudentKernel]]
+) -> dict[str, Verdict]:
     """The verdicts of the run `bench`; where a second chance gave a better one, that one.
 
     What fails again is judged no more, and its reference takes its place: it, too, costs once. So there are as many
@@ -49,8 +50,9 @@ def candidates(verdicts: dict[str, Verdict], bench: Bench) -> list[str]:
     A known mistake, where all that the exercise builds on is right, is its own.
     """
     wrong = [name for name in bench.lesson.exercises if name in verdicts and verdicts[name].status != "ok"]
-    return [name for name in wrong[1:]
-            if (verdicts[name].needs or not verdicts[name].mistakes) and can_run(name, bench)]
+    return [
+        name for name in wrong[1:] if (verdicts[name].needs or not verdicts[name].mistakes) and can_run(name, bench)
+    ]
 
 
 def can_run(name: str, bench: Bench) -> bool:
@@ -85,8 +87,9 @@ def judge_again(names: list[str], bench: Bench, kernel: StudentKernel, style: di
         if kind == "exercise" and name not in names:
             passed.append(name)
         first = min((exercises.index(each) for each in names if each not in found), default=0)
-        references = [style.get(each) or bench.lesson.exercise(each).solved for each in passed
-                      if exercises.index(each) < first]
+        references = [
+            style.get(each) or bench.lesson.exercise(each).solved for each in passed if exercises.index(each) < first
+        ]
         if references:
             kernel.run("\n\n\n".join(references), bench.limits.cell_seconds)
     return found
@@ -122,7 +125,7 @@ def attributes(sources) -> set[str]:
 
 def explanation(verdict: Verdict, best: dict[str, Verdict], lesson: Lesson) -> str:
     """What was in the way, in one or two sentences."""
-    before = lesson.exercises[:lesson.exercises.index(verdict.check.name)]
+    before = lesson.exercises[: lesson.exercises.index(verdict.check.name)]
     causes = verdict.needs or [name for name in before if name in best and best[name].status != "ok"]
     state = "written" if all(best[cause].status == "missing" for cause in causes) else "right"
     names, one = ", ".join(spoken(cause, lesson) for cause in causes), len(causes) == 1

@@ -9,7 +9,19 @@ from autograder.judge.expected import expected_outcomes
 from autograder.judge.outcome import of_quantity, outcomes_of
 from autograder.sandbox.course import names_imported
 
-LIBRARIES = {"autograd", "casadi", "jax", "micrograd", "mxnet", "netcl", "numdifftools", "sympy", "tensorflow", "tinygrad", "torch"}
+LIBRARIES = {
+    "autograd",
+    "casadi",
+    "jax",
+    "micrograd",
+    "mxnet",
+    "netcl",
+    "numdifftools",
+    "sympy",
+    "tensorflow",
+    "tinygrad",
+    "torch",
+}
 ROUNDING = 1e-12  # relative: what another order of the same operations leaves in float64 is far below, central differences are above
 
 
@@ -28,7 +40,12 @@ def measured_gradient(check: Check, trials: list[dict], seed: str) -> str:
 
 def relative_error(expected, got) -> float:
     """The largest difference by the largest number; infinite where the two cannot be compared in float64."""
-    if expected is None or got is None or expected.shape != got.shape or {expected.dtype, got.dtype} != {np.dtype(np.float64)}:
+    if (
+        expected is None
+        or got is None
+        or expected.shape != got.shape
+        or {expected.dtype, got.dtype} != {np.dtype(np.float64)}
+    ):
         return np.inf
     size = np.abs(expected).max(initial=0)
     with np.errstate(all="ignore"):

@@ -23,17 +23,29 @@ class Tried:
         """A mistake loses points and is named, it alone; a variant earns all points."""
         if self.kind == "variant":
             return self.verdict.status == "ok"
-        return self.verdict.points < self.verdict.check.points and [found.name for found in self.verdict.mistakes] == [self.name]
+        return self.verdict.points < self.verdict.check.points and [found.name for found in self.verdict.mistakes] == [
+            self.name
+        ]
 
 
 def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
     """The verdicts on all mistakes and variants of a check, for a seed."""
     found = []
     for mistake in check.mistakes:
-        namespace_of(check, mistake)  # raises where its cell does not run: such a mistake would be "every name is missing"
-        found.append(Tried("mistake", mistake.name, judge(check, fresh_records(check.name, seed, trials, mistake.name), seed)))
+        namespace_of(
+            check, mistake
+        )  # raises where its cell does not run: such a mistake would be "every name is missing"
+        found.append(
+            Tried("mistake", mistake.name, judge(check, fresh_records(check.name, seed, trials, mistake.name), seed))
+        )
     for variant in check.variants:
-        found.append(Tried("variant", variant.name, judge(check, probe_namespace(check, namespace_of(check, variant), seed, trials), seed)))
+        found.append(
+            Tried(
+                "variant",
+                variant.name,
+                judge(check, probe_namespace(check, namespace_of(check, variant), seed, trials), seed),
+            )
+        )
     return found
 
 

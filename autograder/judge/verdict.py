@@ -25,15 +25,15 @@ class Verdict:
     """What the judge says of one exercise of one student."""
 
     check: Check
-    status: str                       # ok, partial, wrong, error, timeout, crashed, missing or invalid
+    status: str  # ok, partial, wrong, error, timeout, crashed, missing or invalid
     right: list[str] = field(default_factory=list)
     wrong: list[Difference] = field(default_factory=list)
     mistakes: list[Mistake] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)  # earlier exercises that this one builds on, and that are not right
-    reason: str = ""                  # one sentence, where no comparison was possible
-    again: str = ""                   # one sentence, where it comes from a second chance (`second_chance`)
-    device: str = ""                  # the answer of the second opinion, one sentence
-    same_for_all: bool = False        # is all that is right the same for every seed, and other things are not?
+    reason: str = ""  # one sentence, where no comparison was possible
+    again: str = ""  # one sentence, where it comes from a second chance (`second_chance`)
+    device: str = ""  # the answer of the second opinion, one sentence
+    same_for_all: bool = False  # is all that is right the same for every seed, and other things are not?
 
     @property
     def points(self) -> float:
@@ -66,7 +66,9 @@ def only_constants(check: Check, right: list[str], expected: list[dict]) -> bool
     written. So it counts only beside something that cannot be known.
     """
     first, *others = expected
-    varying = {name for name in first if any(not same(first[name], other[name], check.rtol, check.atol) for other in others)}
+    varying = {
+        name for name in first if any(not same(first[name], other[name], check.rtol, check.atol) for other in others)
+    }
     return bool(varying) and not varying & set(right)
 
 
@@ -106,6 +108,8 @@ def known_mistakes(check: Check, got: list[dict], names: list[str], seed: str) -
     found = []
     for mistake in check.mistakes:
         expected = expected_outcomes(check.name, seed, len(got), mistake.name)
-        if same_trials(expected, got, names, check.rtol, check.atol) and (not only_errors(expected) or same_words(expected, got, names)):
+        if same_trials(expected, got, names, check.rtol, check.atol) and (
+            not only_errors(expected) or same_words(expected, got, names)
+        ):
             found.append(mistake)
     return found

@@ -72,22 +72,38 @@ def compare(module: str, everything: bool = False) -> str:
     begun = [name for name in lesson.exercises if own[name].strip() not in ("", lesson.exercise(name).stub.strip())]
     shown = lesson.exercises if everything else begun
     if not shown:
-        raise CourseError(f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same")
+        raise CourseError(
+            f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same"
+        )
     verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS))
-    costs = measure(lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].again])
-    exercises = [{
-        "name": name, "task": find(name).title, "verdict": Report(verdicts[name])._repr_html_(),
-        "rows": side_by_side(own[name], lesson.exercise(name).solved), "costs": costs.get(name, []),
-        "same": own[name].strip() == lesson.exercise(name).solved.strip(),
-    } for name in shown]
+    costs = measure(
+        lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].again]
+    )
+    exercises = [
+        {
+            "name": name,
+            "task": find(name).title,
+            "verdict": Report(verdicts[name])._repr_html_(),
+            "rows": side_by_side(own[name], lesson.exercise(name).solved),
+            "costs": costs.get(name, []),
+            "same": own[name].strip() == lesson.exercise(name).solved.strip(),
+        }
+        for name in shown
+    ]
     right = sum(verdicts[name].status == "ok" for name in begun)
-    return render("compare.html", title=f"{module}: your work beside the reference", exercises=exercises,
-                  summary=f"{len(begun)} of {len(lesson.exercises)} exercises begun, {right} right. What differs is tinted.",
-                  left=[name for name in lesson.exercises if name not in shown], command=f"make compare M={module[:2]} ALL=1",
-                  highlighting=highlighting())
+    return render(
+        "compare.html",
+        title=f"{module}: your work beside the reference",
+        exercises=exercises,
+        summary=f"{len(begun)} of {len(lesson.exercises)} exercises begun, {right} right. What differs is tinted.",
+        left=[name for name in lesson.exercises if name not in shown],
+        command=f"make compare M={module[:2]} ALL=1",
+        highlighting=highlighting(),
+    )
 
 
 # -- code -------------------------------------------------------------------------------------------------------------
+
 
 def side_by_side(mine: str, theirs: str) -> list[Row]:
     """The lines of two sources, equal ones beside each other."""
@@ -110,12 +126,17 @@ def highlighting() -> str:
     """The style of highlighted code, for light pages and for dark ones."""
     sheets = []
     for place, style, condition in STYLES:
-        rules = [rule for rule in HtmlFormatter(style=style).get_style_defs(place).splitlines() if rule.startswith(f"{place} .")]
+        rules = [
+            rule
+            for rule in HtmlFormatter(style=style).get_style_defs(place).splitlines()
+            if rule.startswith(f"{place} .")
+        ]
         sheets.append(f"{condition} {{\n{chr(10).join(rules)}\n}}" if condition else "\n".join(rules))
     return "\n".join(sheets)
 
 
 # -- cost -------------------------------------------------------------------------------------------------------------
+
 
 def measure(lesson: Lesson, notebook, names: list[str]) -> dict[str, list[Cost]]:
     """{exercise: what a run of its check costs, theirs and the reference's}, measured in turns in two kernels."""
@@ -142,8 +163,14 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
     """What `cost_of` says in that kernel; None where it has ended, or gave no answer."""
     if not kernel.alive:
         return None
-    code = code_in_kernel(MEASURE, check, measuring=getsource(measuring), seed=trial_seed(NOTEBOOK_SEED, check.name, 0),
-                          limit=check.seconds, seconds=SECONDS)
+    code = code_in_kernel(
+        MEASURE,
+        check,
+        measuring=getsource(measuring),
+        seed=trial_seed(NOTEBOOK_SEED, check.name, 0),
+        limit=check.seconds,
+        seconds=SECONDS,
+    )
     run = kernel.run(code, check.seconds * inside.PATIENCE)
     found = [output.data[COST] for output in run.outputs if COST in output.get("data", {})]
     return json.loads(found[0]) if found else None
@@ -151,12 +178,15 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
 
 def rows_of(mine: dict, theirs: dict) -> list[Cost]:
     """The costs as a table; kernels are shown where there are any."""
+
     def row(what, key, text):
         ratio = f"{mine[key] / theirs[key]:.1f}" if theirs[key] else ""
         return Cost(what, text(mine[key]), text(theirs[key]), ratio)
 
-    rows = [row("time", "seconds", lambda seconds: f"{1e3 * seconds:.3g} ms"),
-            row("memory at its peak", "bytes", lambda size: f"{size / 1024:,.0f} KiB")]
+    rows = [
+        row("time", "seconds", lambda seconds: f"{1e3 * seconds:.3g} ms"),
+        row("memory at its peak", "bytes", lambda size: f"{size / 1024:,.0f} KiB"),
+    ]
     if mine.get("launches") or theirs.get("launches"):
         rows.append(row("kernels launched", "launches", str))
     return rows

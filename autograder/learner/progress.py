@@ -38,8 +38,10 @@ def all_exercises() -> list[Exercise]:
 def exercises_of(module: str) -> list[Exercise]:
     """The exercises of a module: their points from the released notebook, the rest from the learner's copy."""
     answers = answers_in(paths.work_notebook(module))
-    return [Exercise(module, name, points, **answers.get(name, {}))
-            for name, points in checks_in(read_cells(paths.student_notebook(module)))]
+    return [
+        Exercise(module, name, points, **answers.get(name, {}))
+        for name, points in checks_in(read_cells(paths.student_notebook(module)))
+    ]
 
 
 def next_exercise(exercises: list[Exercise]) -> Exercise | None:
@@ -61,19 +63,28 @@ def answers_in(notebook: Path) -> dict[str, dict]:
     if not notebook.exists():
         return {}
     try:
-        verdicts = [output["data"][VERDICT] for cell in read_cells(notebook) for output in cell.get("outputs", [])
-                    if VERDICT in output.get("data", {})]
+        verdicts = [
+            output["data"][VERDICT]
+            for cell in read_cells(notebook)
+            for output in cell.get("outputs", [])
+            if VERDICT in output.get("data", {})
+        ]
         return {each["exercise"]: {"status": each["status"], "points": each["points"]} for each in verdicts}
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise CourseError(f"{notebook} cannot be read as a notebook ({type(error).__name__}: {error}). Move it away, and "
-                          "make lab gives you a new copy.") from None
+        raise CourseError(
+            f"{notebook} cannot be read as a notebook ({type(error).__name__}: {error}). Move it away, and "
+            "make lab gives you a new copy."
+        ) from None
 
 
 def checks_in(cells: list[dict]) -> list[tuple[str, float]]:
     """(exercise, points) of each check cell."""
     metadata = [cell["metadata"] for cell in cells]
-    return [(each["course"]["exercise"], each["nbgrader"]["points"]) for each in metadata
-            if each.get("course", {}).get("kind") == "check"]
+    return [
+        (each["course"]["exercise"], each["nbgrader"]["points"])
+        for each in metadata
+        if each.get("course", {}).get("kind") == "check"
+    ]
 
 
 def read_cells(notebook: Path) -> list[dict]:

@@ -17,6 +17,7 @@ from autograder.lesson.text import Lesson, read_lesson
 
 logging.getLogger("traitlets").setLevel(logging.ERROR)  # nbgrader's converters tell of every file they touch
 
+
 def build(module: str) -> dict[Path, str]:
     """The generated files of a module, {path: text}. Writes nothing outside a temporary folder."""
     lesson = read_lesson(module)
@@ -28,8 +29,10 @@ def build(module: str) -> dict[Path, str]:
         solved = nbformat.read(course / "solution" / module / f"{module}.ipynb", as_version=4)
     for cell in solved.cells:
         cell.source = strip_markers(cell.source)
-    return {paths.student_notebook(module): normalised(student, lesson),
-            paths.solved_notebook(module): normalised(solved, lesson)}
+    return {
+        paths.student_notebook(module): normalised(student, lesson),
+        paths.solved_notebook(module): normalised(solved, lesson),
+    }
 
 
 def write_source(lesson: Lesson, course: Path) -> None:
@@ -51,6 +54,7 @@ def course_folder(config: Config, root: Path) -> Config:
 def convert(course: Path, module: str, solution: bool = True, config: Config | None = None) -> None:
     """Run nbgrader's generate_assignment (it fills the gradebook, too) and generate_solution on a course folder."""
     from nbgrader.apps import NbGraderAPI
+
     api = NbGraderAPI(config=course_folder(config or Config(), course))
     results = {"generate_assignment": api.generate_assignment(module, force=True)}
     if solution:
@@ -65,6 +69,7 @@ def generate_solution(api, module: str) -> dict:
     from nbgrader.converters import GenerateSolution
     from nbgrader.preprocessors import ClearMarkScheme, ClearOutput, IncludeHeaderFooter, LockCells
     from nbgrader.utils import capture_log, temp_attrs
+
     with temp_attrs(api.coursedir, assignment_id=module):
         converter = GenerateSolution(coursedir=api.coursedir, parent=api)
         converter.preprocessors = [IncludeHeaderFooter, LockCells, ClearOutput, ClearMarkScheme]
@@ -80,8 +85,10 @@ def write(modules: list[str]) -> list[Path]:
             if path.exists() and path.read_text(encoding="utf-8") == text:
                 continue
             if path.exists() and has_outputs(path):
-                raise CourseError(f"{path.relative_to(paths.ROOT)} holds outputs, so somebody worked in it; "
-                                  "move it away (work belongs into work/), then build again")
+                raise CourseError(
+                    f"{path.relative_to(paths.ROOT)} holds outputs, so somebody worked in it; "
+                    "move it away (work belongs into work/), then build again"
+                )
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, text)
             changed.append(path)
@@ -114,6 +121,10 @@ def stale(modules: list[str]) -> list[str]:
             found.append(f"{name} is not what its lesson gives")
     present = [path for path in paths.MODULES.rglob("*") if path.is_file() and ".ipynb_checkpoints" not in path.parts]
     present += paths.LESSONS.glob("*.ipynb")
-    made = set(wanted) | {path for module in paths.module_names() for path in (paths.student_notebook(module), paths.solved_notebook(module))}
+    made = set(wanted) | {
+        path
+        for module in paths.module_names()
+        for path in (paths.student_notebook(module), paths.solved_notebook(module))
+    }
     found += [f"{path.relative_to(paths.ROOT)} belongs to no lesson" for path in sorted(set(present) - made)]
     return found

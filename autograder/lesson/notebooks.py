@@ -50,8 +50,12 @@ def made_cell(cell: Cell, source: str):
 def nbgrader_metadata(cell: Cell) -> dict:
     graded = cell.kind in ("check", "written")
     metadata = {
-        "schema_version": 3, "grade_id": cell.id, "grade": graded, "locked": cell.kind in ("given", "check"),
-        "solution": cell.kind in ("exercise", "written"), "task": False,
+        "schema_version": 3,
+        "grade_id": cell.id,
+        "grade": graded,
+        "locked": cell.kind in ("given", "check"),
+        "solution": cell.kind in ("exercise", "written"),
+        "task": False,
         "cell_type": "code" if cell.is_code else "markdown",
     }
     if graded:

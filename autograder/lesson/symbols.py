@@ -68,14 +68,14 @@ def names_of(node) -> list[str]:
 
 def source_of(text: str, node) -> str:
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
-    return textwrap.dedent("\n".join(text.splitlines()[first - 1:node.end_lineno]))
+    return textwrap.dedent("\n".join(text.splitlines()[first - 1 : node.end_lineno]))
 
 
 def class_with(text: str, node: ast.ClassDef, members: list[str], symbol: str) -> str:
     """The class with its docstring and the named members, in the order of the class."""
     for member in members:
         find(node, member, symbol)
-    header = "\n".join(text.splitlines()[node.lineno - 1:node.body[0].lineno - 1])
+    header = "\n".join(text.splitlines()[node.lineno - 1 : node.body[0].lineno - 1])
     parts = [source_of(text, node.body[0])] if ast.get_docstring(node) else []
     parts += [source_of(text, child) for child in node.body if set(names_of(child)) & set(members)]
     return header + "\n" + textwrap.indent("\n\n".join(parts), "    ")
@@ -89,7 +89,7 @@ def mark_solutions(source: str) -> str:
         if not body:
             raise CourseError(f"{node.name} has no body to hide")
         start, indent = body[0].lineno - 1, " " * body[0].col_offset
-        lines[node.end_lineno:node.end_lineno] = [indent + END]
+        lines[node.end_lineno : node.end_lineno] = [indent + END]
         lines[start:start] = [indent + BEGIN]
     return "\n".join(lines)
 
@@ -100,11 +100,13 @@ def without(source: str, symbols: list[str], sentence: str) -> str:
     gone = {node: name for symbol in symbols for node, name in parts_of(tree, symbol)}
     for node in sorted(gone, key=lambda node: -node.lineno):
         if isinstance(node, ast.Assign):
-            lines[node.lineno - 1:node.end_lineno] = [f"{gone[node]} = None  # {sentence.format(name=gone[node])}"]
+            lines[node.lineno - 1 : node.end_lineno] = [f"{gone[node]} = None  # {sentence.format(name=gone[node])}"]
         else:
             first = body_of(node)[0]
-            before = lines[first.lineno - 1][:first.col_offset]
-            lines[first.lineno - 1:node.end_lineno] = [f"{before}raise NotImplementedError({sentence.format(name=gone[node])!r})"]
+            before = lines[first.lineno - 1][: first.col_offset]
+            lines[first.lineno - 1 : node.end_lineno] = [
+                f"{before}raise NotImplementedError({sentence.format(name=gone[node])!r})"
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -115,7 +117,11 @@ def parts_of(tree: ast.Module, symbol: str) -> list[tuple[ast.stmt, str]]:
     if not isinstance(node, ast.ClassDef):
         return [(node, match["name"])]
     members = match["method"] or match["members"]
-    return [(method, f"{node.name}.{method.name}") for method in functions_of(node) if not members or method.name in members.split()]
+    return [
+        (method, f"{node.name}.{method.name}")
+        for method in functions_of(node)
+        if not members or method.name in members.split()
+    ]
 
 
 def functions_of(tree) -> list[ast.FunctionDef]:

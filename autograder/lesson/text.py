@@ -19,13 +19,13 @@ NAMED_KINDS = ("exercise", "check", "written")
 class Cell:
     """One cell of a lesson, solved, with its solution markers still in it."""
 
-    kind: str            # text, given, exercise, check, demo, predict or written
+    kind: str  # text, given, exercise, check, demo, predict or written
     source: str
-    id: str              # the same in every build; for exercises and checks also nbgrader's grade_id
-    name: str = ""       # of the exercise, for exercise, check and written
+    id: str  # the same in every build; for exercises and checks also nbgrader's grade_id
+    name: str = ""  # of the exercise, for exercise, check and written
     points: float = 0.0  # for written; the points of a check stand in the check
     pulled: tuple[str, ...] = ()  # the symbols of the reference package that its source comes from
-    hides: tuple[str, ...] = ()   # those that do the same, though the lesson has a version of its own
+    hides: tuple[str, ...] = ()  # those that do the same, though the lesson has a version of its own
 
     @property
     def is_code(self) -> bool:
@@ -85,8 +85,15 @@ def make_cell(raw, file: str, taken: dict[str, int]) -> Cell:
         source = f"{code}\n\n\n{source}" if source else code
     if kind == "check":
         source = f'check("{name}")'
-    return Cell(kind, source, cell_id(kind, name, source, taken), name, float(metadata.get("points", 0)), pulled,
-                tuple(split_symbols(metadata.get("hides", ""))))
+    return Cell(
+        kind,
+        source,
+        cell_id(kind, name, source, taken),
+        name,
+        float(metadata.get("points", 0)),
+        pulled,
+        tuple(split_symbols(metadata.get("hides", ""))),
+    )
 
 
 def kind_of(raw, file: str) -> str:
@@ -98,8 +105,10 @@ def kind_of(raw, file: str) -> str:
     title = raw.metadata.get("title", "").strip()
     if title not in TITLED_KINDS:
         first = raw.source.strip().splitlines()[:1]
-        raise CourseError(f"{file}: a code cell is one of {', '.join(TITLED_KINDS + NAMED_KINDS)}, not {title!r} "
-                          f"(it begins with {first})")
+        raise CourseError(
+            f"{file}: a code cell is one of {', '.join(TITLED_KINDS + NAMED_KINDS)}, not {title!r} "
+            f"(it begins with {first})"
+        )
     return title
 
 
@@ -118,5 +127,7 @@ def validate(lesson: Lesson) -> None:
     """Every exercise has its one check right after it, and the other way round."""
     exercises = [cell.name for cell in lesson.cells if cell.kind == "exercise"]
     if exercises != lesson.exercises or len(set(exercises)) != len(exercises):
-        raise CourseError(f"{lesson.module}: the exercises {exercises} and the checks {lesson.exercises} must be the same,"
-                          " in the same order, each once")
+        raise CourseError(
+            f"{lesson.module}: the exercises {exercises} and the checks {lesson.exercises} must be the same,"
+            " in the same order, each once"
+        )

@@ -5,8 +5,13 @@ from pathlib import Path
 import jinja2
 
 FOLDER = Path(__file__).parent
-ENVIRONMENT = jinja2.Environment(loader=jinja2.FileSystemLoader(FOLDER), autoescape=True, trim_blocks=True,
-                                 lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+ENVIRONMENT = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(FOLDER),
+    autoescape=True,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    undefined=jinja2.StrictUndefined,
+)
 
 
 def render(template: str, **names) -> str:

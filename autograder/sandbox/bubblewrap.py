@@ -16,11 +16,23 @@ from pathlib import Path
 COURSE = "/course"  # where the course lies inside
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/sys", "/opt/intel")
 ETC = ("OpenCL", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "fonts", "localtime", "alternatives", "ssl")
-KEPT = ("LANG", "LC_ALL", "TZ", "MPLBACKEND", "TINYGRAD_CL_DEVICE", "OCL_ICD_VENDORS", "POCL_MAX_PTHREAD_COUNT",
-        "POCL_AFFINITY", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
-HELP = ("Linux with bubblewrap is needed (`apt-get install bubblewrap`, or `dnf install bubblewrap`; in Docker, run the container "
-        "with --security-opt seccomp=unconfined). `--no-sandbox` runs submissions as ordinary programs of yours: only for "
-        "people whom you trust.")
+KEPT = (
+    "LANG",
+    "LC_ALL",
+    "TZ",
+    "MPLBACKEND",
+    "TINYGRAD_CL_DEVICE",
+    "OCL_ICD_VENDORS",
+    "POCL_MAX_PTHREAD_COUNT",
+    "POCL_AFFINITY",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+)
+HELP = (
+    "Linux with bubblewrap is needed (`apt-get install bubblewrap`, or `dnf install bubblewrap`; in Docker, run the container "
+    "with --security-opt seccomp=unconfined). `--no-sandbox` runs submissions as ordinary programs of yours: only for "
+    "people whom you trust."
+)
 
 
 @dataclass(frozen=True)
@@ -30,13 +42,13 @@ class Limits:
     cpu_seconds: int = 600
     address_space: int = 12 * 2**30  # mapped, not used: drivers map a lot
     file_size: int = 100 * 2**20
-    scratch: int = 512 * 2**20       # of /tmp, which is memory
-    processes: int = 256             # threads count, and a driver starts some for each core
+    scratch: int = 512 * 2**20  # of /tmp, which is memory
+    processes: int = 256  # threads count, and a driver starts some for each core
     open_files: int = 512
     # These are watched from outside (`watch`): no process of its own can be held to them.
     memory: int = 4 * 2**30
-    together: int = 32               # processes, without their threads
-    files: int = 20_000              # in the folder that the submission may write to
+    together: int = 32  # processes, without their threads
+    files: int = 20_000  # in the folder that the submission may write to
 
 
 @lru_cache
@@ -70,17 +82,63 @@ def box(command: list[str], limits: Limits, binds: list[str], environment: dict[
     """
     root = os.geteuid() == 0
     # Root needs no user namespace: the program inside becomes somebody else, and loses every right.
-    namespaces = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"] if root else ["--unshare-all"]
-    drop = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all",
-            "--no-new-privs", "--"] if root else ["setpriv", "--no-new-privs", "--"]
-    limit = ["prlimit", f"--cpu={limits.cpu_seconds}", f"--as={limits.address_space}", f"--fsize={limits.file_size}",
-             f"--nproc={limits.processes}", f"--nofile={limits.open_files}", "--core=0", "--"]
+    namespaces = (
+        ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        if root
+        else ["--unshare-all"]
+    )
+    drop = (
+        [
+            "setpriv",
+            f"--reuid={user}",
+            f"--regid={user}",
+            "--clear-groups",
+            "--inh-caps=-all",
+            "--bounding-set=-all",
+            "--no-new-privs",
+            "--",
+        ]
+        if root
+        else ["setpriv", "--no-new-privs", "--"]
+    )
+    limit = [
+        "prlimit",
+        f"--cpu={limits.cpu_seconds}",
+        f"--as={limits.address_space}",
+        f"--fsize={limits.file_size}",
+        f"--nproc={limits.processes}",
+        f"--nofile={limits.open_files}",
+        "--core=0",
+        "--",
+    ]
     system = [argument for path in SYSTEM for argument in seen(path)]
-    etc = ["--perms", "0755", "--dir", "/etc"] + [argument for name in ETC for argument in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")]
+    etc = ["--perms", "0755", "--dir", "/etc"] + [
+        argument for name in ETC for argument in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+    ]
     variables = [argument for pair in environment.items() for argument in ("--setenv", *pair)]
-    return ["bwrap", *namespaces, "--die-with-parent", "--new-session", "--hostname", "course", *system, *etc,
-            "--proc", "/proc", "--dev", "/dev", *scratch("/tmp", limits), *scratch("/dev/shm", limits), *binds, "--clearenv", *variables,
-            "--", *drop, *limit, *command]
+    return [
+        "bwrap",
+        *namespaces,
+        "--die-with-parent",
+        "--new-session",
+        "--hostname",
+        "course",
+        *system,
+        *etc,
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        *scratch("/tmp", limits),
+        *scratch("/dev/shm", limits),
+        *binds,
+        "--clearenv",
+        *variables,
+        "--",
+        *drop,
+        *limit,
+        *command,
+    ]
 
 
 def scratch(place: str, limits: Limits) -> list[str]:
@@ -98,18 +156,27 @@ def seen(path: str) -> list[str]:
 def way_to(place: str) -> list[str]:
     """The folders above a place that is not in the system, made so that everybody may pass through them."""
     above = [str(folder) for folder in reversed(Path(place).parents)][1:]
-    return [argument for folder in above if folder not in ("/tmp", *SYSTEM) and not folder.startswith("/usr/")
-            for argument in ("--perms", "0755", "--dir", folder)]
+    return [
+        argument
+        for folder in above
+        if folder not in ("/tmp", *SYSTEM) and not folder.startswith("/usr/")
+        for argument in ("--perms", "0755", "--dir", folder)
+    ]
 
 
 def python_binds() -> list[str]:
     """The Python that runs now, with all that is installed, but for the course itself: that is shown as students may use it."""
     places = dict.fromkeys(str(Path(place).resolve()) for place in (sys.base_prefix, sys.prefix, sys.base_exec_prefix))
     shown = [place for place in places if not any(place.startswith(f"{other}/") for other in (*places, "/usr"))]
-    installed = [path / name for path in map(Path, sys.path) for name in ("tinygrad_cl", "autograder")
-                 if path.name in ("site-packages", "dist-packages") and (path / name).is_dir()]
-    return ([argument for place in shown for argument in (*way_to(place), "--ro-bind", place, place)]
-            + [argument for path in installed for argument in ("--tmpfs", str(path))])
+    installed = [
+        path / name
+        for path in map(Path, sys.path)
+        for name in ("tinygrad_cl", "autograder")
+        if path.name in ("site-packages", "dist-packages") and (path / name).is_dir()
+    ]
+    return [argument for place in shown for argument in (*way_to(place), "--ro-bind", place, place)] + [
+        argument for path in installed for argument in ("--tmpfs", str(path))
+    ]
 
 
 def kept_environment() -> dict[str, str]:

@@ -29,7 +29,12 @@ ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook m
 def hidden_symbols(module: str) -> dict[str, list[str]]:
     """What this module's exercises ask for: {module of tinygrad_cl: its symbols}."""
     found = {}
-    for symbol in [symbol for cell in read_lesson(module).cells if cell.kind == "exercise" for symbol in (*cell.pulled, *cell.hides)]:
+    for symbol in [
+        symbol
+        for cell in read_lesson(module).cells
+        if cell.kind == "exercise"
+        for symbol in (*cell.pulled, *cell.hides)
+    ]:
         found.setdefault(symbol.split(":")[0], []).append(symbol)
     return found
 
@@ -61,7 +66,9 @@ def used_parts(module: str, kinds=("given",)) -> set[str]:
     while sources:
         parts = parts_imported(sources.pop()) - found
         found |= parts
-        sources += [path.read_text(encoding="utf-8") for part in parts for path in files_of(paths.ROOT / "tinygrad_cl" / part)]
+        sources += [
+            path.read_text(encoding="utf-8") for part in parts for path in files_of(paths.ROOT / "tinygrad_cl" / part)
+        ]
     return found
 
 
@@ -84,7 +91,11 @@ def parts_imported(source: str) -> set[str]:
     names = names_imported(source)
     parts = {name.split(".")[1] for name in names if name.startswith("tinygrad_cl.")}
     folder = paths.ROOT / "tinygrad_cl"
-    return {part if (folder / part).is_dir() else f"{part}.py" for part in parts if files_of(folder / part) or (folder / f"{part}.py").exists()}
+    return {
+        part if (folder / part).is_dir() else f"{part}.py"
+        for part in parts
+        if files_of(folder / part) or (folder / f"{part}.py").exists()
+    }
 
 
 def files_of(path: Path) -> list[Path]:
@@ -101,8 +112,7 @@ def course_for(module: str) -> Path:
     package = folder / "tinygrad_cl"
     shutil.copytree(paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__"))
     used, asked, unused = used_parts(module), ASKED.replace("MODULE", module), UNUSED.replace("MODULE", module)
-    hidden = {name: less_what_is_asked(name, symbols, used, asked)
-              for name, symbols in hidden_symbols(module).items()}
+    hidden = {name: less_what_is_asked(name, symbols, used, asked) for name, symbols in hidden_symbols(module).items()}
     for path in [path for path in package.iterdir() if path.name not in used]:
         put_in_place(path, absent(f"tinygrad_cl.{path.stem}", unused))
     for name, source in hidden.items():

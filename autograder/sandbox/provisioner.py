@@ -10,7 +10,7 @@ from traitlets import Int, Unicode
 from autograder.sandbox.bubblewrap import COURSE, Limits, box, kept_environment, python_binds, way_to
 
 NAME = "course-sandbox"  # of the entry point in pyproject.toml
-COMPILED = "kernels"     # the folder, in the submission's own, where drivers keep what they have compiled
+COMPILED = "kernels"  # the folder, in the submission's own, where drivers keep what they have compiled
 
 
 class SandboxProvisioner(LocalProvisioner):
@@ -35,12 +35,27 @@ class SandboxProvisioner(LocalProvisioner):
         own.mkdir(exist_ok=True)
         if os.geteuid() == 0:
             hand_over(folder, self.user)
-        binds = [*python_binds(), "--ro-bind", self.course, COURSE, *way_to(str(folder)), "--bind", str(folder),
-                 str(folder), "--chdir", str(folder)]
+        binds = [
+            *python_binds(),
+            "--ro-bind",
+            self.course,
+            COURSE,
+            *way_to(str(folder)),
+            "--bind",
+            str(folder),
+            str(folder),
+            "--chdir",
+            str(folder),
+        ]
         environment = kept_environment() | {
-            "PATH": os.pathsep.join((str(Path(kwargs["cmd"][0]).parent), "/usr/bin", "/bin")), "HOME": str(folder),
-            "PYTHONPATH": COURSE, "PYTHONDONTWRITEBYTECODE": "1", "POCL_CACHE_DIR": str(own), "XDG_CACHE_HOME": str(own),
-            "IPYTHONDIR": str(folder / ".ipython"), "MPLCONFIGDIR": str(folder / ".matplotlib"),
+            "PATH": os.pathsep.join((str(Path(kwargs["cmd"][0]).parent), "/usr/bin", "/bin")),
+            "HOME": str(folder),
+            "PYTHONPATH": COURSE,
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "POCL_CACHE_DIR": str(own),
+            "XDG_CACHE_HOME": str(own),
+            "IPYTHONDIR": str(folder / ".ipython"),
+            "MPLCONFIGDIR": str(folder / ".matplotlib"),
         }
         kwargs["cmd"] = box(kwargs["cmd"], Limits(), binds, environment, self.user)
         # bubblewrap itself is process 1 inside, and its environment can be read there where no root started it.

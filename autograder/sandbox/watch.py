@@ -29,7 +29,9 @@ def left_behind(pid: int) -> list[str]:
     """The names of programs that a notebook started and that still run, when the sandbox is about to end."""
     try:
         processes = psutil.Process(pid).children(recursive=True)
-        return [name for name in (process.name() for process in processes[2:]) if name]  # bubblewrap and the kernel come first
+        return [
+            name for name in (process.name() for process in processes[2:]) if name
+        ]  # bubblewrap and the kernel come first
     except psutil.Error:
         return []
 

@@ -8,7 +8,7 @@ include_patterns = ["docs/**.md", "solutions/*.ipynb", "README.md", "CHANGELOG.m
 myst_enable_extensions = ["dollarmath"]
 suppress_warnings = [
     "myst.xref_missing",  # docs link to files of the repository, which are no pages
-    "myst.header",        # a lesson's headings follow its story
+    "myst.header",  # a lesson's headings follow its story
     "mystnb.unknown_mime_type",  # the verdict that a check leaves for `make progress`
 ]
 

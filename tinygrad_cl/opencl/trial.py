@@ -25,10 +25,14 @@ def try_kernel(source, name, *arguments, result, work_items, local_size=None, of
     after, outside = launch_guarded(source, name, *given, work_items=work_items, local_size=local_size, offset=offset)
     outs = [array for array, written in zip(after, is_result) if written]
     changed = sum(int((now != then).sum()) for now, then, written in zip(after, before, is_result) if not written)
-    is_right = right is not None and all(np.allclose(out, expected, 1e-4, 1e-4)
-                                         for out, expected in zip(outs, right if several else [right]))
-    said = (verdict_on_memory(outs, outside, changed)
-            or hidden_fault(source, name, given, work_items, local_size, is_right) or FINE)
+    is_right = right is not None and all(
+        np.allclose(out, expected, 1e-4, 1e-4) for out, expected in zip(outs, right if several else [right])
+    )
+    said = (
+        verdict_on_memory(outs, outside, changed)
+        or hidden_fault(source, name, given, work_items, local_size, is_right)
+        or FINE
+    )
     return outs if several else outs[0], said
 
 

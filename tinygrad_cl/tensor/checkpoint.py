@@ -35,8 +35,7 @@ class Segment:
 
     def __init__(self, function, inputs, generators):
         self.function = function
-        self.inputs = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else x
-                       for x in inputs]
+        self.inputs = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else x for x in inputs]
         self.versions = [x.version.count for x in inputs if isinstance(x, Variable)]
         self.generators = (randomness.default_generator(), *generators)
         self.states = [g.bit_generator.state for g in self.generators]
@@ -70,8 +69,9 @@ class Segment:
         if self.nodes is None:
             return
         if self.versions != [x.version.count for x in self.inputs if isinstance(x, Variable)]:
-            raise RuntimeError("checkpoint: an input was changed in place before backward, so the"
-                               " function cannot be computed again")
+            raise RuntimeError(
+                "checkpoint: an input was changed in place before backward, so the function cannot be computed again"
+            )
         now = [g.bit_generator.state for g in self.generators]
         for generator, state in zip(self.generators, self.states):
             generator.bit_generator.state = state
@@ -92,5 +92,7 @@ class Segment:
                 if isinstance(saved, Saved) and saved.array is None:
                     saved.array = fresh.array
         if changed:
-            raise RuntimeError("checkpoint: the function did something else the second time;"
-                               " it may depend on nothing but its inputs and the random numbers")
+            raise RuntimeError(
+                "checkpoint: the function did something else the second time;"
+                " it may depend on nothing but its inputs and the random numbers"
+            )

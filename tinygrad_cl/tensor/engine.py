@@ -30,7 +30,7 @@ def unbroadcast(grad, shape):
     if grad.shape == shape:
         return grad
     added = grad.ndim - len(shape)
-    if added < 0 or any(n not in (1, m) for n, m in zip(shape, grad.shape[max(added, 0):])):
+    if added < 0 or any(n not in (1, m) for n, m in zip(shape, grad.shape[max(added, 0) :])):
         raise ValueError(f"a gradient of shape {grad.shape} does not fit an input of shape {shape}")
     stretched = [added + i for i, n in enumerate(shape) if n == 1]
     return grad.sum(axis=(*range(added), *stretched), keepdims=True).reshape(shape)
@@ -103,10 +103,11 @@ def input_gradients(node, grad):
     parts = node.function.backward(node, grad)
     parts = tuple(parts) if isinstance(parts, (tuple, list)) else (parts,)
     if len(parts) != len(node.input_shapes):
-        raise RuntimeError(f"{node.name}.backward returned {len(parts)} gradients"
-                           f" for {len(node.input_shapes)} inputs")
-    return [fit(node, i, part) if needed and part is not None else None
-            for i, (part, needed) in enumerate(zip(parts, node.needs_input_grad))]
+        raise RuntimeError(f"{node.name}.backward returned {len(parts)} gradients for {len(node.input_shapes)} inputs")
+    return [
+        fit(node, i, part) if needed and part is not None else None
+        for i, (part, needed) in enumerate(zip(parts, node.needs_input_grad))
+    ]
 
 
 def fit(node, i, part):
@@ -133,12 +134,16 @@ def call_hooks(node, grad):
 def start(tensor, gradient):
     """(root, gradient) to start from: the gradient given, or 1 where there is one number."""
     if not tensor.requires_grad:
-        raise RuntimeError("backward: this tensor requires no gradient; did anything that it was"
-                           " computed from, outside of no_grad, have requires_grad=True?")
+        raise RuntimeError(
+            "backward: this tensor requires no gradient; did anything that it was"
+            " computed from, outside of no_grad, have requires_grad=True?"
+        )
     if gradient is None:
         if tensor.size != 1:
-            raise RuntimeError(f"backward of shape {tensor.shape} needs a gradient of that shape:"
-                               " only for one number is it clear that ∂L/∂L = 1")
+            raise RuntimeError(
+                f"backward of shape {tensor.shape} needs a gradient of that shape:"
+                " only for one number is it clear that ∂L/∂L = 1"
+            )
         gradient = np.ones(tensor.shape, tensor.dtype)
     if not isinstance(gradient, Variable):
         gradient = tensor.wrap(np.array(gradient, tensor.dtype))
@@ -157,8 +162,7 @@ def backward(tensor, gradient=None, retain_graph=None, create_graph=False):
             leaf.accumulate_grad(part)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False,
-         allow_unused=False):
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=False):
     """∂(Σ outputs)/∂(each input) as a tuple of tensors; nobody's `grad` is touched.
 
     outputs, inputs   a tensor, or a sequence of tensors
@@ -179,8 +183,9 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     retain_graph = create_graph if retain_graph is None else retain_graph
     found = propagate(roots, gradients, set(targets), retain_graph, create_graph)
     if not allow_unused and any(target not in found for target in targets):
-        raise RuntimeError("grad: the outputs do not depend on one of the inputs;"
-                           " with allow_unused=True its gradient is None")
+        raise RuntimeError(
+            "grad: the outputs do not depend on one of the inputs; with allow_unused=True its gradient is None"
+        )
     return tuple(found.get(target) for target in targets)
 
 

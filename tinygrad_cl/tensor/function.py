@@ -59,8 +59,7 @@ class Context:
     def __init__(self, function, inputs):
         recording = modes.is_grad_enabled()
         self.function = function
-        self.needs_input_grad = tuple(
-            [recording and isinstance(x, Variable) and x.requires_grad for x in inputs])
+        self.needs_input_grad = tuple([recording and isinstance(x, Variable) and x.requires_grad for x in inputs])
         self.to_save = ()
         self.hooks = []
         self.retained = None  # a weak reference to the result, if retain_grad was called on it
@@ -89,16 +88,15 @@ class Context:
             raise freed_error(self)
         if self.segment is not None:
             self.segment.recompute()
-        return tuple([saved.unpack(self) if isinstance(saved, Saved) else saved
-                      for saved in self.packed])
+        return tuple([saved.unpack(self) if isinstance(saved, Saved) else saved for saved in self.packed])
 
     def link(self, inputs, out):
         """Become the node behind `out`: note where gradients go, and pack what was saved."""
-        self.next_nodes = tuple([(x.grad_fn or x) if needed else None
-                                 for x, needed in zip(inputs, self.needs_input_grad)])
+        self.next_nodes = tuple(
+            [(x.grad_fn or x) if needed else None for x, needed in zip(inputs, self.needs_input_grad)]
+        )
         self.input_shapes = tuple([np.shape(raw(x)) for x in inputs])
-        self.input_dtypes = tuple([x.dtype if needed else None
-                                   for x, needed in zip(inputs, self.needs_input_grad)])
+        self.input_dtypes = tuple([x.dtype if needed else None for x, needed in zip(inputs, self.needs_input_grad)])
         self.result_shape, self.result_type = out.shape, type(out)
         known = [x for x in inputs if isinstance(x, Variable)] + [out]
         self.packed = tuple([pack(array, known, out) for array in self.to_save])
@@ -125,8 +123,7 @@ class Saved:
     would be a circle, which only the garbage collector could free.
     """
 
-    __slots__ = ("array", "type", "version", "count", "is_result", "requires_grad", "grad_fn",
-                 "leaf")
+    __slots__ = ("array", "type", "version", "count", "is_result", "requires_grad", "grad_fn", "leaf")
 
     def __init__(self, array, tensor, is_result):
         self.array = array
@@ -144,7 +141,8 @@ class Saved:
             raise RuntimeError(
                 f"{ctx.name} saved {what}, of shape {self.array.shape}, for backward, and it was"
                 f" changed in place since then: it is at version {self.version.count}, saved at"
-                f" version {self.count}; use x = x + 1 instead of x += 1, or clone() it before")
+                f" version {self.count}; use x = x + 1 instead of x += 1, or clone() it before"
+            )
         if self.leaf is not None and self.leaf.data is self.array:
             return self.leaf
         tensor = self.type.wrap(self.array)
@@ -194,8 +192,7 @@ def run_forward(ctx, inputs, options):
 
 def keep_float32(result, arrays):
     """float64 comes from float64 only, not from an int64 or a Python number next to float32."""
-    if result.dtype == np.float64 and not any(
-            isinstance(a, np.ndarray) and a.dtype == np.float64 for a in arrays):
+    if result.dtype == np.float64 and not any(isinstance(a, np.ndarray) and a.dtype == np.float64 for a in arrays):
         return result.astype(np.float32)
     return result
 
@@ -208,5 +205,7 @@ def owner(array):
 
 
 def freed_error(ctx):
-    return RuntimeError(f"{ctx.name}: backward has been here before, and freed what it needs;"
-                        " the first time, say backward(retain_graph=True)")
+    return RuntimeError(
+        f"{ctx.name}: backward has been here before, and freed what it needs;"
+        " the first time, say backward(retain_graph=True)"
+    )

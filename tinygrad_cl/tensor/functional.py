@@ -69,8 +69,10 @@ def binary_cross_entropy(probabilities, target):
     probabilities, target = same_shapes("binary_cross_entropy", probabilities, target)
     constant("binary_cross_entropy", target)
     if not np.all((0 <= probabilities.data) & (probabilities.data <= 1)):
-        raise ValueError("binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
-                         " use binary_cross_entropy_with_logits")
+        raise ValueError(
+            "binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
+            " use binary_cross_entropy_with_logits"
+        )
     return losses.BCELoss.apply(probabilities, target)
 
 
@@ -85,11 +87,14 @@ def cross_entropy(logits, target):
     """Cross-entropy of softmax(logits), shape (…, classes), with whole numbers (…) as targets."""
     target = np.asarray(raw(target))
     if target.dtype.kind not in "iu" or target.shape != logits.shape[:-1]:
-        raise ValueError(f"cross_entropy of logits {logits.shape} needs whole numbers of shape"
-                         f" {logits.shape[:-1]} as targets, not {target.dtype} {target.shape}")
+        raise ValueError(
+            f"cross_entropy of logits {logits.shape} needs whole numbers of shape"
+            f" {logits.shape[:-1]} as targets, not {target.dtype} {target.shape}"
+        )
     if target.size and not 0 <= target.min() <= target.max() < logits.shape[-1]:
-        raise ValueError(f"cross_entropy with {logits.shape[-1]} classes: the targets go from"
-                         f" {target.min()} to {target.max()}")
+        raise ValueError(
+            f"cross_entropy with {logits.shape[-1]} classes: the targets go from {target.min()} to {target.max()}"
+        )
     return losses.CrossEntropyLoss.apply(logits, target)
 
 
@@ -97,8 +102,9 @@ def same_shapes(name, prediction, target):
     """Both as tensors."""
     prediction, target = as_tensor(prediction), as_tensor(target)
     if prediction.shape != target.shape:
-        raise ValueError(f"{name}: the prediction has shape {prediction.shape},"
-                         f" the target {target.shape}; they must be equal")
+        raise ValueError(
+            f"{name}: the prediction has shape {prediction.shape}, the target {target.shape}; they must be equal"
+        )
     return prediction, target
 
 

@@ -89,8 +89,10 @@ class Embedding(Function):
         if indices.dtype.kind not in "iu":
             raise TypeError(f"an embedding takes whole numbers, not {indices.dtype}")
         if indices.size and not 0 <= indices.min() <= indices.max() < len(weight):
-            raise IndexError(f"an embedding of {len(weight)} rows has rows 0 to {len(weight) - 1};"
-                             f" asked for were {indices.min()} to {indices.max()}")
+            raise IndexError(
+                f"an embedding of {len(weight)} rows has rows 0 to {len(weight) - 1};"
+                f" asked for were {indices.min()} to {indices.max()}"
+            )
         ctx.indices, ctx.weight_shape = indices, weight.shape
         return weight[indices]
 

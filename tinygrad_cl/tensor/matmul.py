@@ -46,5 +46,6 @@ def check_inner(a, b):
     """ValueError where a @ b has no meaning: the sizes of the axes that are summed differ."""
     inner = a.shape[-1:], b.shape[-2:][:1]
     if not (a.ndim and b.ndim and inner[0] == inner[1]):
-        raise ValueError(f"MatMul: the last axis of {a.shape} and the last but one (or only)"
-                         f" of {b.shape} must have the same size")
+        raise ValueError(
+            f"MatMul: the last axis of {a.shape} and the last but one (or only) of {b.shape} must have the same size"
+        )

@@ -84,7 +84,7 @@ class Tensor(Variable):
         return in_place(self, self / other, "/=")
 
     def __ipow__(self, other):
-        return in_place(self, self ** other, "**=")
+        return in_place(self, self**other, "**=")
 
     def __setitem__(self, key, values):
         in_place(self, SetItem.apply(self, values, key=raw_key(key)), "x[…] =")
@@ -267,15 +267,19 @@ def in_place(tensor, result, sign):
     if result.shape != tensor.shape:
         raise ValueError(f"{sign} would change the shape {tensor.shape} to {result.shape}")
     if tensor.requires_grad and tensor.is_leaf and modes.is_grad_enabled():
-        raise RuntimeError(f"{sign} on a leaf that requires a gradient would lose its old value;"
-                           " use it under no_grad(), or x = x + 1 instead of x += 1")
+        raise RuntimeError(
+            f"{sign} on a leaf that requires a gradient would lose its old value;"
+            " use it under no_grad(), or x = x + 1 instead of x += 1"
+        )
     if not np.can_cast(result.dtype, tensor.dtype, "same_kind"):
         raise TypeError(f"{sign} would put {result.dtype} into {tensor.dtype}: use astype() before")
     if modes.is_grad_enabled():
         if tensor.has_alias() and (result.requires_grad or tensor.requires_grad):
-            raise RuntimeError(f"{sign} would change another tensor that shares this memory (a view"
-                               " by reshape, indexing, detach, …) behind its back; clone() first,"
-                               " or write y[0] = y[0] + 1 instead of y[0] += 1")
+            raise RuntimeError(
+                f"{sign} would change another tensor that shares this memory (a view"
+                " by reshape, indexing, detach, …) behind its back; clone() first,"
+                " or write y[0] = y[0] + 1 instead of y[0] += 1"
+            )
         tensor.grad_fn, tensor.requires_grad = result.grad_fn, result.requires_grad
     tensor.data[...] = result.data
     tensor.version.count += 1

@@ -64,8 +64,9 @@ class Variable:
     def requires_grad_(self, requires_grad=True):
         """Ask for a gradient (or no longer), and return self."""
         if requires_grad and self.data.dtype.kind != "f":
-            raise TypeError(f"a gradient needs real numbers, not {self.dtype}:"
-                            " write Tensor([1.0, 2.0]), or x.astype(np.float32)")
+            raise TypeError(
+                f"a gradient needs real numbers, not {self.dtype}: write Tensor([1.0, 2.0]), or x.astype(np.float32)"
+            )
         if not requires_grad and self.grad_fn is not None:
             raise RuntimeError("only a leaf can stop requiring a gradient: use .detach()")
         self.requires_grad = bool(requires_grad)
@@ -129,8 +130,10 @@ class Variable:
     def numpy(self):
         """The array. What is done with it is not recorded, hence the error where it should be."""
         if self.requires_grad:
-            raise RuntimeError("NumPy records nothing, and this tensor requires a gradient:"
-                               " say that you mean it with .detach().numpy()")
+            raise RuntimeError(
+                "NumPy records nothing, and this tensor requires a gradient:"
+                " say that you mean it with .detach().numpy()"
+            )
         return self.data
 
     def __array__(self, dtype=None, copy=None):

@@ -47,7 +47,9 @@ class Log:
                 self.source = source
                 turn = self.taken[target, source] = self.taken.get((target, source), -1) + 1
                 grad = raw_grad(self.graph.nodes[source])
-                self.assignments.append(Assignment(target, before, after, edges[turn % len(edges)], source, frozen(grad)))
+                self.assignments.append(
+                    Assignment(target, before, after, edges[turn % len(edges)], source, frozen(grad))
+                )
                 break
         else:
             self.assignments.append(Assignment(target, before, after))
@@ -98,7 +100,9 @@ def watched_class(cls, log):
         put(node, value)
         log.was_written(node, before, frozen(value))
 
-    return type(cls.__name__, (cls,), {"__slots__": (), "grad": Watched(read_it, write_it), "grad_of": staticmethod(get)})
+    return type(
+        cls.__name__, (cls,), {"__slots__": (), "grad": Watched(read_it, write_it), "grad_of": staticmethod(get)}
+    )
 
 
 def record_backward(graph, root):
@@ -133,6 +137,7 @@ def record_backward(graph, root):
 
 # -- the film ---------------------------------------------------------------------------------------------------------
 
+
 def film_of(graph, root):
     """The steps, a list of dicts for the page, and a note.
 
@@ -149,8 +154,15 @@ def film_of(graph, root):
     for i in range(len(graph.nodes)):
         if i in computed:
             edges = [f"edge{e}" for e, (_, child, _) in enumerate(graph.edges) if child == i]
-            steps.append(step("forward", f"{formula(graph, i, names)}.", [f"box{i}", *edges], [f"box{i}", *edges],
-                              {f"data{i}": data_text(graph, i)}))
+            steps.append(
+                step(
+                    "forward",
+                    f"{formula(graph, i, names)}.",
+                    [f"box{i}", *edges],
+                    [f"box{i}", *edges],
+                    {f"data{i}": data_text(graph, i)},
+                )
+            )
     assignments, note = record_backward(graph, root)
     steps += backward_steps(graph, assignments, names)
     if not note and len(steps) == len(computed) + 1:
@@ -177,8 +189,15 @@ def backward_steps(graph, assignments, names):
             say += f" Too late: {target} has handed its gradient on before, without this part."
         handed_on.add(each.source)
         texts[f"slope{each.edge}"] = slope
-        steps.append(step("backward", say, [f"slope{each.edge}"], [f"edge{each.edge}", f"slope{each.edge}", f"box{each.node}"],
-                          texts))
+        steps.append(
+            step(
+                "backward",
+                say,
+                [f"slope{each.edge}"],
+                [f"edge{each.edge}", f"slope{each.edge}", f"box{each.node}"],
+                texts,
+            )
+        )
     return steps
 
 
@@ -188,7 +207,10 @@ def edge_sentence(graph, each, names):
     before, after, grad = (plain(value) for value in (each.before, each.after, each.source_grad))
     local = graph.edges[each.edge][2]
     if not all(isinstance(value, Number) for value in (after, grad)):
-        return f"{source} hands its gradient on to {target}: {target}.grad is {show(each.after)}.", "" if local is None else show(local, 3)
+        return (
+            f"{source} hands its gradient on to {target}: {target}.grad is {show(each.after)}.",
+            "" if local is None else show(local, 3),
+        )
     before = before if isinstance(before, Number) else 0.0
     if local is None:  # closures keep none; what arrived tells it
         local = (after - before) / grad if grad else 0.0
@@ -197,7 +219,10 @@ def edge_sentence(graph, each, names):
     if before and same(after, part) and not same(after, before + part):
         return f"{say}. But {show(before)} was there, and is lost: it was replaced, not added to.", show(local, 3)
     if not same(after, before + part):
-        return f"{target}.grad goes from {show(before)} to {show(after)}; the chain rule says {show(before + part)}.", show(local, 3)
+        return (
+            f"{target}.grad goes from {show(before)} to {show(after)}; the chain rule says {show(before + part)}.",
+            show(local, 3),
+        )
     if before:
         say += f". Another path came here before: {show(before)} + {signed(part)} = {show(after)}"
     return f"{say}.", show(local, 3)
@@ -218,6 +243,7 @@ def is_zero(value):
 
 
 # -- words ------------------------------------------------------------------------------------------------------------
+
 
 def label_of(graph, i):
     label = read(graph.nodes[i], "label")
@@ -245,7 +271,9 @@ def formula(graph, i, names):
     words = [names[p] for p in parents]
     if op in (MISSING, None, ""):
         return f"{names[i]} = {value}, from {', '.join(words)}"
-    numbers = [f"({data_text(graph, p)})" if data_text(graph, p).startswith("−") else data_text(graph, p) for p in parents]
+    numbers = [
+        f"({data_text(graph, p)})" if data_text(graph, p).startswith("−") else data_text(graph, p) for p in parents
+    ]
     if op == "**" and len(parents) == 1:
         with contextlib.suppress(ValueError, ArithmeticError, TypeError):
             exponent = show(exponent_of(graph.nodes[i], graph.nodes[parents[0]]))

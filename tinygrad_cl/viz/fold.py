@@ -59,7 +59,7 @@ def merge_chains(graph, groups):
     merged = list(groups)
     for i, (group, following) in enumerate(zip(groups, children)):  # in order, so that a chain moves on to its end
         if len(following) == 1:
-            follower, = following
+            (follower,) = following
             if op_of(graph, group[0]) == op_of(graph, groups[follower][0]) != "":
                 merged[follower] = merged[i] + merged[follower]
                 merged[i] = None
@@ -74,7 +74,9 @@ def merge_leaves(graph, groups):
     alike = {}
     for i, group in enumerate(groups):
         leaf = group[0] not in graph.computed
-        alike.setdefault((stem(graph.nodes[group[0]]), *children[i]) if leaf and len(children[i]) == 1 else i, []).append(group)
+        alike.setdefault(
+            (stem(graph.nodes[group[0]]), *children[i]) if leaf and len(children[i]) == 1 else i, []
+        ).append(group)
     return [sum(same, []) for same in alike.values()]
 
 

@@ -64,7 +64,9 @@ def kernels_of(graphs):
 def plain_scene(graph, names=None, kernels=None):
     """A box for each node; `names`, if given, stand in for labels; `kernels` is {id of a node: number of its kernel}."""
     computed = graph.computed
-    kinds = ["leaf" if i not in computed else "result" if i in graph.results else "step" for i in range(len(graph.nodes))]
+    kinds = [
+        "leaf" if i not in computed else "result" if i in graph.results else "step" for i in range(len(graph.nodes))
+    ]
     rows = [[("kernel", str(kernels[id(node)]))] if kernels and id(node) in kernels else [] for node in graph.nodes]
     boxes = [node_box(*each) for each in zip(graph.nodes, kinds, names or [""] * len(kinds), rows)]
     edges = [(parent, child, None if slope is None else show(slope, digits=3)) for parent, child, slope in graph.edges]
@@ -77,7 +79,12 @@ def folded_scene(graph):
     boxes = [group_box(graph, group) for group in groups]
     edges = [(parent, child, f"{count} ×") for (parent, child), count in edges_between(graph, groups).items()]
     each = " draw(…, fold=False) shows each." if len(graph.nodes) <= MOST_UNFOLDED else ""
-    notes = [(f"{len(graph.nodes)} nodes in {len(boxes)} boxes: those of a layer that stand for the same thing are one.{each}", MUTED)]
+    notes = [
+        (
+            f"{len(graph.nodes)} nodes in {len(boxes)} boxes: those of a layer that stand for the same thing are one.{each}",
+            MUTED,
+        )
+    ]
     return Scene(boxes, edges, (), legend(boxes, (), ()) + notes)
 
 

@@ -40,7 +40,7 @@ def layered(parents, heights, gap=22.0):
     y = place(columns, edges, height_of, gap)
     top = min((y[v] - height_of[v] / 2 for v in range(len(layer_of))), default=0.0)
     y = [v - top for v in y]
-    return layer, y[:len(parents)], {edge: [(layer_of[v], y[v]) for v in chain] for edge, chain in routes.items()}
+    return layer, y[: len(parents)], {edge: [(layer_of[v], y[v]) for v in chain] for edge, chain in routes.items()}
 
 
 def assign_layers(parents):
@@ -79,7 +79,7 @@ def crossings(columns, right):
     for column, following in zip(columns, columns[1:]):
         rank = {v: i for i, v in enumerate(following)}
         ends = [sorted(rank[w] for w in right[v]) for v in column]
-        count += sum(a > b for i, upper in enumerate(ends) for lower in ends[i + 1:] for a in upper for b in lower)
+        count += sum(a > b for i, upper in enumerate(ends) for lower in ends[i + 1 :] for a in upper for b in lower)
     return count
 
 

@@ -89,7 +89,10 @@ def parents_of(node):
     if not isinstance(found, Iterable):
         found = [found]
     # None: it wants no gradient. A text: a constant of a traced operation, as it stands in the kernel.
-    parents, local = [parent for parent in found if parent is not None and not isinstance(parent, str)], read(keeper, "local")
+    parents, local = (
+        [parent for parent in found if parent is not None and not isinstance(parent, str)],
+        read(keeper, "local"),
+    )
     ordered = isinstance(found, (list, tuple))  # a set has no order to match derivatives with
     if not ordered or not isinstance(local, (list, tuple)) or len(local) != len(parents):
         local = [None] * len(parents)
@@ -103,8 +106,10 @@ def read_graph(roots, most):
     """
     for root in roots or (None,):
         if not is_node(root):
-            raise TypeError("a picture needs a node of a graph, an object with `data` and `parents` (or `_prev`), "
-                            f"not {shorten(repr(root), 60)}")
+            raise TypeError(
+                "a picture needs a node of a graph, an object with `data` and `parents` (or `_prev`), "
+                f"not {shorten(repr(root), 60)}"
+            )
     index, nodes, edges, back_edges = {}, [], [], []
     for root in roots:
         if key(root) in index:
@@ -192,4 +197,4 @@ def size_text(number):
 
 
 def shorten(string, most):
-    return string if len(string) <= most else string[:most - 1] + "…"
+    return string if len(string) <= most else string[: most - 1] + "…"

@@ -12,14 +12,31 @@ import numpy as np
 
 from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PALE, PURPLE, SKY, VERMILLION
 
-STYLES = [dict(color=c, marker=m, linestyle=s) for c, m, s in zip(
-    (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY), "os^DvP", ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1))))]
+STYLES = [
+    dict(color=c, marker=m, linestyle=s)
+    for c, m, s in zip(
+        (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY), "os^DvP", ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
+    )
+]
 
 LOOK = {
-    "font.family": "sans-serif", "font.size": 10.5, "text.color": INK,
-    "axes.edgecolor": LINE, "axes.labelcolor": INK, "axes.titlesize": 11.5, "axes.titlelocation": "left",
-    "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.color": "#e3e7eb", "grid.linewidth": 0.8,
-    "xtick.color": MUTED, "ytick.color": MUTED, "legend.frameon": False, "lines.linewidth": 1.8, "lines.markersize": 5,
+    "font.family": "sans-serif",
+    "font.size": 10.5,
+    "text.color": INK,
+    "axes.edgecolor": LINE,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 11.5,
+    "axes.titlelocation": "left",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e3e7eb",
+    "grid.linewidth": 0.8,
+    "xtick.color": MUTED,
+    "ytick.color": MUTED,
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 5,
     "svg.hashsalt": "tinygrad_cl",  # the same plot is the same text
 }
 
@@ -27,12 +44,14 @@ LOOK = {
 def look():
     """matplotlib with the settings that all plots have, as a context."""
     import matplotlib
+
     return matplotlib.rc_context(LOOK)
 
 
 def engineering(unit=""):
     """A formatter of numbers with metric prefixes: 2 k, 3 M."""
     from matplotlib.ticker import EngFormatter
+
     return EngFormatter(unit)
 
 
@@ -47,6 +66,7 @@ class Plot:
 
     def __init__(self, title, xlabel, ylabel, width=6.6, height=3.6):
         from matplotlib.figure import Figure
+
         with look():
             self.figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
             self.axes = self.figure.add_subplot(title=title, xlabel=xlabel, ylabel=ylabel)
@@ -59,6 +79,7 @@ class Plot:
 
     def _repr_svg_(self):
         from matplotlib.backends.backend_svg import FigureCanvasSVG
+
         text = io.StringIO()
         with look():
             FigureCanvasSVG(self.figure).print_svg(text, metadata={"Date": None})
@@ -109,9 +130,17 @@ def plot_timeline(rows, title="What the device did"):
     lanes = {name: [row[1:] for row in rows if row[0] == name] for name, *_ in rows}
     plot = Plot(title, "time", "", height=1.3 + 0.3 * len(lanes))
     for lane, (times, style) in enumerate(zip(lanes.values(), cycle(STYLES))):
-        plot.axes.hlines([lane] * len(times), [queued for queued, _, _ in times], [start for _, start, _ in times],
-                         color=style["color"], linewidth=0.6, alpha=0.6)
-        plot.axes.broken_barh([(start, end - start) for _, start, end in times], (lane - 0.35, 0.7), color=style["color"])
+        plot.axes.hlines(
+            [lane] * len(times),
+            [queued for queued, _, _ in times],
+            [start for _, start, _ in times],
+            color=style["color"],
+            linewidth=0.6,
+            alpha=0.6,
+        )
+        plot.axes.broken_barh(
+            [(start, end - start) for _, start, end in times], (lane - 0.35, 0.7), color=style["color"]
+        )
     plot.axes.set_yticks(range(len(lanes)), list(lanes))
     plot.axes.invert_yaxis()
     plot.axes.xaxis.set_major_formatter(engineering("s"))
@@ -132,7 +161,9 @@ def plot_losses(curves, title="Loss", smooth=1):
         mean = np.convolve(losses, np.ones(width) / width, "valid")
         if width > 1:
             plot.axes.plot(losses, color=style["color"], alpha=0.25, linewidth=0.8)
-        plot.axes.plot(np.arange(width - 1, len(losses)), mean, label=name, color=style["color"], linestyle=style["linestyle"])
+        plot.axes.plot(
+            np.arange(width - 1, len(losses)), mean, label=name, color=style["color"], linestyle=style["linestyle"]
+        )
     plot.legend()
     return plot
 
@@ -156,8 +187,16 @@ def plot_boundary(score, points, labels, title="Decision boundary", cells=60):
     if scores.min() < 0 < scores.max():
         plot.axes.contour(x, y, scores, levels=[0], colors=[INK], linewidths=1.2)
     for kind, colour, marker in zip(np.unique(labels), (ORANGE, BLUE), "os"):
-        plot.axes.scatter(*points[labels == kind].T, s=22, color=colour, marker=marker, edgecolors="white", linewidths=0.5,
-                          label=f"{kind}", zorder=3)
+        plot.axes.scatter(
+            *points[labels == kind].T,
+            s=22,
+            color=colour,
+            marker=marker,
+            edgecolors="white",
+            linewidths=0.5,
+            label=f"{kind}",
+            zorder=3,
+        )
     plot.axes.grid(False)
     plot.legend(title="label", loc="upper right", framealpha=0.9, frameon=True)
     return plot
@@ -168,7 +207,9 @@ def plot_memory(curves, title="Memory over time", xlabel="operation"):
     plot = Plot(title, xlabel, "bytes")
     for (name, held), style in zip(curves.items(), cycle(STYLES)):
         top = int(np.argmax(held))
-        plot.axes.step(range(len(held)), held, where="post", color=style["color"], linestyle=style["linestyle"], label=name)
+        plot.axes.step(
+            range(len(held)), held, where="post", color=style["color"], linestyle=style["linestyle"], label=name
+        )
         plot.axes.plot(top, held[top], color=style["color"], marker=style["marker"])
     plot.axes.set_ylim(bottom=0)
     plot.axes.yaxis.set_major_formatter(engineering("B"))
@@ -191,8 +232,15 @@ def plot_roofline(kernels, peak, bandwidth, title="Roofline"):
     plot.axes.text(x[-1], peak, "computing: the peak ", ha="right", va="bottom", color=MUTED)
     plot.axes.text(ridge / 3, peak / 3, "memory: the bandwidth  ", ha="right", va="bottom", color=MUTED)
     for (name, (intensity, speed)), style in zip(kernels.items(), cycle(STYLES)):
-        plot.axes.plot(intensity, speed, color=style["color"], marker=style["marker"], linestyle="", markersize=8,
-                       label=f"{name}: {speed / min(peak, bandwidth * intensity):.0%} of its roof")
+        plot.axes.plot(
+            intensity,
+            speed,
+            color=style["color"],
+            marker=style["marker"],
+            linestyle="",
+            markersize=8,
+            label=f"{name}: {speed / min(peak, bandwidth * intensity):.0%} of its roof",
+        )
     plot.axes.set(xscale="log", yscale="log")
     plot.axes.yaxis.set_major_formatter(engineering(""))
     plot.legend(loc="lower right")

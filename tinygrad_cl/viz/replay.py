@@ -6,14 +6,22 @@ from numbers import Number
 
 from tinygrad_cl.viz.nodes import MISSING, read
 
-OPERATORS = {"+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
-             "@": operator.matmul}
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "**": operator.pow,
+    "@": operator.matmul,
+}
 MOST_INPUTS = 8
 
 
 def changeable(graph):
     """The numbers of the leaves whose numbers can be changed: those with a label, or all where none has one."""
-    leaves = [i for i, node in enumerate(graph.nodes) if i not in graph.computed and isinstance(read(node, "data"), Number)]
+    leaves = [
+        i for i, node in enumerate(graph.nodes) if i not in graph.computed and isinstance(read(node, "data"), Number)
+    ]
     labelled = [i for i in leaves if read(graph.nodes[i], "label") not in (MISSING, None, "")]
     return (labelled or leaves)[:MOST_INPUTS]
 

@@ -2,8 +2,22 @@
 
 from tinygrad_cl.viz.layout import layered
 from tinygrad_cl.viz.nodes import MISSING, is_node, read, saved_bytes, shape_text, shorten, show, size_text
-from tinygrad_cl.viz.svg import (BLUE, GREEN, MUTED, ORANGE, PALE, SKY, VERMILLION, Picture, arrow_head, element, number,
-                                 path, rect, text)
+from tinygrad_cl.viz.svg import (
+    BLUE,
+    GREEN,
+    MUTED,
+    ORANGE,
+    PALE,
+    SKY,
+    VERMILLION,
+    Picture,
+    arrow_head,
+    element,
+    number,
+    path,
+    rect,
+    text,
+)
 
 COLOURS = {"leaf": ORANGE, "step": SKY, "result": GREEN, "stray": VERMILLION}
 CHARACTER, ROW, PADDING, MARGIN, COLUMN_GAP, RUN = 7.3, 18, 10, 20, 104, 56  # pixels
@@ -27,8 +41,19 @@ class Box:
         """The box as an SVG group; its parts have ids, so that a film can change them."""
         left, right, top = self.x + PADDING, self.x + self.width - PADDING, self.y - self.height / 2
         colour = COLOURS[self.kind]
-        parts = [rect(self.x, top, self.width, self.height, PALE[colour], colour, radius=16 if self.kind == "leaf" else 3,
-                      stroke_width=3 if self.kind == "result" else 1.5, dash="5 3" if self.kind == "stray" else None)]
+        parts = [
+            rect(
+                self.x,
+                top,
+                self.width,
+                self.height,
+                PALE[colour],
+                colour,
+                radius=16 if self.kind == "leaf" else 3,
+                stroke_width=3 if self.kind == "result" else 1.5,
+                dash="5 3" if self.kind == "stray" else None,
+            )
+        ]
         line = top + PADDING + 11
         if self.label or self.op:
             parts.append(text(left, line, self.label, bold=True))
@@ -81,11 +106,16 @@ class Scene:
     def parts(self):
         """The drawing, back to front."""
         parts = draw_edges(self.boxes, self.edges, self.routes, self.layer)
-        parts += [part for parent, child, _ in self.back_edges
-                  for part in draw_back_edge(self.boxes[parent], self.boxes[child])]
+        parts += [
+            part
+            for parent, child, _ in self.back_edges
+            for part in draw_back_edge(self.boxes[parent], self.boxes[child])
+        ]
         parts += [box.svg(number) for number, box in enumerate(self.boxes)]
-        return parts + [text(MARGIN, self.bottom + 26 + 17 * i, note, size=11.5, fill=fill)
-                        for i, (note, fill) in enumerate(self.notes)]
+        return parts + [
+            text(MARGIN, self.bottom + 26 + 17 * i, note, size=11.5, fill=fill)
+            for i, (note, fill) in enumerate(self.notes)
+        ]
 
     def picture(self, title):
         return Picture(self.parts(), self.width, self.height, title)
@@ -110,8 +140,10 @@ def draw_edges(boxes, edges, routes, layer):
     lines, labels = [], []
     for child, box in enumerate(boxes):
         arriving = [(i, parent, note) for i, (parent, c, note) in enumerate(edges) if c == child]
-        heights = [(routes[parent, child][-1][1] + MARGIN if routes[parent, child] else boxes[parent].y)
-                   for _, parent, _ in arriving]
+        heights = [
+            (routes[parent, child][-1][1] + MARGIN if routes[parent, child] else boxes[parent].y)
+            for _, parent, _ in arriving
+        ]
         for place, at in enumerate(sorted(range(len(arriving)), key=heights.__getitem__)):
             i, parent, note = arriving[at]
             y = box.y + (place - (len(arriving) - 1) / 2) * min(22, box.height / len(arriving))
@@ -123,8 +155,19 @@ def draw_edges(boxes, edges, routes, layer):
             line = path(curve([*points, (box.x - RUN, y)]) + f"H{number(box.x - 6)}")
             lines.append(element("g", line + arrow_head(box.x - 1, y), id=f"edge{i}"))
             if note is not None:
-                labels.append(text(box.x - 11, y - 4, note, size=12, fill=BLUE, anchor="end", mono=True, halo=True,
-                                   name=f"slope{i}"))
+                labels.append(
+                    text(
+                        box.x - 11,
+                        y - 4,
+                        note,
+                        size=12,
+                        fill=BLUE,
+                        anchor="end",
+                        mono=True,
+                        halo=True,
+                        name=f"slope{i}",
+                    )
+                )
     return lines + labels
 
 
@@ -141,7 +184,9 @@ def draw_back_edge(parent, child):
     """The edge that closes a cycle: from the parent's right side back to the child, above all boxes."""
     x0, x1 = parent.x + parent.width, child.x
     start, end, turn, top = parent.y - 8, child.y - 8, 34, MARGIN / 2
-    d = (f"M{number(x0)} {number(start)}"
-         f"C{number(x0 + turn)} {number(start)} {number(x0 + turn)} {number(top)} {number(x0)} {number(top)}H{number(x1)}"
-         f"C{number(x1 - turn)} {number(top)} {number(x1 - turn)} {number(end)} {number(x1 - 6)} {number(end)}")
+    d = (
+        f"M{number(x0)} {number(start)}"
+        f"C{number(x0 + turn)} {number(start)} {number(x0 + turn)} {number(top)} {number(x0)} {number(top)}H{number(x1)}"
+        f"C{number(x1 - turn)} {number(top)} {number(x1 - turn)} {number(end)} {number(x1 - 6)} {number(end)}"
+    )
     return [path(d, stroke=VERMILLION, stroke_width=2, dash="5 3"), arrow_head(x1 - 1, end, fill=VERMILLION)]

@@ -32,6 +32,7 @@ def steps(node, *leaves):
     except ImportError:
         return film.strip()
     from tinygrad_cl.viz.stepper_widget import StepsWidget
+
     return StepsWidget(film)
 
 

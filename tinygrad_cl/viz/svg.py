@@ -25,12 +25,16 @@ class Picture:
 
     def __init__(self, parts, width, height, title):
         self.width, self.height, self.title = round(width), round(height), title
-        self.svg = "\n".join([
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" role="img" '
-            f'viewBox="0 0 {self.width} {self.height}" font-family="{SANS}" font-size="13">',
-            f"<title>{escape(title)}</title>",
-            rect(0.5, 0.5, self.width - 1, self.height - 1, fill=PAPER, stroke="#d1d9e0", radius=8),
-            *parts, "</svg>"])
+        self.svg = "\n".join(
+            [
+                f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" role="img" '
+                f'viewBox="0 0 {self.width} {self.height}" font-family="{SANS}" font-size="13">',
+                f"<title>{escape(title)}</title>",
+                rect(0.5, 0.5, self.width - 1, self.height - 1, fill=PAPER, stroke="#d1d9e0", radius=8),
+                *parts,
+                "</svg>",
+            ]
+        )
 
     def _repr_svg_(self):
         return self.svg
@@ -48,8 +52,9 @@ def element(name, content="", **attributes):
     >>> element("circle", r=3, stroke_width=2)
     '<circle r="3" stroke-width="2"></circle>'
     """
-    pairs = "".join(f' {key.replace("_", "-")}="{escape(number(value))}"' for key, value in attributes.items()
-                    if value is not None)
+    pairs = "".join(
+        f' {key.replace("_", "-")}="{escape(number(value))}"' for key, value in attributes.items() if value is not None
+    )
     return f"<{name}{pairs}>{content}</{name}>"
 
 
@@ -58,15 +63,35 @@ def text(x, y, string, size=13, fill=INK, anchor="start", bold=False, mono=False
 
     name   its id in the page
     """
-    return element("text", escape(str(string)), id=name, x=x, y=y, font_size=size, fill=fill, text_anchor=anchor,
-                   font_weight="600" if bold else None, font_family=MONO if mono else None,
-                   **(dict(stroke=PAPER, stroke_width=4, paint_order="stroke", stroke_linejoin="round") if halo else {}))
+    return element(
+        "text",
+        escape(str(string)),
+        id=name,
+        x=x,
+        y=y,
+        font_size=size,
+        fill=fill,
+        text_anchor=anchor,
+        font_weight="600" if bold else None,
+        font_family=MONO if mono else None,
+        **(dict(stroke=PAPER, stroke_width=4, paint_order="stroke", stroke_linejoin="round") if halo else {}),
+    )
 
 
 def rect(x, y, width, height, fill=PAPER, stroke=LINE, radius=4, stroke_width=1, dash=None):
     """A rectangle with rounded corners."""
-    return element("rect", x=x, y=y, width=width, height=height, rx=radius, fill=fill, stroke=stroke,
-                   stroke_width=stroke_width, stroke_dasharray=dash)
+    return element(
+        "rect",
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        rx=radius,
+        fill=fill,
+        stroke=stroke,
+        stroke_width=stroke_width,
+        stroke_dasharray=dash,
+    )
 
 
 def path(d, stroke=LINE, stroke_width=1.5, dash=None):

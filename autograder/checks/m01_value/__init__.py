@@ -4,7 +4,18 @@ Until `backward` is written, the graph is walked by `tools.backpropagate`, from 
 positive. Numbers come with both signs, away from kinks, and no two are equal.
 """
 
-from autograder.checks.m01_value import (slope, add, mul, pow, derived, exp_log, tanh_sigmoid, relu, order, backward,
-                                         gradcheck)
+from autograder.checks.m01_value import (
+    slope,
+    add,
+    mul,
+    pow,
+    derived,
+    exp_log,
+    tanh_sigmoid,
+    relu,
+    order,
+    backward,
+    gradcheck,
+)
 
 __all__ = ["slope", "add", "mul", "pow", "derived", "exp_log", "tanh_sigmoid", "relu", "order", "backward", "gradcheck"]

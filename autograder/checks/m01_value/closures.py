@@ -1,7 +1,7 @@
 """The whole lesson once more with closures, as in micrograd: right, and it must earn every point."""
 
 CLOSURES = {
-    "value.add": '''
+    "value.add": """
 @add_to_class(Value)
 def __add__(self, other):
     other = other if isinstance(other, Value) else Value(other)
@@ -12,8 +12,8 @@ def __add__(self, other):
         other.grad += out.grad
     out._backward = _backward
     return out
-''',
-    "value.mul": '''
+""",
+    "value.mul": """
 @add_to_class(Value)
 def __mul__(self, other):
     other = other if isinstance(other, Value) else Value(other)
@@ -24,8 +24,8 @@ def __mul__(self, other):
         other.grad += self.data * out.grad
     out._backward = _backward
     return out
-''',
-    "value.pow": '''
+""",
+    "value.pow": """
 @add_to_class(Value)
 def __pow__(self, other):
     if isinstance(other, Value):
@@ -41,8 +41,8 @@ def __pow__(self, other):
             self.grad += other * self.data ** (other - 1) * out.grad
     out._backward = _backward
     return out
-''',
-    "value.exp_log": '''
+""",
+    "value.exp_log": """
 @add_to_class(Value)
 def exp(self):
     out = Value(math.exp(self.data), {self}, op="exp")
@@ -60,8 +60,8 @@ def log(self):
         self.grad += out.grad / self.data
     out._backward = _backward
     return out
-''',
-    "value.tanh_sigmoid": '''
+""",
+    "value.tanh_sigmoid": """
 @add_to_class(Value)
 def tanh(self):
     out = Value(math.tanh(self.data), {self}, op="tanh")
@@ -79,8 +79,8 @@ def sigmoid(self):
         self.grad += out.data * (1 - out.data) * out.grad
     out._backward = _backward
     return out
-''',
-    "value.relu": '''
+""",
+    "value.relu": """
 @add_to_class(Value)
 def relu(self):
     out = Value(max(0, self.data), {self}, op="relu")
@@ -89,8 +89,8 @@ def relu(self):
         self.grad += (self.data > 0) * out.grad
     out._backward = _backward
     return out
-''',
-    "value.backward": '''
+""",
+    "value.backward": """
 @add_to_class(Value)
 def backward(self):
     order = topological_order(self)
@@ -106,5 +106,5 @@ def backward(self):
 def zero_grad(self):
     for node in topological_order(self):
         node.grad = 0.0
-''',
+""",
 }

@@ -44,7 +44,8 @@ def value_gradcheck(student, rng, tools):
 
 
 value_gradcheck.mistake(
-    "all inputs are moved together", source='''
+    "all inputs are moved together",
+    source="""
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     f(*leaves).backward()
@@ -54,17 +55,26 @@ def two_gradients(f, inputs):
             return f(*[Value(other + x - inputs[i]) for other in inputs]).data
         slopes.append(slope(moved, inputs[i]))
     return [leaf.grad for leaf in leaves], slopes
-''', hint=["∂f/∂a asks: what if only a moves?", "All inputs stay as they are but the one with the number i."])
+""",
+    hint=["∂f/∂a asks: what if only a moves?", "All inputs stay as they are but the one with the number i."],
+)
 value_gradcheck.mistake(
-    "a function made in a loop sees the last i: all slopes are along the last input", source='''
+    "a function made in a loop sees the last i: all slopes are along the last input",
+    source="""
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     f(*leaves).backward()
     along = [lambda x: f(*[Value(x if j == i else other) for j, other in enumerate(inputs)]).data for i in range(len(inputs))]
     return [leaf.grad for leaf in leaves], [slope(g, x) for g, x in zip(along, inputs)]
-''', hint=["A lambda looks i up when it is called, not when it is made.", "Call it inside the loop, or fix i: `lambda x, i=i: …`."])
+""",
+    hint=[
+        "A lambda looks i up when it is called, not when it is made.",
+        "Call it inside the loop, or fix i: `lambda x, i=i: …`.",
+    ],
+)
 value_gradcheck.mistake(
-    "the inputs are moved and not put back", source='''
+    "the inputs are moved and not put back",
+    source="""
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     f(*leaves).backward()
@@ -75,12 +85,17 @@ def two_gradients(f, inputs):
             return f(*[Value(other) for other in inputs]).data
         slopes.append(slope(moved, inputs[i]))
     return [leaf.grad for leaf in leaves], slopes
-''', hint=["What is in the list `inputs` after the call?", "Work on a copy: `moved = list(inputs)`."])
+""",
+    hint=["What is in the list `inputs` after the call?", "Work on a copy: `moved = list(inputs)`."],
+)
 value_gradcheck.mistake(
-    "backward is never called", swap=("f(*leaves).backward()", "f(*leaves)"),
-    hint=["All of the first list is 0. Who fills grad?", "Call `backward` on what `f` returns."])
+    "backward is never called",
+    swap=("f(*leaves).backward()", "f(*leaves)"),
+    hint=["All of the first list is 0. Who fills grad?", "Call `backward` on what `f` returns."],
+)
 value_gradcheck.mistake(
-    "backward is called once per input on the same leaves, and they add up", source='''
+    "backward is called once per input on the same leaves, and they add up",
+    source="""
 def two_gradients(f, inputs):
     leaves, by_backward, by_slope = [Value(x) for x in inputs], [], []
     for i in range(len(inputs)):
@@ -88,25 +103,43 @@ def two_gradients(f, inputs):
         by_backward.append(leaves[i].grad)
         by_slope.append(slope(lambda x: f(*[Value(x if j == i else v) for j, v in enumerate(inputs)]).data, inputs[i]))
     return by_backward, by_slope
-''', hint=["The second number is twice too large, the third three times.", "One call gives all gradients: put it before the loop."])
+""",
+    hint=[
+        "The second number is twice too large, the third three times.",
+        "One call gives all gradients: put it before the loop.",
+    ],
+)
 value_gradcheck.mistake(
-    "the two lists are the wrong way round", swap=("return [leaf.grad for leaf in leaves], [along(i) for i in range(len(inputs))]",
-                                                   "return [along(i) for i in range(len(inputs))], [leaf.grad for leaf in leaves]"),
-    hint=["As long as both agree, nobody notices.", "First by backward, then by slope."])
+    "the two lists are the wrong way round",
+    swap=(
+        "return [leaf.grad for leaf in leaves], [along(i) for i in range(len(inputs))]",
+        "return [along(i) for i in range(len(inputs))], [leaf.grad for leaf in leaves]",
+    ),
+    hint=["As long as both agree, nobody notices.", "First by backward, then by slope."],
+)
 value_gradcheck.mistake(
-    "`.data` is missing: the slope is a Value, not a number", swap=(".data\n", "\n"),
-    hint=["What is the type of the numbers in your second list?", "f returns a Value; `slope` wants its `.data`."])
+    "`.data` is missing: the slope is a Value, not a number",
+    swap=(".data\n", "\n"),
+    hint=["What is the type of the numbers in your second list?", "f returns a Value; `slope` wants its `.data`."],
+)
 value_gradcheck.mistake(
-    "the slopes are taken at 0, not at the inputs", swap=("slope(moved, inputs[i])", "slope(moved, 0.0)"),
-    hint=["At which point should the slope be?", "`slope(…, inputs[i])`."])
+    "the slopes are taken at 0, not at the inputs",
+    swap=("slope(moved, inputs[i])", "slope(moved, 0.0)"),
+    hint=["At which point should the slope be?", "`slope(…, inputs[i])`."],
+)
 value_gradcheck.mistake(
-    "both lists come from backward, so nothing is checked", swap=("return slope(moved, inputs[i])", "return leaves[i].grad"),
-    hint=["A referee who asks the player is none.", "The second list comes from `slope`, and from nothing else."])
+    "both lists come from backward, so nothing is checked",
+    swap=("return slope(moved, inputs[i])", "return leaves[i].grad"),
+    hint=["A referee who asks the player is none.", "The second list comes from `slope`, and from nothing else."],
+)
 value_gradcheck.mistake(
-    "only the first input is looked at", swap=[("for leaf in leaves]", "for leaf in leaves[:1]]"), ("range(len(inputs))", "range(1)")],
-    hint=["How many numbers does each list hold?", "One per input."])
+    "only the first input is looked at",
+    swap=[("for leaf in leaves]", "for leaf in leaves[:1]]"), ("range(len(inputs))", "range(1)")],
+    hint=["How many numbers does each list hold?", "One per input."],
+)
 value_gradcheck.mistake(
-    "`inputs.index(x)` finds the first place, also where two inputs are equal", source='''
+    "`inputs.index(x)` finds the first place, also where two inputs are equal",
+    source="""
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     f(*leaves).backward()
@@ -115,9 +148,15 @@ def two_gradients(f, inputs):
         i = inputs.index(x)
         by_slope.append(slope(lambda t: f(*[Value(t if j == i else v) for j, v in enumerate(inputs)]).data, x))
     return [leaf.grad for leaf in leaves], by_slope
-''', hint=["Which place does [2.0, 2.0].index(2.0) give for the second input?", "Count: `for i, x in enumerate(inputs)`."])
+""",
+    hint=[
+        "Which place does [2.0, 2.0].index(2.0) give for the second input?",
+        "Count: `for i, x in enumerate(inputs)`.",
+    ],
+)
 value_gradcheck.mistake(
-    "the inputs are copied into an array of whole numbers, which cuts off the small step", source='''
+    "the inputs are copied into an array of whole numbers, which cuts off the small step",
+    source="""
 import numpy as np
 
 def two_gradients(f, inputs):
@@ -131,16 +170,26 @@ def two_gradients(f, inputs):
             return f(*[Value(float(v)) for v in copy]).data
         by_slope.append(slope(moved, inputs[i]))
     return [leaf.grad for leaf in leaves], by_slope
-''', hint=["Of which type is np.array([3, 0, −2])? What becomes of 3.00001 in it?", "`np.array(inputs, dtype=float)`, or a list."])
-value_gradcheck.variant("the two lists one after the other", source='''
+""",
+    hint=[
+        "Of which type is np.array([3, 0, −2])? What becomes of 3.00001 in it?",
+        "`np.array(inputs, dtype=float)`, or a list.",
+    ],
+)
+value_gradcheck.variant(
+    "the two lists one after the other",
+    source="""
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     f(*leaves).backward()
     yield [leaf.grad for leaf in leaves]
     yield [slope(lambda t: f(*map(Value, inputs[:i] + [t] + inputs[i + 1:])).data, x) for i, x in enumerate(inputs)]
-''')
+""",
+)
 value_gradcheck.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
-value_gradcheck.variant("moved copies of the list", source='''
+value_gradcheck.variant(
+    "moved copies of the list",
+    source="""
 def two_gradients(f, inputs):
     leaves = [Value(x) for x in inputs]
     out = f(*leaves)
@@ -154,8 +203,11 @@ def two_gradients(f, inputs):
         by_backward.append(leaves[i].grad)
         by_slope.append(slope(g, x))
     return by_backward, by_slope
-''')
-value_gradcheck.variant("fresh leaves for each backward, NumPy arrays, own differences", source='''
+""",
+)
+value_gradcheck.variant(
+    "fresh leaves for each backward, NumPy arrays, own differences",
+    source="""
 import numpy as np
 
 def two_gradients(f, inputs):
@@ -169,5 +221,6 @@ def two_gradients(f, inputs):
         step = h * np.eye(n)[i]
         slopes[i] = (f(*[Value(v) for v in x + step]).data - f(*[Value(v) for v in x - step]).data) / (2 * h)
     return rules, slopes
-''')
+""",
+)
 value_gradcheck.variant("as many leaves as inputs", swap=("range(len(inputs))", "range(len(leaves))"))

@@ -15,7 +15,11 @@ def value_order(student, rng, tools):
         """Boxes `first`, `first` + 1, …; parents[i] lists the parents of box i, which come before it; the last is the root."""
         boxes = []
         for i, mine in enumerate(parents):
-            boxes.append(student.Value(math.sin(i + 1) if number is None else number, [boxes[j] for j in mine], [1.0] * len(mine)))
+            boxes.append(
+                student.Value(
+                    math.sin(i + 1) if number is None else number, [boxes[j] for j in mine], [1.0] * len(mine)
+                )
+            )
         return boxes
 
     def listed(boxes):
@@ -29,7 +33,10 @@ def value_order(student, rng, tools):
             place.setdefault(i, position)
         index = {id(box): i for i, box in enumerate(boxes, first)}
         edges = [(index[id(parent)], i) for i, box in enumerate(boxes, first) for parent in box.parents]
-        return [len(order), sum(place[parent] > place[child] for parent, child in edges if parent in place and child in place)]
+        return [
+            len(order),
+            sum(place[parent] > place[child] for parent, child in edges if parent in place and child in place),
+        ]
 
     def backwards(boxes):
         return counted(boxes)[1]
@@ -44,14 +51,18 @@ def value_order(student, rng, tools):
             return len(student.topological_order(boxes[-1]))
 
     def long_chain():
-        return counted(graph([[]] + [[i] for i in range(10_500)]))  # longer than a recursion limit of 10,000 lets one go
+        return counted(
+            graph([[]] + [[i] for i in range(10_500)])
+        )  # longer than a recursion limit of 10,000 lets one go
 
     diamond = [[], [0], [0], [1, 2]]
     shortcuts = [[], [], [0, 1], [2, 0], [3, 2], [0, 4, 1], [4, 5]]
-    tangle = [[] if i < 3 else [int(j) for j in rng.integers(0, i, size=rng.integers(1, 4))] for i in range(12)] + [[11, 10, 7]]
+    tangle = [[] if i < 3 else [int(j) for j in rng.integers(0, i, size=rng.integers(1, 4))] for i in range(12)] + [
+        [11, 10, 7]
+    ]
     return {
         "input": f"box 0 is called {first}, box 1 {first + 1}, …; the parents of each box in the diamond: {diamond}; "
-                 f"shortcuts: {shortcuts}; tangle: {tangle}",
+        f"shortcuts: {shortcuts}; tangle: {tangle}",
         "a leaf alone: the boxes": lambda: sorted(listed(graph([[]]))),
         "diamond: the boxes": lambda: sorted(listed(graph(diamond))),
         "diamond: edges the wrong way": lambda: backwards(graph(diamond)),
@@ -67,13 +78,21 @@ def value_order(student, rng, tools):
 
 
 value_order.mistake(
-    "visited boxes are not noted, so a box with two paths comes twice", swap=("visited.add(node)", "pass"),
-    hint=["How often does the leaf of a diamond stand in your list?", "Keep a set of visited nodes, and skip what is in it."])
+    "visited boxes are not noted, so a box with two paths comes twice",
+    swap=("visited.add(node)", "pass"),
+    hint=[
+        "How often does the leaf of a diamond stand in your list?",
+        "Keep a set of visited nodes, and skip what is in it.",
+    ],
+)
 value_order.mistake(
-    "the list is the wrong way round: the root first", swap=("return order", "return order[::-1]"),
-    hint=["Parents come first, so where is the root?", "Drop the reversal; `backward` walks it from its end."])
+    "the list is the wrong way round: the root first",
+    swap=("return order", "return order[::-1]"),
+    hint=["Parents come first, so where is the root?", "Drop the reversal; `backward` walks it from its end."],
+)
 value_order.mistake(
-    "a box is appended before its parents", source='''
+    "a box is appended before its parents",
+    source="""
 def topological_order(root):
     order, visited, stack = [], set(), [root]
     while stack:
@@ -83,10 +102,15 @@ def topological_order(root):
             order.append(node)
             stack.extend(node.parents)
     return order
-''', hint=["When may a box be appended? Look at the picture: s needs a and b.",
-           "Put the box back on the stack, with its parents on top; append it when it comes up the second time."])
+""",
+    hint=[
+        "When may a box be appended? Look at the picture: s needs a and b.",
+        "Put the box back on the stack, with its parents on top; append it when it comes up the second time.",
+    ],
+)
 value_order.mistake(
-    "the boxes are listed as they are met on the way down, then reversed", source='''
+    "the boxes are listed as they are met on the way down, then reversed",
+    source="""
 def topological_order(root):
     order, visited, stack = [], set(), [root]
     while stack:
@@ -96,10 +120,15 @@ def topological_order(root):
             order.append(node)
             stack.extend(node.parents)
     return order[::-1]
-''', hint=["Right for trees. With a shortcut, a parent may be met before one of its children is.",
-           "Append a box only after all its parents are in the list; then nothing has to be reversed."])
+""",
+    hint=[
+        "Right for trees. With a shortcut, a parent may be met before one of its children is.",
+        "Append a box only after all its parents are in the list; then nothing has to be reversed.",
+    ],
+)
 value_order.mistake(
-    "the boxes are sorted by their distance from the root", source='''
+    "the boxes are sorted by their distance from the root",
+    source="""
 def topological_order(root):
     order, visited, queue = [root], {root}, [root]
     while queue:
@@ -110,19 +139,30 @@ def topological_order(root):
                 order.append(parent)
                 queue.append(parent)
     return order[::-1]
-''', hint=["c = s · b with s = a + b: b is one step from c, and so is s. Who is first?",
-           "The shortest way to the root says nothing; what counts is that all parents are done."])
+""",
+    hint=[
+        "c = s · b with s = a + b: b is one step from c, and so is s. Who is first?",
+        "The shortest way to the root says nothing; what counts is that all parents are done.",
+    ],
+)
 value_order.mistake(
-    "the root is not in the list", swap=("return order", "return order[:-1]"),
-    hint=["`backward` starts at the root. Does it find it?", "root itself comes last."])
+    "the root is not in the list",
+    swap=("return order", "return order[:-1]"),
+    hint=["`backward` starts at the root. Does it find it?", "root itself comes last."],
+)
 value_order.mistake(
-    "the leaves are not in the list", swap=("return order", "return [node for node in order if node.parents]"),
-    hint=["`zero_grad` and `size` need the leaves, too.", "Every box, those without parents included."])
+    "the leaves are not in the list",
+    swap=("return order", "return [node for node in order if node.parents]"),
+    hint=["`zero_grad` and `size` need the leaves, too.", "Every box, those without parents included."],
+)
 value_order.mistake(
-    "only the first parent is followed", swap=("*node.parents]", "*node.parents[:1]]"),
-    hint=["How many parents has a product?", "Loop over all of node.parents."])
+    "only the first parent is followed",
+    swap=("*node.parents]", "*node.parents[:1]]"),
+    hint=["How many parents has a product?", "Loop over all of node.parents."],
+)
 value_order.mistake(
-    "it recurses, so a long chain ends in RecursionError", source='''
+    "it recurses, so a long chain ends in RecursionError",
+    source="""
 def topological_order(root):
     order, visited = [], set()
 
@@ -135,11 +175,16 @@ def topological_order(root):
 
     visit(root)
     return order
-''', hint=["All is right but the depth: Python lets functions call each other some thousand times only; "
-           "a higher limit is only a longer way to the same end.",
-           "A list as your own stack, with pairs (node, are its parents done?): hint 2 below the exercise."])
+""",
+    hint=[
+        "All is right but the depth: Python lets functions call each other some thousand times only; "
+        "a higher limit is only a longer way to the same end.",
+        "A list as your own stack, with pairs (node, are its parents done?): hint 2 below the exercise.",
+    ],
+)
 value_order.mistake(
-    "a box is marked as visited when it is put on the stack, so a shortcut comes too early", source='''
+    "a box is marked as visited when it is put on the stack, so a shortcut comes too early",
+    source="""
 def topological_order(root):
     order, visited, stack = [], {root}, [(root, False)]
     while stack:
@@ -153,10 +198,15 @@ def topological_order(root):
                     visited.add(parent)
                     stack.append((parent, False))
     return order
-''', hint=["A box waits on the stack, marked. Another box needs it first, finds it marked, and does not wait.",
-           "Mark a box when it is taken from the stack, and skip it there if it is marked."])
+""",
+    hint=[
+        "A box waits on the stack, marked. Another box needs it first, finds it marked, and does not wait.",
+        "Mark a box when it is taken from the stack, and skip it there if it is marked.",
+    ],
+)
 value_order.mistake(
-    "every path is walked again, although each box is listed once", source='''
+    "every path is walked again, although each box is listed once",
+    source="""
 def topological_order(root):
     order = []
 
@@ -168,14 +218,20 @@ def topological_order(root):
 
     visit(root)
     return order
-''', hint=["20 doublings have a million paths. What is known at the second visit of a box?",
-           "Look before you go down: if the box was visited, return at once."])
+""",
+    hint=[
+        "20 doublings have a million paths. What is known at the second visit of a box?",
+        "Look before you go down: if the box was visited, return at once.",
+    ],
+)
 value_order.mistake(
-    "boxes with the same number are taken for the same box", swap=[("node not in visited", "node.data not in visited"),
-                                                                   ("visited.add(node)", "visited.add(node.data)")],
-    hint=["Two boxes may hold the same number and still be two.", "Put the node itself into the set, not its data."])
+    "boxes with the same number are taken for the same box",
+    swap=[("node not in visited", "node.data not in visited"), ("visited.add(node)", "visited.add(node.data)")],
+    hint=["Two boxes may hold the same number and still be two.", "Put the node itself into the set, not its data."],
+)
 value_order.mistake(
-    "`visited` lives on between calls", source='''
+    "`visited` lives on between calls",
+    source="""
 def topological_order(root, visited=set()):
     order, stack = [], [(root, False)]
     while stack:
@@ -187,9 +243,16 @@ def topological_order(root, visited=set()):
             stack.append((node, True))
             stack.extend((parent, False) for parent in node.parents)
     return order
-''', hint=["What does the second call with the same root give?", "A default argument is made once: make the set inside the function."])
+""",
+    hint=[
+        "What does the second call with the same root give?",
+        "A default argument is made once: make the set inside the function.",
+    ],
+)
 value_order.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
-value_order.variant("by counting users (Kahn)", source='''
+value_order.variant(
+    "by counting users (Kahn)",
+    source="""
 def topological_order(root):
     users, found, todo = {root: 0}, {root}, [root]
     while todo:
@@ -207,8 +270,11 @@ def topological_order(root):
             if users[parent] == 0:
                 free.append(parent)
     return order[::-1]
-''')
-value_order.variant("a stack of iterators, the result a tuple", source='''
+""",
+)
+value_order.variant(
+    "a stack of iterators, the result a tuple",
+    source="""
 def topological_order(root):
     order, visited, stack = [], {id(root)}, [(root, iter(root.parents))]
     while stack:
@@ -222,8 +288,11 @@ def topological_order(root):
             order.append(node)
             stack.pop()
     return tuple(order)
-''')
-value_order.variant("sorted by depth, with lists in place of sets", source='''
+""",
+)
+value_order.variant(
+    "sorted by depth, with lists in place of sets",
+    source="""
 def topological_order(root):
     depth, stack = {}, [root]
     while stack:
@@ -235,8 +304,11 @@ def topological_order(root):
             depth[node] = 1 + max([depth[parent] for parent in node.parents], default=0)
             stack.pop()
     return sorted(depth, key=depth.get)
-''')
-value_order.variant("membership tested in the list itself", source='''
+""",
+)
+value_order.variant(
+    "membership tested in the list itself",
+    source="""
 def topological_order(root):
     order, stack = [], [root]
     while stack:
@@ -249,5 +321,6 @@ def topological_order(root):
             if node not in order:
                 order.append(node)
     return order
-''')
+""",
+)
 value_order.variant("looked up in the order: slower, not wrong", swap=("node not in visited", "node not in order"))

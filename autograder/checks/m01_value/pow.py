@@ -12,7 +12,7 @@ def value_pow(student, rng, tools):
 
     def near_zero(quantity):
         base, exponent = tools.leaves(student, base=small, n=n)
-        out = base ** exponent
+        out = base**exponent
         tools.backpropagate(out, upstream=up)
         return {"base": base.grad, "n": exponent.grad}[quantity]
 
@@ -32,58 +32,82 @@ def value_pow(student, rng, tools):
 
     return {
         "input": f"a = {x:.4g}, c = {y:.4g}, n = Value({n:.4g}); the gradient that arrives at the result is {up:.4g}",
-        "a ** 3": lambda: run(lambda a, c, n, zero: a ** 3)["value"],
-        "a ** 3, a.grad": lambda: run(lambda a, c, n, zero: a ** 3)["a"],
-        "a ** 2.0, a.grad": lambda: run(lambda a, c, n, zero: a ** 2.0)["a"],
-        "a ** -2": lambda: run(lambda a, c, n, zero: a ** -2)["value"],
-        "a ** -2, a.grad": lambda: run(lambda a, c, n, zero: a ** -2)["a"],
-        "c ** 0.5, c.grad": lambda: run(lambda a, c, n, zero: c ** 0.5)["c"],
-        "0 ** 2, gradient": lambda: run(lambda a, c, n, zero: zero ** 2)["zero"],
-        "c ** n": lambda: run(lambda a, c, n, zero: c ** n)["value"],
-        "c ** n, c.grad": lambda: run(lambda a, c, n, zero: c ** n)["c"],
-        "c ** n, n.grad": lambda: run(lambda a, c, n, zero: c ** n)["n"],
-        "c ** c, c.grad": lambda: run(lambda a, c, n, zero: c ** c)["c"],
+        "a ** 3": lambda: run(lambda a, c, n, zero: a**3)["value"],
+        "a ** 3, a.grad": lambda: run(lambda a, c, n, zero: a**3)["a"],
+        "a ** 2.0, a.grad": lambda: run(lambda a, c, n, zero: a**2.0)["a"],
+        "a ** -2": lambda: run(lambda a, c, n, zero: a**-2)["value"],
+        "a ** -2, a.grad": lambda: run(lambda a, c, n, zero: a**-2)["a"],
+        "c ** 0.5, c.grad": lambda: run(lambda a, c, n, zero: c**0.5)["c"],
+        "0 ** 2, gradient": lambda: run(lambda a, c, n, zero: zero**2)["zero"],
+        "c ** n": lambda: run(lambda a, c, n, zero: c**n)["value"],
+        "c ** n, c.grad": lambda: run(lambda a, c, n, zero: c**n)["c"],
+        "c ** n, n.grad": lambda: run(lambda a, c, n, zero: c**n)["n"],
+        "c ** c, c.grad": lambda: run(lambda a, c, n, zero: c**c)["c"],
         "a base between 0 and 1, its gradient": lambda: near_zero("base"),
         "a base between 0 and 1, n.grad": lambda: near_zero("n"),
-        "a after a ** 3": lambda: run(lambda a, c, n, zero: a ** 3)["after"][0],
-        "c and n after c ** n": lambda: run(lambda a, c, n, zero: c ** n)["after"][1:],
-        "a ** n is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a ** n),
+        "a after a ** 3": lambda: run(lambda a, c, n, zero: a**3)["after"][0],
+        "c and n after c ** n": lambda: run(lambda a, c, n, zero: c**n)["after"][1:],
+        "a ** n is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a**n),
         "a ** Value(3) is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a ** student.Value(3.0)),
         "0 ** Value(3) is refused": lambda: refuses(lambda a, c, n, zero: zero ** student.Value(3.0)),
-        "0 ** n is refused": lambda: refuses(lambda a, c, n, zero: zero ** n),
+        "0 ** n is refused": lambda: refuses(lambda a, c, n, zero: zero**n),
     }
 
 
 value_pow.mistake(
-    "the exponent comes down but does not go down: n · aⁿ", swap=("(slope,)", "(exponent * power,)"),
-    hint=["The slope of a³ is 3a². What is yours?", "`power_and_slope` gives you both numbers: use the second."])
+    "the exponent comes down but does not go down: n · aⁿ",
+    swap=("(slope,)", "(exponent * power,)"),
+    hint=["The slope of a³ is 3a². What is yours?", "`power_and_slope` gives you both numbers: use the second."],
+)
 value_pow.mistake(
-    "the exponent goes down but does not come down: aⁿ⁻¹", swap=("(slope,)", "(slope / exponent,)"),
-    hint=["The slope of a³ is 3a². What is yours?", "n · aⁿ⁻¹: the factor n is missing."])
+    "the exponent goes down but does not come down: aⁿ⁻¹",
+    swap=("(slope,)", "(slope / exponent,)"),
+    hint=["The slope of a³ is 3a². What is yours?", "n · aⁿ⁻¹: the factor n is missing."],
+)
 value_pow.mistake(
-    "`(slope)` has no comma, so it is no tuple", swap=("(slope,)", "(slope)"),
-    hint=["What does Python say to type((2.0))?", "`(slope,)`."])
+    "`(slope)` has no comma, so it is no tuple",
+    swap=("(slope,)", "(slope)"),
+    hint=["What does Python say to type((2.0))?", "`(slope,)`."],
+)
 value_pow.mistake(
-    "an exponent that is a Value gets no gradient", swap=("(self, exponent), (slope, power * math.log(self.data))", "(self,), (slope,)"),
-    hint=["If n is a Value, it moves the result, too.", "Two parents then: `(self, exponent)`, and aⁿ · ln a is the second derivative."])
+    "an exponent that is a Value gets no gradient",
+    swap=("(self, exponent), (slope, power * math.log(self.data))", "(self,), (slope,)"),
+    hint=[
+        "If n is a Value, it moves the result, too.",
+        "Two parents then: `(self, exponent)`, and aⁿ · ln a is the second derivative.",
+    ],
+)
 value_pow.mistake(
-    "an exponent that is a Value is not thought of", source='''
+    "an exponent that is a Value is not thought of",
+    source="""
 @add_to_class(Value)
 def __pow__(self, exponent):
     power, slope = power_and_slope(self.data, exponent)
     return Value(power, (self,), (slope,), "**")
-''', hint=["The docstring has a second case.", "`if not isinstance(exponent, Value):` is the first, below it comes the second, with two parents."])
+""",
+    hint=[
+        "The docstring has a second case.",
+        "`if not isinstance(exponent, Value):` is the first, below it comes the second, with two parents.",
+    ],
+)
 value_pow.mistake(
-    "the derivative for the exponent lacks ln a", swap=("power * math.log(self.data)", "power"),
-    hint=["Only e is a base whose power is its own slope.", "For the base a: aⁿ · ln a."])
+    "the derivative for the exponent lacks ln a",
+    swap=("power * math.log(self.data)", "power"),
+    hint=["Only e is a base whose power is its own slope.", "For the base a: aⁿ · ln a."],
+)
 value_pow.mistake(
-    "the logarithm is taken of the exponent, not of the base", swap=("power * math.log(self.data)", "power * math.log(exponent.data)"),
-    hint=["In eⁿ·ˡⁿᵃ, what stands beside n?", "`math.log(self.data)`."])
+    "the logarithm is taken of the exponent, not of the base",
+    swap=("power * math.log(self.data)", "power * math.log(exponent.data)"),
+    hint=["In eⁿ·ˡⁿᵃ, what stands beside n?", "`math.log(self.data)`."],
+)
 value_pow.mistake(
-    "the derivative for the exponent takes the slope in place of the power", swap=("power * math.log(self.data)", "slope * math.log(self.data)"),
-    hint=["aⁿ · ln a: is your first factor aⁿ?", "`power`, the first of the two numbers."])
+    "the derivative for the exponent takes the slope in place of the power",
+    swap=("power * math.log(self.data)", "slope * math.log(self.data)"),
+    hint=["aⁿ · ln a: is your first factor aⁿ?", "`power`, the first of the two numbers."],
+)
 value_pow.mistake(
-    "a power with a plain number goes through the logarithm, so a negative base or a base of 0 fails", source='''
+    "a power with a plain number goes through the logarithm, so a negative base or a base of 0 fails",
+    source="""
 @add_to_class(Value)
 def __pow__(self, exponent):
     if not isinstance(exponent, Value):
@@ -91,12 +115,23 @@ def __pow__(self, exponent):
         return Value(power, (self,), (exponent * power / self.data,), "**")
     power = math.exp(exponent.data * math.log(self.data))
     return Value(power, (self, exponent), (exponent.data * power / self.data, power * math.log(self.data)), "**")
-''', hint=["(−2)³ is −8. What does the logarithm of −2 say to that?", "For a plain number as exponent use `power_and_slope`."])
+""",
+    hint=[
+        "(−2)³ is −8. What does the logarithm of −2 say to that?",
+        "For a plain number as exponent use `power_and_slope`.",
+    ],
+)
 value_pow.mistake(
-    "the slope is taken as n · aⁿ / a, so 0 ** 2 divides by 0", swap=("(slope,)", "(exponent * power / self.data,)"),
-    hint=["For a = 0 the slope of a² is 0. What does your formula do there?", "`power_and_slope` gives you both numbers: use the second."])
+    "the slope is taken as n · aⁿ / a, so 0 ** 2 divides by 0",
+    swap=("(slope,)", "(exponent * power / self.data,)"),
+    hint=[
+        "For a = 0 the slope of a² is 0. What does your formula do there?",
+        "`power_and_slope` gives you both numbers: use the second.",
+    ],
+)
 value_pow.mistake(
-    "only an `int` counts as a plain number, so a ** 2.0 goes the way of a Value", source='''
+    "only an `int` counts as a plain number, so a ** 2.0 goes the way of a Value",
+    source="""
 @add_to_class(Value)
 def __pow__(self, exponent):
     if isinstance(exponent, int):
@@ -105,13 +140,17 @@ def __pow__(self, exponent):
     exponent = as_value(exponent)
     power, slope = power_and_slope(self.data, exponent.data)
     return Value(power, (self, exponent), (slope, power * math.log(self.data)), "**")
-''', hint=["What is isinstance(2.0, int)?", "Ask the other way round: `if not isinstance(exponent, Value):`."])
+""",
+    hint=["What is isinstance(2.0, int)?", "Ask the other way round: `if not isinstance(exponent, Value):`."],
+)
 value_pow.mistake(
     "the logarithm is taken of |a|, so a negative base passes unnoticed",
     swap=[("self.data <= 0", "self.data == 0"), ("math.log(self.data)", "math.log(abs(self.data))")],
-    hint=["(−2)ⁿ is no real number for most n. Is there a slope along n?", "ValueError unless a > 0."])
+    hint=["(−2)ⁿ is no real number for most n. Is there a slope along n?", "ValueError unless a > 0."],
+)
 value_pow.mistake(
-    "for a base that is not above 0 the exponent gets a gradient of 0, and no error", source='''
+    "for a base that is not above 0 the exponent gets a gradient of 0, and no error",
+    source="""
 @add_to_class(Value)
 def __pow__(self, exponent):
     if not isinstance(exponent, Value):
@@ -119,9 +158,13 @@ def __pow__(self, exponent):
         return Value(power, (self,), (slope,), "**")
     power, slope = power_and_slope(self.data, exponent.data)
     return Value(power, (self, exponent), (slope, power * math.log(self.data) if self.data > 0 else 0.0), "**")
-''', hint=["A wrong number that looks right costs more time than an error.", "ValueError unless a > 0."])
+""",
+    hint=["A wrong number that looks right costs more time than an error.", "ValueError unless a > 0."],
+)
 value_pow.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
-value_pow.variant("the rule written out, Value first", source='''
+value_pow.variant(
+    "the rule written out, Value first",
+    source="""
 @add_to_class(Value)
 def __pow__(self, n):
     if isinstance(n, Value):
@@ -130,8 +173,11 @@ def __pow__(self, n):
         p = self.data ** n.data
         return Value(p, [self, n], [n.data * self.data ** (n.data - 1), p * math.log(self.data)], "pow")
     return Value(self.data ** n, [self], [n * self.data ** (n - 1)], f"**{n}")
-''')
-value_pow.variant("both cases collected in lists", source='''
+""",
+)
+value_pow.variant(
+    "both cases collected in lists",
+    source="""
 @add_to_class(Value)
 def __pow__(self, exponent):
     n = exponent.data if isinstance(exponent, Value) else exponent
@@ -141,7 +187,8 @@ def __pow__(self, exponent):
         parents.append(exponent)
         slopes.append(power * math.log(self.data))
     return Value(power, parents, slopes, "**")
-''')
+""",
+)
 value_pow.variant("no guard: math.log refuses the same", swap=("self.data <= 0", "False"))
 value_pow.variant("the guard lets 0 pass: math.log refuses it", swap=("self.data <= 0", "self.data < 0"))
 value_pow.variant("the guard begins at −1: math.log refuses the rest", swap=("self.data <= 0", "self.data <= -1"))

@@ -4,8 +4,11 @@ from autograder.checks.check import check
 from autograder.checks.m01_value.closures import CLOSURES
 
 
-@check("value.tanh_sigmoid", points=3,
-       device=("tanh(a), a.grad", "tanh(b), b.grad", "sigmoid(a), a.grad", "sigmoid(b), b.grad"))
+@check(
+    "value.tanh_sigmoid",
+    points=3,
+    device=("tanh(a), a.grad", "tanh(b), b.grad", "sigmoid(a), a.grad", "sigmoid(b), b.grad"),
+)
 def value_tanh_sigmoid(student, rng, tools):
     """Two S-shaped curves, on both sides of 0, near it and far out."""
     x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
@@ -48,34 +51,53 @@ def value_tanh_sigmoid(student, rng, tools):
 
 
 value_tanh_sigmoid.mistake(
-    "tanh's derivative is 1 − t, the square is missing", swap=("1.0 - t * t", "1.0 - t"),
-    hint=["tanh is as steep at −a as at a. Is yours?", "1 − t²."])
+    "tanh's derivative is 1 − t, the square is missing",
+    swap=("1.0 - t * t", "1.0 - t"),
+    hint=["tanh is as steep at −a as at a. Is yours?", "1 − t²."],
+)
 value_tanh_sigmoid.mistake(
-    "tanh's derivative is 1 − a², with the input in place of the result", swap=("1.0 - t * t", "1.0 - self.data * self.data"),
-    hint=["Far out, tanh is flat: 0. What is 1 − a² for a = 5?", "1 − t², with t = tanh a."])
+    "tanh's derivative is 1 − a², with the input in place of the result",
+    swap=("1.0 - t * t", "1.0 - self.data * self.data"),
+    hint=["Far out, tanh is flat: 0. What is 1 − a² for a = 5?", "1 − t², with t = tanh a."],
+)
 value_tanh_sigmoid.mistake(
-    "tanh's derivative is 1 − tanh(t)²: tanh is applied twice", swap=("1.0 - t * t", "1.0 - math.tanh(t) ** 2"),
-    hint=["t is tanh a already.", "1 − t², nothing more."])
+    "tanh's derivative is 1 − tanh(t)²: tanh is applied twice",
+    swap=("1.0 - t * t", "1.0 - math.tanh(t) ** 2"),
+    hint=["t is tanh a already.", "1 − t², nothing more."],
+)
 value_tanh_sigmoid.mistake(
-    "tanh's derivative is 1 + t²: the sign of the tangent's", swap=("1.0 - t * t", "1.0 + t * t"),
-    hint=["Where is tanh steepest: at 0 or far out?", "1 − t². The plus belongs to tan."])
+    "tanh's derivative is 1 + t²: the sign of the tangent's",
+    swap=("1.0 - t * t", "1.0 + t * t"),
+    hint=["Where is tanh steepest: at 0 or far out?", "1 − t². The plus belongs to tan."],
+)
 value_tanh_sigmoid.mistake(
-    "tanh knows no parent: the graph is cut here", swap=('Value(t, (self,), (1.0 - t * t,), "tanh")', "Value(t)"),
-    hint=["The number is right. Does it know what it came from?", "One parent, `(self,)`, and one local derivative."])
+    "tanh knows no parent: the graph is cut here",
+    swap=('Value(t, (self,), (1.0 - t * t,), "tanh")', "Value(t)"),
+    hint=["The number is right. Does it know what it came from?", "One parent, `(self,)`, and one local derivative."],
+)
 value_tanh_sigmoid.mistake(
-    "sigmoid's derivative is a · (1 − a), with the input in place of the result", swap=("s * (1.0 - s)", "self.data * (1.0 - self.data)"),
-    hint=["A slope of sigmoid is never negative. Yours?", "s · (1 − s), with the result s."])
+    "sigmoid's derivative is a · (1 − a), with the input in place of the result",
+    swap=("s * (1.0 - s)", "self.data * (1.0 - self.data)"),
+    hint=["A slope of sigmoid is never negative. Yours?", "s · (1 − s), with the result s."],
+)
 value_tanh_sigmoid.mistake(
-    "sigmoid got tanh's rule, 1 − s²", swap=("s * (1.0 - s)", "1.0 - s * s"),
-    hint=["Far to the left, sigmoid is 0 and flat. What is 1 − 0²?", "s · (1 − s)."])
+    "sigmoid got tanh's rule, 1 − s²",
+    swap=("s * (1.0 - s)", "1.0 - s * s"),
+    hint=["Far to the left, sigmoid is 0 and flat. What is 1 − 0²?", "s · (1 − s)."],
+)
 value_tanh_sigmoid.mistake(
-    "sigmoid's derivative is s alone: (1 − s) is missing", swap=("s * (1.0 - s)", "s"),
-    hint=["Far to the right sigmoid is 1 and flat.", "s · (1 − s)."])
+    "sigmoid's derivative is s alone: (1 − s) is missing",
+    swap=("s * (1.0 - s)", "s"),
+    hint=["Far to the right sigmoid is 1 and flat.", "s · (1 − s)."],
+)
 value_tanh_sigmoid.mistake(
-    "sigmoid has the wrong sign in the exponent, so it falls", swap=("1.0 if self.data >= 0 else small", "small if self.data >= 0 else 1.0"),
-    hint=["sigmoid should go up from left to right.", "1 / (1 + e⁻ᵃ): the exponent is −a."])
+    "sigmoid has the wrong sign in the exponent, so it falls",
+    swap=("1.0 if self.data >= 0 else small", "small if self.data >= 0 else 1.0"),
+    hint=["sigmoid should go up from left to right.", "1 / (1 + e⁻ᵃ): the exponent is −a."],
+)
 value_tanh_sigmoid.mistake(
-    "sigmoid asks for e¹⁰⁰⁰, and no float is that large", source='''
+    "sigmoid asks for e¹⁰⁰⁰, and no float is that large",
+    source="""
 @add_to_class(Value)
 def tanh(self):
     t = math.tanh(self.data)
@@ -85,10 +107,15 @@ def tanh(self):
 def sigmoid(self):
     s = 1 / (1 + math.exp(-self.data))
     return Value(s, (self,), (s * (1 - s),), "sigmoid")
-''', hint=["The formula is right. Which exponent does it meet at a = −1000?",
-           "For negative a: math.exp(a) / (1 + math.exp(a)), the same number, and nothing large in it."])
+""",
+    hint=[
+        "The formula is right. Which exponent does it meet at a = −1000?",
+        "For negative a: math.exp(a) / (1 + math.exp(a)), the same number, and nothing large in it.",
+    ],
+)
 value_tanh_sigmoid.mistake(
-    "the closures forget the gradient that arrives", source='''
+    "the closures forget the gradient that arrives",
+    source="""
 @add_to_class(Value)
 def tanh(self):
     out = Value(math.tanh(self.data), (self,), op="tanh")
@@ -106,9 +133,12 @@ def sigmoid(self):
         self.grad += out.data * (1 - out.data)
     out._backward = _backward
     return out
-''', hint=["Along a path we multiply. What came down the path so far?", "Local derivative times `out.grad`."])
+""",
+    hint=["Along a path we multiply. What came down the path so far?", "Local derivative times `out.grad`."],
+)
 value_tanh_sigmoid.mistake(
-    "sigmoid has a case for a > 0 and one for a < 0, and none for 0", source='''
+    "sigmoid has a case for a > 0 and one for a < 0, and none for 0",
+    source="""
 @add_to_class(Value)
 def tanh(self):
     t = math.tanh(self.data)
@@ -121,9 +151,13 @@ def sigmoid(self):
     if self.data < 0:
         s = math.exp(self.data) / (1 + math.exp(self.data))
     return Value(s, (self,), (s * (1 - s),), "sigmoid")
-''', hint=["Which of your cases takes a = 0?", "`else` in place of the second condition."])
+""",
+    hint=["Which of your cases takes a = 0?", "`else` in place of the second condition."],
+)
 value_tanh_sigmoid.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
-value_tanh_sigmoid.variant("made of exp and /", source='''
+value_tanh_sigmoid.variant(
+    "made of exp and /",
+    source="""
 @add_to_class(Value)
 def tanh(self):
     e = (2 * self).exp()
@@ -134,8 +168,11 @@ def sigmoid(self):
     if self.data >= 0:
         return 1 / (1 + (-self).exp())
     return self.exp() / (1 + self.exp())
-''')
-value_tanh_sigmoid.variant("NumPy, where exp(1000) is inf", source='''
+""",
+)
+value_tanh_sigmoid.variant(
+    "NumPy, where exp(1000) is inf",
+    source="""
 import numpy as np
 
 @add_to_class(Value)
@@ -148,8 +185,11 @@ def sigmoid(self):
     with np.errstate(over="ignore"):
         s = 1 / (1 + np.exp(-self.data))
     return Value(s, [self], [s * (1 - s)], "sigmoid")
-''')
-value_tanh_sigmoid.variant("sigmoid is a tanh", source='''
+""",
+)
+value_tanh_sigmoid.variant(
+    "sigmoid is a tanh",
+    source="""
 @add_to_class(Value)
 def tanh(self):
     t = math.tanh(self.data)
@@ -158,5 +198,6 @@ def tanh(self):
 @add_to_class(Value)
 def sigmoid(self):
     return 0.5 + 0.5 * (0.5 * self).tanh()
-''')
+""",
+)
 value_tanh_sigmoid.variant("at 0 both branches give 1", swap=("self.data >= 0", "self.data > 0"))

@@ -4,8 +4,12 @@ from autograder.checks.check import check
 from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.mlp", points=3, needs=("neuron.neuron", "neuron.layer"),
-       device=("[2, 4, 3, 1]: grad of all parameters", "[2, 3, 4]: grad of all parameters"))
+@check(
+    "neuron.mlp",
+    points=3,
+    needs=("neuron.neuron", "neuron.layer"),
+    device=("[2, 4, 3, 1]: grad of all parameters", "[2, 3, 4]: grad of all parameters"),
+)
 def neuron_mlp(student, rng, tools):
     """Networks with set weights: sizes, activations, outputs, gradients, parameters."""
     numbers = rng.permutation(np.linspace(-0.9, 0.8, 80)) + rng.uniform(-0.005, 0.005)
@@ -73,8 +77,12 @@ def neuron_mlp(student, rng, tools):
         "[2, 1, 3, 1]: output": lambda: make([2, 1, 3, 1])(given).data,
         "[2, 4, 3, 1]: grad of all parameters": lambda: grads([2, 4, 3, 1], 1.7),
         "[2, 3, 4]: grad of all parameters": lambda: grads([2, 3, 4], 1.7),
-        "[2, 5, 3, 4]: neurons in each layer": lambda: [len(layer.neurons) for layer in student.MLP([2, 5, 3, 4]).layers],
-        "[2, 5, 3, 4]: weights of a neuron in each layer": lambda: [len(layer.neurons[0].w) for layer in student.MLP([2, 5, 3, 4]).layers],
+        "[2, 5, 3, 4]: neurons in each layer": lambda: [
+            len(layer.neurons) for layer in student.MLP([2, 5, 3, 4]).layers
+        ],
+        "[2, 5, 3, 4]: weights of a neuron in each layer": lambda: [
+            len(layer.neurons[0].w) for layer in student.MLP([2, 5, 3, 4]).layers
+        ],
         "how many weights are drawn from the rng that is given": drawn,
         "[2, 4, 3, 1]: parameters, their numbers": lambda: [p.data for p in make([2, 4, 3, 1]).parameters()],
         "output after all parameters are changed": after_change,
@@ -89,58 +97,105 @@ RETURN = "return values[0] if len(values) == 1 else values"
 PARAMETERS = "[p for layer in self.layers for p in layer.parameters()]"
 neuron_mlp.on_device(on_traced_values)
 neuron_mlp.mistake(
-    "the last layer has the activation, too: the output cannot leave −1 … 1", swap=("Layer(*pairs[-1], None, rng)", "Layer(*pairs[-1], activation, rng)"),
-    hint=["Can your network answer 5?", "The last layer gets None."])
+    "the last layer has the activation, too: the output cannot leave −1 … 1",
+    swap=("Layer(*pairs[-1], None, rng)", "Layer(*pairs[-1], activation, rng)"),
+    hint=["Can your network answer 5?", "The last layer gets None."],
+)
 neuron_mlp.mistake(
-    "no layer has an activation: many linear layers are only one linear layer", swap=(MAKE, "[Layer(*pair, None, rng) for pair in pairs[:-1]]"),
-    hint=["A line of a line is a line.", "All layers but the last get the activation."])
+    "no layer has an activation: many linear layers are only one linear layer",
+    swap=(MAKE, "[Layer(*pair, None, rng) for pair in pairs[:-1]]"),
+    hint=["A line of a line is a line.", "All layers but the last get the activation."],
+)
 neuron_mlp.mistake(
-    "the activation that is given is not handed on", swap=(MAKE, "[Layer(*pair, rng=rng) for pair in pairs[:-1]]"),
-    hint=["Which activation have the layers of `MLP([2, 3, 1], Value.relu)`?", "`Layer(…, activation, rng)`."])
+    "the activation that is given is not handed on",
+    swap=(MAKE, "[Layer(*pair, rng=rng) for pair in pairs[:-1]]"),
+    hint=["Which activation have the layers of `MLP([2, 3, 1], Value.relu)`?", "`Layer(…, activation, rng)`."],
+)
 neuron_mlp.mistake(
-    "the rng is not handed on: with a seed the weights are still different each time", swap=[(MAKE, MAKE.replace(", rng", "")), (LAST, LAST.replace(", rng", ""))],
-    hint=["Who draws the weights, and from which rng?", "`Layer(…, rng)`, for the last one, too."])
+    "the rng is not handed on: with a seed the weights are still different each time",
+    swap=[(MAKE, MAKE.replace(", rng", "")), (LAST, LAST.replace(", rng", ""))],
+    hint=["Who draws the weights, and from which rng?", "`Layer(…, rng)`, for the last one, too."],
+)
 neuron_mlp.mistake(
-    "in the last layer the rng comes where the activation belongs", swap=(LAST, LAST.replace("None, rng", "rng")),
-    hint=["In which order does Layer take inputs, outputs, activation, rng?", "`Layer(…, None, rng)`."])
+    "in the last layer the rng comes where the activation belongs",
+    swap=(LAST, LAST.replace("None, rng", "rng")),
+    hint=["In which order does Layer take inputs, outputs, activation, rng?", "`Layer(…, None, rng)`."],
+)
 neuron_mlp.mistake(
-    "the last layer's rng is forgotten", swap=(LAST, LAST.replace(", rng", "")),
-    hint=["Who draws the weights of the last layer?", "`Layer(…, None, rng)`."])
+    "the last layer's rng is forgotten",
+    swap=(LAST, LAST.replace(", rng", "")),
+    hint=["Who draws the weights of the last layer?", "`Layer(…, None, rng)`."],
+)
 neuron_mlp.mistake(
-    "every layer gets the network's inputs, not the outputs of the layer before", swap=("values = layer(values)", "values = layer((list(inputs) * 9)[:len(layer.neurons[0].w)])"),
-    hint=["What goes into the second layer?", "`values = layer(values)`."])
+    "every layer gets the network's inputs, not the outputs of the layer before",
+    swap=("values = layer(values)", "values = layer((list(inputs) * 9)[:len(layer.neurons[0].w)])"),
+    hint=["What goes into the second layer?", "`values = layer(values)`."],
+)
 neuron_mlp.mistake(
-    "the layers are walked from the end", swap=("for layer in self.layers:", "for layer in self.layers[::-1]:"),
-    hint=["Which layer sees the inputs?", "First to last."])
+    "the layers are walked from the end",
+    swap=("for layer in self.layers:", "for layer in self.layers[::-1]:"),
+    hint=["Which layer sees the inputs?", "First to last."],
+)
 neuron_mlp.mistake(
-    "the last layer is left out of the call", swap=("for layer in self.layers:", "for layer in self.layers[:-1]:"),
-    hint=["How many numbers come out of MLP([2, 3, 1])?", "All layers."])
+    "the last layer is left out of the call",
+    swap=("for layer in self.layers:", "for layer in self.layers[:-1]:"),
+    hint=["How many numbers come out of MLP([2, 3, 1])?", "All layers."],
+)
 neuron_mlp.mistake(
-    "a single output comes in a list", swap=(RETURN, "return values"),
-    hint=["What is the type of `MLP([2, 3, 1])([1, 2])`?", "One output: `values[0]`."])
+    "a single output comes in a list",
+    swap=(RETURN, "return values"),
+    hint=["What is the type of `MLP([2, 3, 1])([1, 2])`?", "One output: `values[0]`."],
+)
 neuron_mlp.mistake(
-    "of several outputs only the first is returned", swap=(RETURN, "return values[0]"),
-    hint=["How many numbers come out of MLP([2, 3, 4])?", "The list, unless it has one element."])
+    "of several outputs only the first is returned",
+    swap=(RETURN, "return values[0]"),
+    hint=["How many numbers come out of MLP([2, 3, 4])?", "The list, unless it has one element."],
+)
 neuron_mlp.mistake(
-    "between two layers only numbers are passed on: the graph is cut there", swap=("values = layer(values)", "values = layer([v.data if isinstance(v, Value) else v for v in values])"),
-    hint=["The output is right. Do the first weights get a gradient?", "Pass the Values on."])
+    "between two layers only numbers are passed on: the graph is cut there",
+    swap=("values = layer(values)", "values = layer([v.data if isinstance(v, Value) else v for v in values])"),
+    hint=["The output is right. Do the first weights get a gradient?", "Pass the Values on."],
+)
 neuron_mlp.mistake(
-    "a single output in the middle is unpacked as well", swap=("values = layer(values)", "values = layer(values)\n            values = values[0] if len(values) == 1 else values"),
-    hint=["In [2, 1, 3, 1] the middle has one neuron. What does the next layer need?", "Unpack after the loop, not in it."])
+    "a single output in the middle is unpacked as well",
+    swap=(
+        "values = layer(values)",
+        "values = layer(values)\n            values = values[0] if len(values) == 1 else values",
+    ),
+    hint=[
+        "In [2, 1, 3, 1] the middle has one neuron. What does the next layer need?",
+        "Unpack after the loop, not in it.",
+    ],
+)
 neuron_mlp.mistake(
-    "a layer too many: one for each size", swap=(LAST, LAST + "\n        self.layers.append(Layer(sizes[-1], sizes[-1], None, rng))"),
-    hint=["How many layers of weights lie between three columns of dots?", "One fewer than sizes: `zip(sizes, sizes[1:])`."])
+    "a layer too many: one for each size",
+    swap=(LAST, LAST + "\n        self.layers.append(Layer(sizes[-1], sizes[-1], None, rng))"),
+    hint=[
+        "How many layers of weights lie between three columns of dots?",
+        "One fewer than sizes: `zip(sizes, sizes[1:])`.",
+    ],
+)
 neuron_mlp.mistake(
-    "a list of lists: the parameters are not flat", swap=(PARAMETERS, "[layer.parameters() for layer in self.layers]"),
-    hint=["What is the first part of your list?", "Two `for` in the comprehension."])
+    "a list of lists: the parameters are not flat",
+    swap=(PARAMETERS, "[layer.parameters() for layer in self.layers]"),
+    hint=["What is the first part of your list?", "Two `for` in the comprehension."],
+)
 neuron_mlp.mistake(
-    "the last layer's parameters are left out", swap=(PARAMETERS, PARAMETERS.replace("self.layers", "self.layers[:-1]")),
-    hint=["Should the last layer learn?", "All layers."])
+    "the last layer's parameters are left out",
+    swap=(PARAMETERS, PARAMETERS.replace("self.layers", "self.layers[:-1]")),
+    hint=["Should the last layer learn?", "All layers."],
+)
 neuron_mlp.mistake(
-    "`sizes` is taken apart with pop: the caller's list is empty afterwards", swap=(
-        "pairs = list(zip(sizes, sizes[1:]))", "pairs = []\n        while len(sizes) > 1:\n            pairs.append((sizes.pop(0), sizes[0]))"),
-    hint=["What is in the list that was given, after the call?", "Read it, do not change it: `zip(sizes, sizes[1:])`."])
-neuron_mlp.variant("by index, with the activation chosen in the loop", source='''
+    "`sizes` is taken apart with pop: the caller's list is empty afterwards",
+    swap=(
+        "pairs = list(zip(sizes, sizes[1:]))",
+        "pairs = []\n        while len(sizes) > 1:\n            pairs.append((sizes.pop(0), sizes[0]))",
+    ),
+    hint=["What is in the list that was given, after the call?", "Read it, do not change it: `zip(sizes, sizes[1:])`."],
+)
+neuron_mlp.variant(
+    "by index, with the activation chosen in the loop",
+    source="""
 class MLP:
     def __init__(self, sizes, activation=Value.tanh, rng=random):
         self.layers = []
@@ -160,8 +215,11 @@ class MLP:
         for layer in self.layers:
             result += layer.parameters()
         return result
-''')
-neuron_mlp.variant("the last activation is taken away afterwards, functools.reduce", source='''
+""",
+)
+neuron_mlp.variant(
+    "the last activation is taken away afterwards, functools.reduce",
+    source="""
 from functools import reduce
 
 class MLP:
@@ -176,5 +234,6 @@ class MLP:
 
     def parameters(self):
         return [p for layer in self.layers for neuron in layer.neurons for p in neuron.parameters()]
-''')
+""",
+)
 neuron_mlp.variant("of a single output, the last is the first", swap=("return values[0] if", "return values[-1] if"))

@@ -4,9 +4,17 @@ from autograder.checks.check import check
 from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.neuron", points=2, needs=("neuron.sum",),
-       device=("tanh: grad of the weights", "tanh: grad of the bias", "without activation: grad of the weights",
-               "inputs are Values: their grad"))
+@check(
+    "neuron.neuron",
+    points=2,
+    needs=("neuron.sum",),
+    device=(
+        "tanh: grad of the weights",
+        "tanh: grad of the bias",
+        "without activation: grad of the weights",
+        "inputs are Values: their grad",
+    ),
+)
 def neuron_neuron(student, rng, tools):
     """A neuron with set weights: output, gradients, parameters."""
     numbers = [0.3 + rng.uniform(0.05, 0.2), -0.6 - rng.uniform(0.05, 0.2), 0.8 + rng.uniform(0.05, 0.1)]
@@ -55,10 +63,12 @@ def neuron_neuron(student, rng, tools):
 
     return {
         "input": f"w = {', '.join(f'{w:.3g}' for w in numbers)}; b = {start:.3g}; inputs {', '.join(f'{x:.3g}' for x in given)}; "
-                 f"the gradient that arrives is {up:.3g}",
+        f"the gradient that arrives is {up:.3g}",
         "output with tanh": lambda: run(student.Value.tanh)["out"],
         "output with relu, for the inputs and for their negatives": lambda: [
-            run(student.Value.relu)["out"], run(student.Value.relu, [-3 * x for x in given])["out"]],
+            run(student.Value.relu)["out"],
+            run(student.Value.relu, [-3 * x for x in given])["out"],
+        ],
         "output with a function of ours, s · s": lambda: run(squared)["out"],
         "output without activation": lambda: run(None)["out"],
         "tanh: grad of the weights": lambda: run(student.Value.tanh)["w"],
@@ -74,20 +84,31 @@ def neuron_neuron(student, rng, tools):
 
 neuron_neuron.on_device(on_traced_values)
 neuron_neuron.mistake(
-    "the activation is left out", swap=("total if self.activation is None else self.activation(total)", "total"),
-    hint=["What does the neuron keep in `self.activation`, and who uses it?", "`self.activation(total)`, unless it is None."])
+    "the activation is left out",
+    swap=("total if self.activation is None else self.activation(total)", "total"),
+    hint=[
+        "What does the neuron keep in `self.activation`, and who uses it?",
+        "`self.activation(total)`, unless it is None.",
+    ],
+)
 neuron_neuron.mistake(
-    "always tanh, whatever activation the neuron was given", swap=("self.activation(total)", "total.tanh()"),
-    hint=["Which neuron did `Neuron(3, Value.relu)` ask for?", "Call what was given: `self.activation(total)`."])
+    "always tanh, whatever activation the neuron was given",
+    swap=("self.activation(total)", "total.tanh()"),
+    hint=["Which neuron did `Neuron(3, Value.relu)` ask for?", "Call what was given: `self.activation(total)`."],
+)
 neuron_neuron.mistake(
-    "tanh also where the activation is None", swap=("total if self.activation is None else self.activation(total)",
-                                                   "(self.activation or Value.tanh)(total)"),
-    hint=["What does None stand for in the docstring?", "`if self.activation is None:` the sum is the output."])
+    "tanh also where the activation is None",
+    swap=("total if self.activation is None else self.activation(total)", "(self.activation or Value.tanh)(total)"),
+    hint=["What does None stand for in the docstring?", "`if self.activation is None:` the sum is the output."],
+)
 neuron_neuron.mistake(
-    "None is called like a function", swap=("total if self.activation is None else self.activation(total)", "self.activation(total)"),
-    hint=["What is `self.activation` in `Neuron(3, None)`?", "First ask `if self.activation is None`."])
+    "None is called like a function",
+    swap=("total if self.activation is None else self.activation(total)", "self.activation(total)"),
+    hint=["What is `self.activation` in `Neuron(3, None)`?", "First ask `if self.activation is None`."],
+)
 neuron_neuron.mistake(
-    "each input is bent before it is weighed: the activation comes too early", source='''
+    "each input is bent before it is weighed: the activation comes too early",
+    source="""
 class Neuron:
     def __init__(self, inputs, activation=Value.tanh, rng=random):
         reach = 1 / math.sqrt(inputs)
@@ -102,39 +123,66 @@ class Neuron:
 
     def parameters(self):
         return [*self.w, self.b]
-''', hint=["Look at the drawing: what comes first, sum or tanh?", "activation(w · inputs + b)."])
+""",
+    hint=["Look at the drawing: what comes first, sum or tanh?", "activation(w · inputs + b)."],
+)
 neuron_neuron.mistake(
-    "the bias is added after the activation", swap=[("weighted_sum(self.w, inputs, self.b)", "weighted_sum(self.w, inputs, Value(0.0))"),
-                                                   ("return total if self.activation is None else self.activation(total)",
-                                                    "return (total if self.activation is None else self.activation(total)) + self.b")],
-    hint=["Can the output of a tanh neuron be larger than 1?", "The bias belongs to the sum, inside the activation."])
+    "the bias is added after the activation",
+    swap=[
+        ("weighted_sum(self.w, inputs, self.b)", "weighted_sum(self.w, inputs, Value(0.0))"),
+        (
+            "return total if self.activation is None else self.activation(total)",
+            "return (total if self.activation is None else self.activation(total)) + self.b",
+        ),
+    ],
+    hint=["Can the output of a tanh neuron be larger than 1?", "The bias belongs to the sum, inside the activation."],
+)
 neuron_neuron.mistake(
-    "the bias is no parameter: it will never be trained", swap=("[*self.w, self.b]", "list(self.w)"),
-    hint=["What else does a neuron have, besides its weights?", "`[*self.w, self.b]`."])
+    "the bias is no parameter: it will never be trained",
+    swap=("[*self.w, self.b]", "list(self.w)"),
+    hint=["What else does a neuron have, besides its weights?", "`[*self.w, self.b]`."],
+)
 neuron_neuron.mistake(
-    "the bias comes first", swap=("[*self.w, self.b]", "[self.b, *self.w]"),
-    hint=["Which order does the docstring ask for?", "The weights, then the bias."])
+    "the bias comes first",
+    swap=("[*self.w, self.b]", "[self.b, *self.w]"),
+    hint=["Which order does the docstring ask for?", "The weights, then the bias."],
+)
 neuron_neuron.mistake(
-    "the list in a list: [[w, …], b]", swap=("[*self.w, self.b]", "[self.w, self.b]"),
-    hint=["What is the first part of your list?", "`[*self.w, self.b]`, or `self.w + [self.b]`."])
+    "the list in a list: [[w, …], b]",
+    swap=("[*self.w, self.b]", "[self.w, self.b]"),
+    hint=["What is the first part of your list?", "`[*self.w, self.b]`, or `self.w + [self.b]`."],
+)
 neuron_neuron.mistake(
-    "a list plus a Value: the bias is not in a list of its own", swap=("[*self.w, self.b]", "self.w + self.b"),
-    hint=["What is on the left of the +, and what on the right?", "List plus list: `self.w + [self.b]`."])
+    "a list plus a Value: the bias is not in a list of its own",
+    swap=("[*self.w, self.b]", "self.w + self.b"),
+    hint=["What is on the left of the +, and what on the right?", "List plus list: `self.w + [self.b]`."],
+)
 neuron_neuron.mistake(
-    "the bias is appended to the neuron's own weights", swap=("return [*self.w, self.b]", "self.w.append(self.b)\n        return self.w"),
-    hint=["How many weights has the neuron after parameters() was called?", "`self.w + [self.b]` is a new list."])
+    "the bias is appended to the neuron's own weights",
+    swap=("return [*self.w, self.b]", "self.w.append(self.b)\n        return self.w"),
+    hint=["How many weights has the neuron after parameters() was called?", "`self.w + [self.b]` is a new list."],
+)
 neuron_neuron.mistake(
     "copies are handed out: whoever trains them does not move the neuron",
     swap=("[*self.w, self.b]", "[Value(p.data) for p in [*self.w, self.b]]"),
-    hint=["If somebody changes your parameters, does the output change?", "Hand out the Values themselves."])
+    hint=["If somebody changes your parameters, does the output change?", "Hand out the Values themselves."],
+)
 neuron_neuron.mistake(
-    "numbers are handed out, not Values", swap=("[*self.w, self.b]", "[p.data for p in [*self.w, self.b]]"),
-    hint=["Where should the gradients go?", "Hand out the Values, without `.data`."])
+    "numbers are handed out, not Values",
+    swap=("[*self.w, self.b]", "[p.data for p in [*self.w, self.b]]"),
+    hint=["Where should the gradients go?", "Hand out the Values, without `.data`."],
+)
 neuron_neuron.mistake(
-    "the output is a plain number", swap=("return total if self.activation is None else self.activation(total)",
-                                          "return (total if self.activation is None else self.activation(total)).data"),
-    hint=["A plain number remembers nothing.", "Return the Value."])
-neuron_neuron.variant("all in one, without weighted_sum", source='''
+    "the output is a plain number",
+    swap=(
+        "return total if self.activation is None else self.activation(total)",
+        "return (total if self.activation is None else self.activation(total)).data",
+    ),
+    hint=["A plain number remembers nothing.", "Return the Value."],
+)
+neuron_neuron.variant(
+    "all in one, without weighted_sum",
+    source="""
 class Neuron:
     def __init__(self, inputs, activation=Value.tanh, rng=random):
         reach = 1 / math.sqrt(inputs)
@@ -150,8 +198,11 @@ class Neuron:
 
     def parameters(self):
         return self.w + [self.b]
-''')
-neuron_neuron.variant("an identity in place of None, a list by hand", source='''
+""",
+)
+neuron_neuron.variant(
+    "an identity in place of None, a list by hand",
+    source="""
 class Neuron:
     def __init__(self, inputs, activation=Value.tanh, rng=random):
         reach = 1 / math.sqrt(inputs)
@@ -169,4 +220,5 @@ class Neuron:
             found.append(w)
         found.append(self.b)
         return found
-''')
+""",
+)

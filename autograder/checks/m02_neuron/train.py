@@ -4,14 +4,29 @@ from autograder.checks.check import check
 from autograder.checks.m02_neuron.device import on_traced_values
 
 
-@check("neuron.train", points=4, needs=("neuron.loss", "neuron.step"),
-       device=("one round: parameters", "five rounds: parameters"))
+@check(
+    "neuron.train",
+    points=4,
+    needs=("neuron.loss", "neuron.step"),
+    device=("one round: parameters", "five rounds: parameters"),
+)
 def neuron_train(student, rng, tools):
     """A small model of our own, trained for some rounds: losses, parameters, what is left behind."""
-    start = [0.4 + rng.uniform(0.05, 0.3), -0.7 - rng.uniform(0.05, 0.3), 0.2 + rng.uniform(0.05, 0.3), 0.9 + rng.uniform(0.05, 0.3)]
-    examples = [[1.0 + rng.uniform(0.1, 0.5), -0.6 - rng.uniform(0.1, 0.5)], [-0.8 - rng.uniform(0.1, 0.5), 0.3 + rng.uniform(0.1, 0.5)],
-                [0.5 + rng.uniform(0.1, 0.2), 1.4 + rng.uniform(0.1, 0.5)]]
-    aims, rate = [0.9 + rng.uniform(0.05, 0.2), -1.1 - rng.uniform(0.05, 0.2), 0.3 + rng.uniform(0.05, 0.2)], 0.1 + rng.uniform(0.01, 0.05)
+    start = [
+        0.4 + rng.uniform(0.05, 0.3),
+        -0.7 - rng.uniform(0.05, 0.3),
+        0.2 + rng.uniform(0.05, 0.3),
+        0.9 + rng.uniform(0.05, 0.3),
+    ]
+    examples = [
+        [1.0 + rng.uniform(0.1, 0.5), -0.6 - rng.uniform(0.1, 0.5)],
+        [-0.8 - rng.uniform(0.1, 0.5), 0.3 + rng.uniform(0.1, 0.5)],
+        [0.5 + rng.uniform(0.1, 0.2), 1.4 + rng.uniform(0.1, 0.5)],
+    ]
+    aims, rate = (
+        [0.9 + rng.uniform(0.05, 0.2), -1.1 - rng.uniform(0.05, 0.2), 0.3 + rng.uniform(0.05, 0.2)],
+        0.1 + rng.uniform(0.01, 0.05),
+    )
 
     class Bent:
         """tanh(w · x + b) · v, which keeps count of its calls."""
@@ -65,14 +80,25 @@ def neuron_train(student, rng, tools):
     }
 
 
-ERASE, BACK, STEP, NOTE = ("zero_grad(model.parameters())", "loss.backward()", "step(model.parameters(), learning_rate)", "losses.append(loss.data)")
+ERASE, BACK, STEP, NOTE = (
+    "zero_grad(model.parameters())",
+    "loss.backward()",
+    "step(model.parameters(), learning_rate)",
+    "losses.append(loss.data)",
+)
 LOSS = "loss = mean_squared_error([model(x) for x in inputs], targets)"
 neuron_train.on_device(on_traced_values)
 neuron_train.mistake(
-    "zero_grad is missing: the gradients of all rounds add up", swap=(ERASE, "pass"),
-    hint=["What is in a grad when the second round begins?", "`zero_grad(model.parameters())` in each round, before backward."])
+    "zero_grad is missing: the gradients of all rounds add up",
+    swap=(ERASE, "pass"),
+    hint=[
+        "What is in a grad when the second round begins?",
+        "`zero_grad(model.parameters())` in each round, before backward.",
+    ],
+)
 neuron_train.mistake(
-    "zero_grad stands before the loop, so it erases only once", source='''
+    "zero_grad stands before the loop, so it erases only once",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     zero_grad(model.parameters())
@@ -82,9 +108,12 @@ def train(model, inputs, targets, rounds, learning_rate):
         step(model.parameters(), learning_rate)
         losses.append(loss.data)
     return losses
-''', hint=["What is in a grad when the second round begins?", "Into the loop with it."])
+""",
+    hint=["What is in a grad when the second round begins?", "Into the loop with it."],
+)
 neuron_train.mistake(
-    "zero_grad comes last in each round: what was there before training counts in the first", source='''
+    "zero_grad comes last in each round: what was there before training counts in the first",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     for _ in range(rounds):
@@ -94,13 +123,23 @@ def train(model, inputs, targets, rounds, learning_rate):
         zero_grad(model.parameters())
         losses.append(loss.data)
     return losses
-''', hint=["Somebody called backward on this model before. What does your first step do?", "Erase before backward, not after the step."])
+""",
+    hint=[
+        "Somebody called backward on this model before. What does your first step do?",
+        "Erase before backward, not after the step.",
+    ],
+)
 neuron_train.mistake(
     "nothing moves: `backward` or `step` is missing, or zero_grad erases between the two, or step comes right after zero_grad",
     swap=[(ERASE, "pass"), (BACK, f"{BACK}\n        {ERASE}")],
-    hint=["What does step find in the gradients, and does it run at all?", "In each round: `zero_grad`, then `backward`, then `step`."])
+    hint=[
+        "What does step find in the gradients, and does it run at all?",
+        "In each round: `zero_grad`, then `backward`, then `step`.",
+    ],
+)
 neuron_train.mistake(
-    "the predictions are computed once, before the loop: the loss never changes", source='''
+    "the predictions are computed once, before the loop: the loss never changes",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     loss = mean_squared_error([model(x) for x in inputs], targets)
@@ -110,28 +149,42 @@ def train(model, inputs, targets, rounds, learning_rate):
         step(model.parameters(), learning_rate)
         losses.append(loss.data)
     return losses
-''', hint=["A graph holds the numbers of the moment when it was made.", "New predictions in each round."])
+""",
+    hint=["A graph holds the numbers of the moment when it was made.", "New predictions in each round."],
+)
 neuron_train.mistake(
     "step comes first: each one uses the gradients of the round before",
     swap=[(f"{BACK}\n        {STEP}", BACK), (LOSS, f"{LOSS}\n        {STEP}")],
-    hint=["Which gradients does step find in the first round?", "Erase, backward, step."])
+    hint=["Which gradients does step find in the first round?", "Erase, backward, step."],
+)
 neuron_train.mistake(
-    "the loss is noted after the step, not before it", swap=(NOTE, "losses.append(mean_squared_error([model(x) for x in inputs], targets).data)"),
-    hint=["What is the first loss: that of the untrained model?", "Note `loss.data` of the graph that you have."])
+    "the loss is noted after the step, not before it",
+    swap=(NOTE, "losses.append(mean_squared_error([model(x) for x in inputs], targets).data)"),
+    hint=["What is the first loss: that of the untrained model?", "Note `loss.data` of the graph that you have."],
+)
 neuron_train.mistake(
-    "the losses are Values: each keeps its whole graph in memory", swap=("loss.data", "loss"),
-    hint=["What is alive as long as a loss in your list is?", "Note the number: `loss.data`."])
+    "the losses are Values: each keeps its whole graph in memory",
+    swap=("loss.data", "loss"),
+    hint=["What is alive as long as a loss in your list is?", "Note the number: `loss.data`."],
+)
 neuron_train.mistake(
-    "only the last loss is returned", swap=("return losses", "return losses[-1:]"),
-    hint=["How many losses does the docstring ask for?", "All of them, a list."])
+    "only the last loss is returned",
+    swap=("return losses", "return losses[-1:]"),
+    hint=["How many losses does the docstring ask for?", "All of them, a list."],
+)
 neuron_train.mistake(
-    "a round too few", swap=("range(rounds)", "range(1, rounds)"),
-    hint=["How many numbers are in range(1, 5)?", "`range(rounds)`."])
+    "a round too few",
+    swap=("range(rounds)", "range(1, rounds)"),
+    hint=["How many numbers are in range(1, 5)?", "`range(rounds)`."],
+)
 neuron_train.mistake(
-    "a round too many", swap=("range(rounds)", "range(rounds + 1)"),
-    hint=["How many numbers are in range(5 + 1)?", "`range(rounds)`."])
+    "a round too many",
+    swap=("range(rounds)", "range(rounds + 1)"),
+    hint=["How many numbers are in range(5 + 1)?", "`range(rounds)`."],
+)
 neuron_train.mistake(
-    "a step after each single example, not after all of them", source='''
+    "a step after each single example, not after all of them",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     for _ in range(rounds):
@@ -144,9 +197,15 @@ def train(model, inputs, targets, rounds, learning_rate):
             total += loss.data
         losses.append(total / len(inputs))
     return losses
-''', hint=["How many steps does one round take?", "One loss over all examples, one step. (What you have is called stochastic gradient descent. It works, too; it is another method.)"])
+""",
+    hint=[
+        "How many steps does one round take?",
+        "One loss over all examples, one step. (What you have is called stochastic gradient descent. It works, too; it is another method.)",
+    ],
+)
 neuron_train.mistake(
-    "backward for each example, but the gradients are not divided by their number", source='''
+    "backward for each example, but the gradients are not divided by their number",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     for _ in range(rounds):
@@ -159,9 +218,15 @@ def train(model, inputs, targets, rounds, learning_rate):
         step(model.parameters(), learning_rate)
         losses.append(total / len(inputs))
     return losses
-''', hint=["The loss is a mean. Are your gradients those of the mean, or of the sum?", "`loss = … / len(inputs)` before backward."])
+""",
+    hint=[
+        "The loss is a mean. Are your gradients those of the mean, or of the sum?",
+        "`loss = … / len(inputs)` before backward.",
+    ],
+)
 neuron_train.mistake(
-    "in each round only the last example counts: loss and zero_grad stand within the loop over the examples", source='''
+    "in each round only the last example counts: loss and zero_grad stand within the loop over the examples",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     for _ in range(rounds):
@@ -172,17 +237,30 @@ def train(model, inputs, targets, rounds, learning_rate):
         step(model.parameters(), learning_rate)
         losses.append(loss.data)
     return losses
-''', hint=["What is left of the first example's gradients when step is called?", "One loss over all examples: first all predictions, then the loss."])
+""",
+    hint=[
+        "What is left of the first example's gradients when step is called?",
+        "One loss over all examples: first all predictions, then the loss.",
+    ],
+)
 neuron_train.mistake(
-    "all inputs are put into the model at once", swap=("[model(x) for x in inputs]", "model(inputs)"),
-    hint=["model(…) takes one example. What is `inputs`?", "`[model(x) for x in inputs]`."])
+    "all inputs are put into the model at once",
+    swap=("[model(x) for x in inputs]", "model(inputs)"),
+    hint=["model(…) takes one example. What is `inputs`?", "`[model(x) for x in inputs]`."],
+)
 neuron_train.mistake(
-    "two steps in each round", swap=(STEP, f"{STEP}\n        {STEP}"),
-    hint=["How often is `step` called in a round?", "Once."])
+    "two steps in each round",
+    swap=(STEP, f"{STEP}\n        {STEP}"),
+    hint=["How often is `step` called in a round?", "Once."],
+)
 neuron_train.mistake(
-    "the learning rate is a fixed number, not the one that was given", swap=("step(model.parameters(), learning_rate)", "step(model.parameters(), 0.1)"),
-    hint=["Who chooses the learning rate?", "Hand on `learning_rate`."])
-neuron_train.variant("zero_grad first in the round, list made by hand", source='''
+    "the learning rate is a fixed number, not the one that was given",
+    swap=("step(model.parameters(), learning_rate)", "step(model.parameters(), 0.1)"),
+    hint=["Who chooses the learning rate?", "Hand on `learning_rate`."],
+)
+neuron_train.variant(
+    "zero_grad first in the round, list made by hand",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     for i in range(rounds):
@@ -195,8 +273,11 @@ def train(model, inputs, targets, rounds, learning_rate):
         loss.backward()
         step(model.parameters(), learning_rate)
     return losses
-''')
-neuron_train.variant("the loss erases its own graph, losses from NumPy", source='''
+""",
+)
+neuron_train.variant(
+    "the loss erases its own graph, losses from NumPy",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = np.zeros(rounds)
     for i in range(rounds):
@@ -207,8 +288,11 @@ def train(model, inputs, targets, rounds, learning_rate):
         for p in model.parameters():
             p.data -= learning_rate * p.grad
     return losses
-''')
-neuron_train.variant("erased before training and after each step", source='''
+""",
+)
+neuron_train.variant(
+    "erased before training and after each step",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses, parameters = [], model.parameters()
     zero_grad(parameters)
@@ -219,8 +303,11 @@ def train(model, inputs, targets, rounds, learning_rate):
         step(parameters, learning_rate)
         zero_grad(parameters)
     return losses
-''')
-neuron_train.variant("backward for each example, a share of the mean at a time", source='''
+""",
+)
+neuron_train.variant(
+    "backward for each example, a share of the mean at a time",
+    source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
     for _ in range(rounds):
@@ -231,4 +318,5 @@ def train(model, inputs, targets, rounds, learning_rate):
         losses.append(sum(share.data for share in shares))
         step(model.parameters(), learning_rate)
     return losses
-''')
+""",
+)

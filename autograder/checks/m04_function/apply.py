@@ -13,7 +13,7 @@ def function_apply(student, rng, tools):
         @staticmethod
         def forward(ctx, a, b, c=0.5, power=1):
             calls.append((ctx, [a, b, c], [student.raw(x) is x for x in (a, b, c)], tuple(ctx.needs_input_grad)))
-            return a * b ** power + c
+            return a * b**power + c
 
     class Total(student.Function):
         @staticmethod
@@ -66,7 +66,14 @@ def function_apply(student, rng, tools):
     def shapes():
         x, w = leaves()
         node = Scale.apply(x, w, number).grad_fn
-        return [*node.input_shapes[0], len(node.input_shapes[0]), *node.input_shapes[1], len(node.input_shapes[1]), len(node.input_shapes[2]), len(node.input_shapes)]
+        return [
+            *node.input_shapes[0],
+            len(node.input_shapes[0]),
+            *node.input_shapes[1],
+            len(node.input_shapes[1]),
+            len(node.input_shapes[2]),
+            len(node.input_shapes),
+        ]
 
     def unrecorded(run):
         out = run()
@@ -107,7 +114,7 @@ def function_apply(student, rng, tools):
 
     return {
         "input": f"x = {np.round(x_data, 3).tolist()}, w = {np.round(w_data, 3).tolist()}, a number {number:.4g}; "
-                 "a Function of a, b, c with the option power: a · b^power + c",
+        "a Function of a, b, c with the option power: a · b^power + c",
         "the numbers": lambda: value(*leaves(), number),
         "the numbers, with an option": lambda: value(*leaves(), power=3),
         "what forward gets: all plain; the sum of each": what_forward_gets,
@@ -127,59 +134,113 @@ def function_apply(student, rng, tools):
     }
 
 
-NEXT = ("tuple((x.grad_fn or x) if need else None\n                                   for x, need in zip(inputs, needed))")
+NEXT = (
+    "tuple((x.grad_fn or x) if need else None\n                                   for x, need in zip(inputs, needed))"
+)
 
 function_apply.mistake(
-    "the result knows no node: the graph is cut here", swap=("            out.grad_fn = ctx\n", ""),
-    hint=["The number is right. How would backward find the way?", "`out.grad_fn = ctx`."])
+    "the result knows no node: the graph is cut here",
+    swap=("            out.grad_fn = ctx\n", ""),
+    hint=["The number is right. How would backward find the way?", "`out.grad_fn = ctx`."],
+)
 function_apply.mistake(
-    "the result does not ask for a gradient, so the next call cuts the graph", swap=("            out.requires_grad = True\n", ""),
-    hint=["(x * w) + 2: does the Add know that a gradient is wanted on the way to x?", "`out.requires_grad = True`."])
+    "the result does not ask for a gradient, so the next call cuts the graph",
+    swap=("            out.requires_grad = True\n", ""),
+    hint=["(x * w) + 2: does the Add know that a gradient is wanted on the way to x?", "`out.requires_grad = True`."],
+)
 function_apply.mistake(
-    "next_nodes holds the tensors, not the nodes that computed them", swap=(NEXT, "tuple(x if need else None for x, need in zip(inputs, needed))"),
-    hint=["For a tensor that was computed, where does the gradient go on?", "`x.grad_fn`; only for a leaf, which has none, x itself."])
+    "next_nodes holds the tensors, not the nodes that computed them",
+    swap=(NEXT, "tuple(x if need else None for x, need in zip(inputs, needed))"),
+    hint=[
+        "For a tensor that was computed, where does the gradient go on?",
+        "`x.grad_fn`; only for a leaf, which has none, x itself.",
+    ],
+)
 function_apply.mistake(
-    "leaves are missing: next_nodes holds grad_fn, and of a leaf this is None", swap=("(x.grad_fn or x)", "x.grad_fn"),
-    hint=["x.grad_fn of a leaf is None. Where shall its gradient go?", "`x.grad_fn or x`."])
+    "leaves are missing: next_nodes holds grad_fn, and of a leaf this is None",
+    swap=("(x.grad_fn or x)", "x.grad_fn"),
+    hint=["x.grad_fn of a leaf is None. Where shall its gradient go?", "`x.grad_fn or x`."],
+)
 function_apply.mistake(
     "next_nodes leaves out what needs no gradient, so gradients get to the wrong inputs",
     swap=(NEXT, "tuple(x.grad_fn or x for x, need in zip(inputs, needed) if need)"),
-    hint=["backward returns one gradient for each input. Which entry belongs to which?", "One entry for each input, None where none is needed."])
+    hint=[
+        "backward returns one gradient for each input. Which entry belongs to which?",
+        "One entry for each input, None where none is needed.",
+    ],
+)
 function_apply.mistake(
-    "constants get a place in the graph", swap=(NEXT, "tuple((x.grad_fn or x) if isinstance(x, Tensor) else None for x in inputs)"),
-    hint=["requires_grad of the constant is False: who wants its gradient?", "None where `needed` is False."])
+    "constants get a place in the graph",
+    swap=(NEXT, "tuple((x.grad_fn or x) if isinstance(x, Tensor) else None for x in inputs)"),
+    hint=["requires_grad of the constant is False: who wants its gradient?", "None where `needed` is False."],
+)
 function_apply.mistake(
-    "recorded, whatever the switches say", swap=("recording = is_grad_enabled()", "recording = True"),
-    hint=["Under set_grad_enabled(False) nothing shall be linked.", "Ask `is_grad_enabled()` for each input that may need a gradient."])
+    "recorded, whatever the switches say",
+    swap=("recording = is_grad_enabled()", "recording = True"),
+    hint=[
+        "Under set_grad_enabled(False) nothing shall be linked.",
+        "Ask `is_grad_enabled()` for each input that may need a gradient.",
+    ],
+)
 function_apply.mistake(
     "recording is asked for the link only: forward is told that gradients are needed, and saves",
-    swap=[("recording and isinstance(x, Tensor)", "isinstance(x, Tensor)"), ("if any(needed):", "if recording and any(needed):")],
-    hint=["What does needs_input_grad say while recording is off?", "Put `is_grad_enabled()` into the condition of each input."])
+    swap=[
+        ("recording and isinstance(x, Tensor)", "isinstance(x, Tensor)"),
+        ("if any(needed):", "if recording and any(needed):"),
+    ],
+    hint=[
+        "What does needs_input_grad say while recording is off?",
+        "Put `is_grad_enabled()` into the condition of each input.",
+    ],
+)
 function_apply.mistake(
-    "linked only if all inputs need a gradient", swap=("if any(needed)", "if all(needed)"),
-    hint=["x * 2: the 2 needs no gradient. Does x still want its own?", "`any(needed)`."])
+    "linked only if all inputs need a gradient",
+    swap=("if any(needed)", "if all(needed)"),
+    hint=["x * 2: the 2 needs no gradient. Does x still want its own?", "`any(needed)`."],
+)
 function_apply.mistake(
-    "linked always, constants too", swap=("if any(needed)", "if True"),
-    hint=["Nobody wants a gradient of two constants. What does the graph cost?", "Only `if any(needed)`."])
+    "linked always, constants too",
+    swap=("if any(needed)", "if True"),
+    hint=["Nobody wants a gradient of two constants. What does the graph cost?", "Only `if any(needed)`."],
+)
 function_apply.mistake(
-    "forward gets the tensors, not their arrays", swap=("arrays = [raw(x) for x in inputs]", "arrays = list(inputs)"),
-    hint=["`a * b` of tensors calls apply again: forward of Mul would call itself.", "`raw(x)` of each input."])
+    "forward gets the tensors, not their arrays",
+    swap=("arrays = [raw(x) for x in inputs]", "arrays = list(inputs)"),
+    hint=["`a * b` of tensors calls apply again: forward of Mul would call itself.", "`raw(x)` of each input."],
+)
 function_apply.mistake(
-    "options are not handed on", swap=("*arrays, **options)", "*arrays)"),
-    hint=["`x.sum(axis=1)`: does forward hear of the axis?", "`cls.forward(ctx, *arrays, **options)`."])
+    "options are not handed on",
+    swap=("*arrays, **options)", "*arrays)"),
+    hint=["`x.sum(axis=1)`: does forward hear of the axis?", "`cls.forward(ctx, *arrays, **options)`."],
+)
 function_apply.mistake(
-    "each tensor counts, whether it requires a gradient or not", swap=(" and x.requires_grad", ""),
-    hint=["Three conditions: recording, a tensor, and …?", "`and x.requires_grad`."])
+    "each tensor counts, whether it requires a gradient or not",
+    swap=(" and x.requires_grad", ""),
+    hint=["Three conditions: recording, a tensor, and …?", "`and x.requires_grad`."],
+)
 function_apply.mistake(
-    "every input has the shape of the result", swap=("tuple(np.shape(array) for array in arrays)", "tuple(out.shape for array in arrays)"),
-    hint=["w has shape (2,), the result (3, 2). To which shape must w's gradient be summed?", "`np.shape(array)` of each input."])
+    "every input has the shape of the result",
+    swap=("tuple(np.shape(array) for array in arrays)", "tuple(out.shape for array in arrays)"),
+    hint=[
+        "w has shape (2,), the result (3, 2). To which shape must w's gradient be summed?",
+        "`np.shape(array)` of each input.",
+    ],
+)
 function_apply.mistake(
-    "the result is always a Tensor, also where the input is of a subclass", swap=("wrap_result(ctx, cls.forward(ctx, *arrays, **options), inputs)",
-                                                                                "Tensor.wrap(np.asarray(cls.forward(ctx, *arrays, **options)))"),
-    hint=["The docstring says which function makes the result.", "`wrap_result(ctx, array, inputs)`."])
-function_apply.variant("the shape of a tensor is that of its array",
-                       swap=("np.shape(array) for array in arrays", "np.shape(array) for array in inputs"))
-function_apply.variant("loops, conditions one by one", source='''
+    "the result is always a Tensor, also where the input is of a subclass",
+    swap=(
+        "wrap_result(ctx, cls.forward(ctx, *arrays, **options), inputs)",
+        "Tensor.wrap(np.asarray(cls.forward(ctx, *arrays, **options)))",
+    ),
+    hint=["The docstring says which function makes the result.", "`wrap_result(ctx, array, inputs)`."],
+)
+function_apply.variant(
+    "the shape of a tensor is that of its array",
+    swap=("np.shape(array) for array in arrays", "np.shape(array) for array in inputs"),
+)
+function_apply.variant(
+    "loops, conditions one by one",
+    source="""
 class Function:
     @classmethod
     def apply(cls, *inputs, **options):
@@ -206,8 +267,11 @@ class Function:
         ctx.next_nodes = nodes
         ctx.input_shapes = [x.shape if isinstance(x, (Tensor, np.ndarray)) else () for x in inputs]
         return result
-''')
-function_apply.variant("linked before forward runs", source='''
+""",
+)
+function_apply.variant(
+    "linked before forward runs",
+    source="""
 class Function:
     @classmethod
     def apply(cls, *inputs, **options):
@@ -223,4 +287,5 @@ class Function:
         out.requires_grad = any(ctx.needs_input_grad)
         out.grad_fn = ctx if out.requires_grad else None
         return out
-''')
+""",
+)

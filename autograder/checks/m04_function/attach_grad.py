@@ -141,49 +141,87 @@ def function_attach_grad(student, rng, tools):
 
 
 function_attach_grad.mistake(
-    "backward adds, as PyTorch does", swap=("        if self.grad_req == \"write\":\n            self.grad = None\n", ""),
-    hint=["Two backwards, grad_req is \"write\". What is left of the first?", "Forget the old gradient before the new one is added."])
+    "backward adds, as PyTorch does",
+    swap=('        if self.grad_req == "write":\n            self.grad = None\n', ""),
+    hint=[
+        'Two backwards, grad_req is "write". What is left of the first?',
+        "Forget the old gradient before the new one is added.",
+    ],
+)
 function_attach_grad.mistake(
-    "overwritten also where \"add\" was asked for", swap=("if self.grad_req == \"write\":", "if True:"),
-    hint=["What is `self.grad_req`?", "Overwrite only if it is \"write\"."])
+    'overwritten also where "add" was asked for',
+    swap=('if self.grad_req == "write":', "if True:"),
+    hint=["What is `self.grad_req`?", 'Overwrite only if it is "write".'],
+)
 function_attach_grad.mistake(
-    "grad_req is not noted, so it is always \"write\"", swap=("        self.grad_req = grad_req\n", ""),
-    hint=["accumulate_grad reads self.grad_req. Who sets it?", "`self.grad_req = grad_req`."])
+    'grad_req is not noted, so it is always "write"',
+    swap=("        self.grad_req = grad_req\n", ""),
+    hint=["accumulate_grad reads self.grad_req. Who sets it?", "`self.grad_req = grad_req`."],
+)
 function_attach_grad.mistake(
-    "the room is None, not zeros", swap=("self.grad = Tensor(np.zeros_like(self.data)) if self.requires_grad else None", "self.grad = None"),
-    hint=["What is x.grad right after attach_grad?", "A Tensor of zeros, of the shape of x."])
+    "the room is None, not zeros",
+    swap=("self.grad = Tensor(np.zeros_like(self.data)) if self.requires_grad else None", "self.grad = None"),
+    hint=["What is x.grad right after attach_grad?", "A Tensor of zeros, of the shape of x."],
+)
 function_attach_grad.mistake(
-    "the room holds ones", swap=("Tensor(np.zeros_like(self.data))", "Tensor(np.ones_like(self.data))"),
-    hint=["With \"add\", everything starts from there.", "Zeros."])
+    "the room holds ones",
+    swap=("Tensor(np.zeros_like(self.data))", "Tensor(np.ones_like(self.data))"),
+    hint=['With "add", everything starts from there.', "Zeros."],
+)
 function_attach_grad.mistake(
-    "the room is a plain array", swap=("Tensor(np.zeros_like(self.data))", "np.zeros_like(self.data)"),
-    hint=["grad is a tensor, with `.data` and a `+` of its own.", "`Tensor(np.zeros_like(…))`."])
+    "the room is a plain array",
+    swap=("Tensor(np.zeros_like(self.data))", "np.zeros_like(self.data)"),
+    hint=["grad is a tensor, with `.data` and a `+` of its own.", "`Tensor(np.zeros_like(…))`."],
+)
 function_attach_grad.mistake(
-    "\"null\" asks for a gradient all the same", swap=("self.requires_grad = grad_req != \"null\"", "self.requires_grad = True"),
-    hint=["Who wants the gradient of an array with \"null\"?", "requires_grad is False there, and grad is None."])
+    '"null" asks for a gradient all the same',
+    swap=('self.requires_grad = grad_req != "null"', "self.requires_grad = True"),
+    hint=['Who wants the gradient of an array with "null"?', "requires_grad is False there, and grad is None."],
+)
 function_attach_grad.mistake(
-    "no gradient is asked for: requires_grad stays False", swap=("        self.requires_grad = grad_req != \"null\"\n", ""),
-    hint=["How does apply know that x wants a gradient?", "`self.requires_grad = True`, except for \"null\"."])
+    "no gradient is asked for: requires_grad stays False",
+    swap=('        self.requires_grad = grad_req != "null"\n', ""),
+    hint=["How does apply know that x wants a gradient?", '`self.requires_grad = True`, except for "null".'],
+)
 function_attach_grad.mistake(
-    "a result stays in its graph: it is no leaf", swap=("        self.grad_fn = None\n", ""),
-    hint=["attach_grad on a computed array: where does backward go on from it?", "`self.grad_fn = None`."])
+    "a result stays in its graph: it is no leaf",
+    swap=("        self.grad_fn = None\n", ""),
+    hint=["attach_grad on a computed array: where does backward go on from it?", "`self.grad_fn = None`."],
+)
 function_attach_grad.mistake(
-    "the head gradient that is given is ignored", swap=("        if out_grad is None:\n            out_grad = np.ones_like(self.data)\n", "        out_grad = np.ones_like(self.data)\n"),
-    hint=["When are ones taken?", "Only if out_grad is None."])
+    "the head gradient that is given is ignored",
+    swap=(
+        "        if out_grad is None:\n            out_grad = np.ones_like(self.data)\n",
+        "        out_grad = np.ones_like(self.data)\n",
+    ),
+    hint=["When are ones taken?", "Only if out_grad is None."],
+)
 function_attach_grad.mistake(
-    "without a head gradient, nothing is put in its place", swap=("        if out_grad is None:\n            out_grad = np.ones_like(self.data)\n", ""),
-    hint=["Tensor's backward refuses several numbers without a gradient. MXNet does not.", "Ones of this shape."])
+    "without a head gradient, nothing is put in its place",
+    swap=("        if out_grad is None:\n            out_grad = np.ones_like(self.data)\n", ""),
+    hint=["Tensor's backward refuses several numbers without a gradient. MXNet does not.", "Ones of this shape."],
+)
 function_attach_grad.mistake(
-    "without a head gradient, the mean is taken", swap=("out_grad = np.ones_like(self.data)", "out_grad = np.ones_like(self.data) / self.size"),
-    hint=["As if you had summed: what is each number worth?", "Ones, not ones / size."])
+    "without a head gradient, the mean is taken",
+    swap=("out_grad = np.ones_like(self.data)", "out_grad = np.ones_like(self.data) / self.size"),
+    hint=["As if you had summed: what is each number worth?", "Ones, not ones / size."],
+)
 function_attach_grad.mistake(
-    "retain_graph is not handed on", swap=("super().backward(out_grad, retain_graph)", "super().backward(out_grad)"),
-    hint=["backward(head, retain_graph=True), and then once more.", "`super().backward(out_grad, retain_graph)`."])
+    "retain_graph is not handed on",
+    swap=("super().backward(out_grad, retain_graph)", "super().backward(out_grad)"),
+    hint=["backward(head, retain_graph=True), and then once more.", "`super().backward(out_grad, retain_graph)`."],
+)
 function_attach_grad.mistake(
-    "an unknown grad_req is let through", swap=("if grad_req not in (\"write\", \"add\", \"null\"):", "if False:"),
-    hint=["A slip of the pen in grad_req would be silent.", "ValueError for what is none of the three."])
-function_attach_grad.variant("the three in another order", swap=('("write", "add", "null")', '("null", "add", "write")'))
-function_attach_grad.variant("in other words, without super in accumulate_grad", source='''
+    "an unknown grad_req is let through",
+    swap=('if grad_req not in ("write", "add", "null"):', "if False:"),
+    hint=["A slip of the pen in grad_req would be silent.", "ValueError for what is none of the three."],
+)
+function_attach_grad.variant(
+    "the three in another order", swap=('("write", "add", "null")', '("null", "add", "write")')
+)
+function_attach_grad.variant(
+    "in other words, without super in accumulate_grad",
+    source="""
 class NDArray(Tensor):
     grad_req = "write"
 
@@ -206,8 +244,11 @@ class NDArray(Tensor):
     def backward(self, out_grad=None, retain_graph=False):
         head = Tensor(np.ones(self.shape)) if out_grad is None else out_grad
         Tensor.backward(self, gradient=head, retain_graph=retain_graph)
-''')
-function_attach_grad.variant("zero_grad, and a dict of requests", source='''
+""",
+)
+function_attach_grad.variant(
+    "zero_grad, and a dict of requests",
+    source="""
 class NDArray(Tensor):
     grad_req = "write"
 
@@ -232,4 +273,5 @@ class NDArray(Tensor):
         if out_grad is None and self.size == 1:
             return super().backward(retain_graph=retain_graph)
         return super().backward(np.ones(self.shape) if out_grad is None else out_grad, retain_graph)
-''')
+""",
+)

@@ -12,6 +12,7 @@ def function_backward(student, rng, tools):
 
     class Twice(student.Function):
         """2 a, and a note of each time that its rule is asked."""
+
         @staticmethod
         def forward(ctx, a):
             return a * 2.0
@@ -23,6 +24,7 @@ def function_backward(student, rng, tools):
 
     class OnlyLeft(student.Function):
         """a + b, but the rule has no gradient for b, though b needs one."""
+
         @staticmethod
         def forward(ctx, a, b):
             return a + b
@@ -102,7 +104,7 @@ def function_backward(student, rng, tools):
             h = Twice.apply(h)
             h = h + h
         with tools.work_limit(100_000):
-            found = walk(h, grad * 0.25 ** n)
+            found = walk(h, grad * 0.25**n)
         return [*found[x].ravel(), len(calls)]
 
     def long_chain(n=3000):
@@ -143,7 +145,12 @@ def function_backward(student, rng, tools):
         out = (x * w + x) * w
         found = walk(out, **options)
         nodes = nodes_of(out)
-        return [len(nodes), sum(node.freed for node in nodes), sum(len(node.saved or ()) > 0 for node in nodes), *found[x].ravel()]
+        return [
+            len(nodes),
+            sum(node.freed for node in nodes),
+            sum(len(node.saved or ()) > 0 for node in nodes),
+            *found[x].ravel(),
+        ]
 
     def again(first, second=None):
         """The gradient of a second walk; RuntimeError leaves 0."""

@@ -6,20 +6,37 @@ PUT = "arrived[below] = arrived[below] + part if below in arrived else part"
 FREE = "        if not retain_graph:\n            node.free()\n"
 
 function_backward.mistake(
-    "the second part that arrives overwrites the first", swap=(PUT, "arrived[below] = part"),
-    hint=["x is used twice. How many parts arrive at x?", "Over paths we add: `arrived[below] + part` if there is one already."])
+    "the second part that arrives overwrites the first",
+    swap=(PUT, "arrived[below] = part"),
+    hint=[
+        "x is used twice. How many parts arrive at x?",
+        "Over paths we add: `arrived[below] + part` if there is one already.",
+    ],
+)
 function_backward.mistake(
-    "only the first part that arrives counts", swap=(PUT, "arrived.setdefault(below, part)"),
-    hint=["x is used twice. What happens to the second part?", "Add it to what has arrived."])
+    "only the first part that arrives counts",
+    swap=(PUT, "arrived.setdefault(below, part)"),
+    hint=["x is used twice. What happens to the second part?", "Add it to what has arrived."],
+)
 function_backward.mistake(
     "parts are added in place, into a tensor that others hold, too",
-    swap=(PUT, "if below in arrived:\n                    arrived[below].data += part.data\n                else:\n                    arrived[below] = part"),
-    hint=["Add hands the very same tensor to both of its inputs. You change it for one of them.", "`arrived[below] + part` is a new tensor."])
+    swap=(
+        PUT,
+        "if below in arrived:\n                    arrived[below].data += part.data\n                else:\n                    arrived[below] = part",
+    ),
+    hint=[
+        "Add hands the very same tensor to both of its inputs. You change it for one of them.",
+        "`arrived[below] + part` is a new tensor.",
+    ],
+)
 function_backward.mistake(
-    "the order is walked forwards, from the leaves", swap=("reversed(topological_order([root]))", "topological_order([root])"),
-    hint=["Who has a gradient when the walk begins?", "`reversed(…)`: the root comes first."])
+    "the order is walked forwards, from the leaves",
+    swap=("reversed(topological_order([root]))", "topological_order([root])"),
+    hint=["Who has a gradient when the walk begins?", "`reversed(…)`: the root comes first."],
+)
 function_backward.mistake(
-    "nodes are visited as they are met: some hand on a gradient that is not complete", source='''
+    "nodes are visited as they are met: some hand on a gradient that is not complete",
+    source="""
 def propagate(root, gradient, retain_graph=False):
     arrived, found, queue, seen = {root: gradient}, {}, [root], set()
     while queue:
@@ -46,9 +63,15 @@ def backward(self, gradient=None, retain_graph=False):
     with set_grad_enabled(False):
         for leaf, grad in propagate(root, gradient, retain_graph).items():
             leaf.accumulate_grad(grad)
-''', hint=["s + t·t, and t uses s: when is the gradient of s complete?", "Walk `reversed(topological_order([root]))`: a node comes when all who use it are done."])
+""",
+    hint=[
+        "s + t·t, and t uses s: when is the gradient of s complete?",
+        "Walk `reversed(topological_order([root]))`: a node comes when all who use it are done.",
+    ],
+)
 function_backward.mistake(
-    "each part is carried down alone, path by path", source='''
+    "each part is carried down alone, path by path",
+    source="""
 def propagate(root, gradient, retain_graph=False):
     found, nodes = {}, topological_order([root])
 
@@ -73,37 +96,72 @@ def backward(self, gradient=None, retain_graph=False):
     with set_grad_enabled(False):
         for leaf, grad in propagate(root, gradient, retain_graph).items():
             leaf.accumulate_grad(grad)
-''', hint=["40 doublings have a million million paths. How many nodes?", "Add up what arrives at a node, and ask its rule once."])
+""",
+    hint=[
+        "40 doublings have a million million paths. How many nodes?",
+        "Add up what arrives at a node, and ask its rule once.",
+    ],
+)
 function_backward.mistake(
-    "nothing is freed", swap=(FREE, ""),
-    hint=["What does `retain_graph=False` promise?", "`if not retain_graph: node.free()`."])
+    "nothing is freed",
+    swap=(FREE, ""),
+    hint=["What does `retain_graph=False` promise?", "`if not retain_graph: node.free()`."],
+)
 function_backward.mistake(
-    "freed though it shall be retained", swap=("        if not retain_graph:\n            node.free()\n", "        node.free()\n"),
-    hint=["retain_graph=True: the next walk needs what was saved.", "`if not retain_graph:`."])
+    "freed though it shall be retained",
+    swap=("        if not retain_graph:\n            node.free()\n", "        node.free()\n"),
+    hint=["retain_graph=True: the next walk needs what was saved.", "`if not retain_graph:`."],
+)
 function_backward.mistake(
-    "freed when it shall be retained, and the other way round", swap=("if not retain_graph", "if retain_graph"),
-    hint=["Read your condition aloud.", "`if not retain_graph:`."])
+    "freed when it shall be retained, and the other way round",
+    swap=("if not retain_graph", "if retain_graph"),
+    hint=["Read your condition aloud.", "`if not retain_graph:`."],
+)
 function_backward.mistake(
-    "only the root is freed", swap=("if not retain_graph", "if not retain_graph and node is root"),
-    hint=["Which nodes hold arrays?", "Each node, after it has handed its gradient on."])
+    "only the root is freed",
+    swap=("if not retain_graph", "if not retain_graph and node is root"),
+    hint=["Which nodes hold arrays?", "Each node, after it has handed its gradient on."],
+)
 function_backward.mistake(
-    "a node is freed before its rule is asked", swap=[(FREE, ""), ("        for below, part in zip(", "        if not retain_graph:\n            node.free()\n        for below, part in zip(")],
-    hint=["What does the rule find in the bag after free?", "Free it as the last thing in the loop."])
+    "a node is freed before its rule is asked",
+    swap=[
+        (FREE, ""),
+        (
+            "        for below, part in zip(",
+            "        if not retain_graph:\n            node.free()\n        for below, part in zip(",
+        ),
+    ],
+    hint=["What does the rule find in the bag after free?", "Free it as the last thing in the loop."],
+)
 function_backward.mistake(
-    "a rule is asked again for each of its inputs", swap=("        for below, part in zip(node.next_nodes, input_gradients(node, grad)):",
-                                                            "        for i, below in enumerate(node.next_nodes):\n            part = input_gradients(node, grad)[i] if input_gradients(node, grad) else None"),
-    hint=["How often do you call input_gradients for one node?", "Once, before the loop over its parts."])
+    "a rule is asked again for each of its inputs",
+    swap=(
+        "        for below, part in zip(node.next_nodes, input_gradients(node, grad)):",
+        "        for i, below in enumerate(node.next_nodes):\n            part = input_gradients(node, grad)[i] if input_gradients(node, grad) else None",
+    ),
+    hint=["How often do you call input_gradients for one node?", "Once, before the loop over its parts."],
+)
 function_backward.mistake(
-    "missing parts are handed on, too", swap=("if part is not None:", "if True:"),
-    hint=["None means: this input gets no gradient. What is `arrived[None]`?", "Skip a part that is None."])
+    "missing parts are handed on, too",
+    swap=("if part is not None:", "if True:"),
+    hint=["None means: this input gets no gradient. What is `arrived[None]`?", "Skip a part that is None."],
+)
 function_backward.mistake(
-    "nodes on the way are listed among the leaves", swap=("        if not isinstance(node, Context):\n            found[node] = grad\n            continue",
-                                                         "        found[node] = grad\n        if not isinstance(node, Context):\n            continue"),
-    hint=["Whose gradients does the docstring ask for?", "Put only leaves into the result."])
+    "nodes on the way are listed among the leaves",
+    swap=(
+        "        if not isinstance(node, Context):\n            found[node] = grad\n            continue",
+        "        found[node] = grad\n        if not isinstance(node, Context):\n            continue",
+    ),
+    hint=["Whose gradients does the docstring ask for?", "Put only leaves into the result."],
+)
 function_backward.mistake(
-    "the gradient that is given is not used: the walk starts from ones", swap=("{root: gradient}", "{root: Tensor(np.ones(gradient.shape))}"),
-    hint=["Where does `gradient` come in?", "`arrived = {root: gradient}`."])
-function_backward.variant("gradients by id, and a list of parts that is summed at the node", source='''
+    "the gradient that is given is not used: the walk starts from ones",
+    swap=("{root: gradient}", "{root: Tensor(np.ones(gradient.shape))}"),
+    hint=["Where does `gradient` come in?", "`arrived = {root: gradient}`."],
+)
+function_backward.variant(
+    "gradients by id, and a list of parts that is summed at the node",
+    source="""
 def propagate(root, gradient, retain_graph=False):
     parts_for, found = {id(root): [gradient]}, {}
     order = list(topological_order([root]))
@@ -133,8 +191,11 @@ def backward(self, gradient=None, retain_graph=False):
     with set_grad_enabled(False):
         for leaf, grad in propagate(root, gradient, retain_graph).items():
             leaf.accumulate_grad(grad)
-''')
-function_backward.variant("users are counted, in place of an order; all is freed at the end", source='''
+""",
+)
+function_backward.variant(
+    "users are counted, in place of an order; all is freed at the end",
+    source="""
 def propagate(root, gradient, retain_graph=False):
     users = {}
     nodes = [node for node in topological_order([root]) if isinstance(node, Context)]
@@ -168,4 +229,5 @@ def backward(self, gradient=None, retain_graph=False):
     with set_grad_enabled(False):
         for leaf, grad in propagate(root, gradient, retain_graph).items():
             leaf.accumulate_grad(grad)
-''')
+""",
+)

@@ -42,6 +42,7 @@ def function_context(student, rng, tools):
     def is_alive():
         """Whether an array that only the node holds is alive, before and after free."""
         import weakref
+
         array = rng.normal(size=5)
         watched = weakref.ref(array)
         ctx = saved(array, b)
@@ -75,42 +76,76 @@ def function_context(student, rng, tools):
 function_context.mistake(
     "arrays come back as arrays: backward needs tensors",
     swap=("tuple(Tensor.wrap(x) if isinstance(x, np.ndarray) else x for x in self.saved)", "self.saved"),
-    hint=["What does `grad * b` record if b is a plain array? Look at the example in the docstring.",
-          "`Tensor.wrap(x)` for each x that is an np.ndarray."])
+    hint=[
+        "What does `grad * b` record if b is a plain array? Look at the example in the docstring.",
+        "`Tensor.wrap(x)` for each x that is an np.ndarray.",
+    ],
+)
 function_context.mistake(
-    "numbers and None are wrapped, too", swap=("Tensor.wrap(x) if isinstance(x, np.ndarray) else x for", "Tensor.wrap(np.asarray(x, float)) for"),
-    hint=["A rule asks `is None`. What does a tensor around None answer?", "Wrap only what is an np.ndarray."])
+    "numbers and None are wrapped, too",
+    swap=("Tensor.wrap(x) if isinstance(x, np.ndarray) else x for", "Tensor.wrap(np.asarray(x, float)) for"),
+    hint=["A rule asks `is None`. What does a tensor around None answer?", "Wrap only what is an np.ndarray."],
+)
 function_context.mistake(
-    "numbers are wrapped; only None comes back as it is", swap=("Tensor.wrap(x) if isinstance(x, np.ndarray) else x for",
-                                                               "None if x is None else Tensor.wrap(np.asarray(x)) for"),
-    hint=["What comes back for the 3 in the docstring's example?", "Wrap only what is an np.ndarray."])
+    "numbers are wrapped; only None comes back as it is",
+    swap=(
+        "Tensor.wrap(x) if isinstance(x, np.ndarray) else x for",
+        "None if x is None else Tensor.wrap(np.asarray(x)) for",
+    ),
+    hint=["What comes back for the 3 in the docstring's example?", "Wrap only what is an np.ndarray."],
+)
 function_context.mistake(
-    "the arrays are copied", swap=("Tensor.wrap(x)", "Tensor(x)"),
-    hint=["A copy of every saved array, at every use: what does that do to the memory?", "`Tensor.wrap(x)`, not `Tensor(x)`."])
+    "the arrays are copied",
+    swap=("Tensor.wrap(x)", "Tensor(x)"),
+    hint=[
+        "A copy of every saved array, at every use: what does that do to the memory?",
+        "`Tensor.wrap(x)`, not `Tensor(x)`.",
+    ],
+)
 function_context.mistake(
-    "a second call adds to what the first has saved", swap=("self.saved = arrays", "self.saved += arrays"),
-    hint=["Look at the last sentence of the docstring.", "`self.saved = arrays`, without +."])
+    "a second call adds to what the first has saved",
+    swap=("self.saved = arrays", "self.saved += arrays"),
+    hint=["Look at the last sentence of the docstring.", "`self.saved = arrays`, without +."],
+)
 function_context.mistake(
-    "only the first of the arrays is saved", swap=("self.saved = arrays", "self.saved = arrays[:1]"),
-    hint=["What is `arrays` if a and b are saved?", "All of it: `self.saved = arrays`."])
+    "only the first of the arrays is saved",
+    swap=("self.saved = arrays", "self.saved = arrays[:1]"),
+    hint=["What is `arrays` if a and b are saved?", "All of it: `self.saved = arrays`."],
+)
 function_context.mistake(
-    "the tuple is saved within a tuple", swap=("self.saved = arrays", "self.saved = (arrays,)"),
-    hint=["With `*arrays` in the signature, what is `arrays`?", "It is a tuple already: `self.saved = arrays`."])
+    "the tuple is saved within a tuple",
+    swap=("self.saved = arrays", "self.saved = (arrays,)"),
+    hint=["With `*arrays` in the signature, what is `arrays`?", "It is a tuple already: `self.saved = arrays`."],
+)
 function_context.mistake(
-    "the order is turned round", swap=("for x in self.saved)", "for x in self.saved[::-1])"),
-    hint=["Which one did forward save first?", "The order in which they were saved."])
+    "the order is turned round",
+    swap=("for x in self.saved)", "for x in self.saved[::-1])"),
+    hint=["Which one did forward save first?", "The order in which they were saved."],
+)
 function_context.mistake(
     "free says that it is freed, and lets nothing go",
-    swap=("        self.saved = ()\n        self.freed = True\n\n    @property\n    def name", "        self.freed = True\n\n    @property\n    def name"),
-    hint=["Who still holds the array after free?", "`self.saved = ()`."])
+    swap=(
+        "        self.saved = ()\n        self.freed = True\n\n    @property\n    def name",
+        "        self.freed = True\n\n    @property\n    def name",
+    ),
+    hint=["Who still holds the array after free?", "`self.saved = ()`."],
+)
 function_context.mistake(
     "free lets go, and does not note it",
-    swap=("        self.saved = ()\n        self.freed = True\n\n    @property\n    def name", "        self.saved = ()\n\n    @property\n    def name"),
-    hint=["How shall the engine tell a freed node from one that saved nothing?", "`self.freed = True`."])
+    swap=(
+        "        self.saved = ()\n        self.freed = True\n\n    @property\n    def name",
+        "        self.saved = ()\n\n    @property\n    def name",
+    ),
+    hint=["How shall the engine tell a freed node from one that saved nothing?", "`self.freed = True`."],
+)
 function_context.mistake(
-    "what is saved belongs to the class: all nodes share it", swap=[("self.saved = arrays", "Context.kept = arrays"), ("in self.saved)", "in Context.kept)")],
-    hint=["Two nodes save something. Whose arrays come back?", "`self.saved`: each node has its own."])
-function_context.variant("a loop and a list; what holds nothing is a list", source='''
+    "what is saved belongs to the class: all nodes share it",
+    swap=[("self.saved = arrays", "Context.kept = arrays"), ("in self.saved)", "in Context.kept)")],
+    hint=["Two nodes save something. Whose arrays come back?", "`self.saved`: each node has its own."],
+)
+function_context.variant(
+    "a loop and a list; what holds nothing is a list",
+    source="""
 class Context:
     def __init__(self, function, needs_input_grad=()):
         self.function = function
@@ -144,8 +179,11 @@ class Context:
 
     def kept_arrays(self):
         return [x for x in self.saved if isinstance(x, np.ndarray)]
-''')
-function_context.variant("wrapped at once, not when they are asked for", source='''
+""",
+)
+function_context.variant(
+    "wrapped at once, not when they are asked for",
+    source="""
 class Context:
     def __init__(self, function, needs_input_grad=()):
         self.function = function
@@ -178,4 +216,5 @@ class Context:
 
     def kept_arrays(self):
         return [x.data for x in self.saved or () if isinstance(x, Tensor)]
-''')
+""",
+)

@@ -32,12 +32,20 @@ def function_ends(student, rng, tools):
         return [root is y.grad_fn, *gradient.data.ravel()]
 
     def is_tensor():
-        return [*given(grad).data.ravel(), *[isinstance(given(g), student.Tensor) for g in (grad, grad.tolist(), student.Tensor(grad))]]
+        return [
+            *given(grad).data.ravel(),
+            *[isinstance(given(g), student.Tensor) for g in (grad, grad.tolist(), student.Tensor(grad))],
+        ]
 
     def of_one_number(data):
         x = student.Tensor(data, requires_grad=True)
         gradient = start(x * 2.0)[1]
-        return [*np.ravel(gradient.data), gradient.ndim, isinstance(gradient, student.Tensor), float(np.ravel(x.data)[0])]
+        return [
+            *np.ravel(gradient.data),
+            gradient.ndim,
+            isinstance(gradient, student.Tensor),
+            float(np.ravel(x.data)[0]),
+        ]
 
     def refuses(run, error):
         """1 if it raises that error, and 0 or another error if not; with numbers that change."""
@@ -74,7 +82,12 @@ def function_ends(student, rng, tools):
         shared = student.Tensor(grad)
         x = leaf()
         x.accumulate_grad(shared)
-        return [x.grad is shared, np.shares_memory(x.grad.data, shared.data), isinstance(x.grad, student.Tensor), *x.grad.data.ravel()]
+        return [
+            x.grad is shared,
+            np.shares_memory(x.grad.data, shared.data),
+            isinstance(x.grad, student.Tensor),
+            *x.grad.data.ravel(),
+        ]
 
     def forgotten():
         x = leaf()
@@ -115,52 +128,95 @@ def function_ends(student, rng, tools):
 ADD = "self.grad = Tensor(grad) if self.grad is None else self.grad + grad"
 
 function_ends.mistake(
-    "a gradient overwrites the one before", swap=(ADD, "self.grad = Tensor(grad)"),
-    hint=["A weight that is used in two losses: what is its gradient?", "Add, if there is one already."])
+    "a gradient overwrites the one before",
+    swap=(ADD, "self.grad = Tensor(grad)"),
+    hint=["A weight that is used in two losses: what is its gradient?", "Add, if there is one already."],
+)
 function_ends.mistake(
-    "the leaf keeps the very tensor that arrived", swap=(ADD, "self.grad = grad if self.grad is None else self.grad + grad"),
-    hint=["Add hands the same tensor to both of its inputs. Who else may hold it?", "A copy: `Tensor(grad)`."])
+    "the leaf keeps the very tensor that arrived",
+    swap=(ADD, "self.grad = grad if self.grad is None else self.grad + grad"),
+    hint=["Add hands the same tensor to both of its inputs. Who else may hold it?", "A copy: `Tensor(grad)`."],
+)
 function_ends.mistake(
     "the leaf keeps the tensor that arrived, and adds into it in place",
     swap=(ADD, "if self.grad is None:\n        self.grad = grad\n    else:\n        self.grad.data += grad.data"),
-    hint=["x and y get the same gradient tensor. Then x gets more. What has y?", "A copy at first, `Tensor(grad)`, and a new sum after."])
+    hint=[
+        "x and y get the same gradient tensor. Then x gets more. What has y?",
+        "A copy at first, `Tensor(grad)`, and a new sum after.",
+    ],
+)
 function_ends.mistake(
-    "the memory is shared: wrapped, not copied", swap=("Tensor(grad) if", "Tensor.wrap(grad.data) if"),
-    hint=["A new tensor around the same array: what happens to it when the array changes?", "`Tensor(grad)` copies."])
+    "the memory is shared: wrapped, not copied",
+    swap=("Tensor(grad) if", "Tensor.wrap(grad.data) if"),
+    hint=["A new tensor around the same array: what happens to it when the array changes?", "`Tensor(grad)` copies."],
+)
 function_ends.mistake(
-    "the first gradient is counted twice", swap=(ADD, "if self.grad is None:\n        self.grad = Tensor(grad)\n    self.grad = self.grad + grad"),
-    hint=["Follow the first call: which lines run?", "Either set it or add to it: `else`."])
+    "the first gradient is counted twice",
+    swap=(ADD, "if self.grad is None:\n        self.grad = Tensor(grad)\n    self.grad = self.grad + grad"),
+    hint=["Follow the first call: which lines run?", "Either set it or add to it: `else`."],
+)
 function_ends.mistake(
-    "zero_grad sets zeros, not None", swap=("    self.grad = None", "    self.grad = Tensor(np.zeros_like(self.data))"),
-    hint=["What does the docstring say that it is again?", "`self.grad = None`."])
+    "zero_grad sets zeros, not None",
+    swap=("    self.grad = None", "    self.grad = Tensor(np.zeros_like(self.data))"),
+    hint=["What does the docstring say that it is again?", "`self.grad = None`."],
+)
 function_ends.mistake(
-    "zero_grad does nothing for good: it makes a local name", swap=("    self.grad = None", "    grad = None"),
-    hint=["`grad = None` names a local variable.", "`self.grad = None`."])
+    "zero_grad does nothing for good: it makes a local name",
+    swap=("    self.grad = None", "    grad = None"),
+    hint=["`grad = None` names a local variable.", "`self.grad = None`."],
+)
 function_ends.mistake(
-    "for several numbers ones are taken, without an error", swap=("if tensor.size != 1:", "if False:"),
-    hint=["∂L/∂y = 1 for each number: that is the sum's gradient. Who said that L is the sum?", "RuntimeError if size is not 1."])
+    "for several numbers ones are taken, without an error",
+    swap=("if tensor.size != 1:", "if False:"),
+    hint=[
+        "∂L/∂y = 1 for each number: that is the sum's gradient. Who said that L is the sum?",
+        "RuntimeError if size is not 1.",
+    ],
+)
 function_ends.mistake(
-    "only shape () counts as one number", swap=("if tensor.size != 1:", "if tensor.ndim != 0:"),
-    hint=["How many numbers are in a tensor of shape (1, 1)?", "`tensor.size`."])
+    "only shape () counts as one number",
+    swap=("if tensor.size != 1:", "if tensor.ndim != 0:"),
+    hint=["How many numbers are in a tensor of shape (1, 1)?", "`tensor.size`."],
+)
 function_ends.mistake(
-    "what requires no gradient is not refused", swap=("if not tensor.requires_grad:", "if False:"),
-    hint=["A constant has no graph behind it. Silence would look like success.", "RuntimeError if not tensor.requires_grad."])
+    "what requires no gradient is not refused",
+    swap=("if not tensor.requires_grad:", "if False:"),
+    hint=[
+        "A constant has no graph behind it. Silence would look like success.",
+        "RuntimeError if not tensor.requires_grad.",
+    ],
+)
 function_ends.mistake(
-    "a gradient of another shape is not refused", swap=("if gradient.shape != tensor.shape:", "if False:"),
-    hint=["y is (3, 2), the gradient (2,): it would even broadcast, and mean something else.", "ValueError if the shapes differ."])
+    "a gradient of another shape is not refused",
+    swap=("if gradient.shape != tensor.shape:", "if False:"),
+    hint=[
+        "y is (3, 2), the gradient (2,): it would even broadcast, and mean something else.",
+        "ValueError if the shapes differ.",
+    ],
+)
 function_ends.mistake(
-    "only the number of numbers is compared, not the shape", swap=("gradient.shape != tensor.shape", "gradient.size != tensor.size"),
-    hint=["(2, 3) and (3, 2) hold six numbers each.", "Compare `shape`."])
+    "only the number of numbers is compared, not the shape",
+    swap=("gradient.shape != tensor.shape", "gradient.size != tensor.size"),
+    hint=["(2, 3) and (3, 2) hold six numbers each.", "Compare `shape`."],
+)
 function_ends.mistake(
-    "the gradient that is given is ignored: ones are taken", swap=("    gradient = Tensor(gradient)\n", "    gradient = Tensor(np.ones(np.shape(raw(gradient))))\n"),
-    hint=["backward([1, 10]) shall count the second number ten times.", "`Tensor(gradient)`."])
+    "the gradient that is given is ignored: ones are taken",
+    swap=("    gradient = Tensor(gradient)\n", "    gradient = Tensor(np.ones(np.shape(raw(gradient))))\n"),
+    hint=["backward([1, 10]) shall count the second number ten times.", "`Tensor(gradient)`."],
+)
 function_ends.mistake(
-    "the root is the tensor, though a node computed it", swap=("tensor.grad_fn or tensor", "tensor"),
-    hint=["A computed tensor is no part of the graph: the graph is made of nodes.", "`tensor.grad_fn or tensor`."])
+    "the root is the tensor, though a node computed it",
+    swap=("tensor.grad_fn or tensor", "tensor"),
+    hint=["A computed tensor is no part of the graph: the graph is made of nodes.", "`tensor.grad_fn or tensor`."],
+)
 function_ends.mistake(
-    "a leaf is refused a root: its grad_fn is None", swap=("tensor.grad_fn or tensor", "tensor.grad_fn"),
-    hint=["x.backward(g) of a leaf x: who gets g?", "`tensor.grad_fn or tensor`."])
-function_ends.variant("in long form; adds in place, into a copy of its own", source='''
+    "a leaf is refused a root: its grad_fn is None",
+    swap=("tensor.grad_fn or tensor", "tensor.grad_fn"),
+    hint=["x.backward(g) of a leaf x: who gets g?", "`tensor.grad_fn or tensor`."],
+)
+function_ends.variant(
+    "in long form; adds in place, into a copy of its own",
+    source="""
 def start(tensor, gradient=None):
     if tensor.requires_grad is False:
         raise RuntimeError("no gradient is wanted")
@@ -188,8 +244,11 @@ def accumulate_grad(self, grad):
 @add_to_class(Tensor)
 def zero_grad(self):
     self.grad = None
-''')
-function_ends.variant("from zeros, with plain arrays; a list is returned", source='''
+""",
+)
+function_ends.variant(
+    "from zeros, with plain arrays; a list is returned",
+    source="""
 def start(tensor, gradient=None):
     if not tensor.requires_grad or (gradient is None and tensor.data.size > 1):
         raise RuntimeError("backward is not possible from here")
@@ -208,4 +267,5 @@ def accumulate_grad(self, grad):
 @add_to_class(Tensor)
 def zero_grad(self):
     self.__dict__["grad"] = None
-''')
+""",
+)

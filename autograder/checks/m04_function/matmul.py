@@ -3,8 +3,12 @@
 from autograder.checks.check import check
 
 
-@check("function.matmul", points=3, needs=("function.apply", "function.shapes"),
-       device=("(3, 4) @ (4, 6): for a", "(3, 4) @ (4, 6): for b", "(5, 3, 4) @ (4, 6): for b"))
+@check(
+    "function.matmul",
+    points=3,
+    needs=("function.apply", "function.shapes"),
+    device=("(3, 4) @ (4, 6): for a", "(3, 4) @ (4, 6): for b", "(5, 3, 4) @ (4, 6): for b"),
+)
 def function_matmul(student, rng, tools):
     """Values and gradients for every kind of shapes."""
     left, right = rng.normal(size=(2, 5, 3, 4)), rng.normal(size=(2, 5, 4, 6))
@@ -56,8 +60,10 @@ def function_matmul(student, rng, tools):
             return [1, *left[0, 0, 0]]
         return [0, *left[0, 0, 0]]
 
-    quantities = {"input": f"random a and b of these shapes, the matrices among them a = {np.round(left[0, 0], 3).tolist()}, "
-                           f"b = {np.round(right[0, 0], 3).tolist()}"}
+    quantities = {
+        "input": f"random a and b of these shapes, the matrices among them a = {np.round(left[0, 0], 3).tolist()}, "
+        f"b = {np.round(right[0, 0], 3).tolist()}"
+    }
     for kind in kinds:
         quantities[f"{kind}"] = lambda kind=kind: value(kind)
         quantities[f"{kind}: for a"] = lambda kind=kind: answer(kind, 0)
@@ -81,45 +87,89 @@ FOR_A = "grad_a = grad @ (b.unsqueeze(-1) if ctx.b_is_vector else b).mT"
 FOR_B = "grad_b = (a.unsqueeze(-2) if ctx.a_is_vector else a).mT @ grad"
 
 function_matmul.mistake(
-    "the factors of the gradients are the wrong way round", swap=[(FOR_A, "grad_a = (b.unsqueeze(-1) if ctx.b_is_vector else b).mT @ grad"),
-                                                               (FOR_B, "grad_b = grad @ (a.unsqueeze(-2) if ctx.a_is_vector else a).mT")],
-    hint=["a is (3, 4), grad is (3, 6), b is (4, 6): which product gives (3, 4)?", "grad @ bᵀ, and aᵀ @ grad."])
+    "the factors of the gradients are the wrong way round",
+    swap=[
+        (FOR_A, "grad_a = (b.unsqueeze(-1) if ctx.b_is_vector else b).mT @ grad"),
+        (FOR_B, "grad_b = grad @ (a.unsqueeze(-2) if ctx.a_is_vector else a).mT"),
+    ],
+    hint=["a is (3, 4), grad is (3, 6), b is (4, 6): which product gives (3, 4)?", "grad @ bᵀ, and aᵀ @ grad."],
+)
 function_matmul.mistake(
-    "b is not transposed in the gradient of a", swap=("else b).mT", "else b)"),
-    hint=["(3, 6) @ ? gives (3, 4).", "grad @ b.mT."])
+    "b is not transposed in the gradient of a",
+    swap=("else b).mT", "else b)"),
+    hint=["(3, 6) @ ? gives (3, 4).", "grad @ b.mT."],
+)
 function_matmul.mistake(
-    "a is not transposed in the gradient of b", swap=("else a).mT", "else a)"),
-    hint=["? @ (3, 6) gives (4, 6).", "a.mT @ grad."])
+    "a is not transposed in the gradient of b",
+    swap=("else a).mT", "else a)"),
+    hint=["? @ (3, 6) gives (4, 6).", "a.mT @ grad."],
+)
 function_matmul.mistake(
-    "the gradient of a leaves out the gradient that arrives", swap=(FOR_A, "grad_a = Tensor(np.ones(grad.shape)) @ (b.unsqueeze(-1) if ctx.b_is_vector else b).mT"),
-    hint=["With y.sum() as the loss nobody notices.", "grad @ b.mT, with the grad that came."])
+    "the gradient of a leaves out the gradient that arrives",
+    swap=(FOR_A, "grad_a = Tensor(np.ones(grad.shape)) @ (b.unsqueeze(-1) if ctx.b_is_vector else b).mT"),
+    hint=["With y.sum() as the loss nobody notices.", "grad @ b.mT, with the grad that came."],
+)
 function_matmul.mistake(
-    "vectors are not thought of", swap=[("        if ctx.b_is_vector:\n            grad = grad.unsqueeze(-1)\n        if ctx.a_is_vector:\n            grad = grad.unsqueeze(-2)\n", ""),
-                                       (FOR_A, "grad_a = grad @ b.mT"), (FOR_B, "grad_b = a.mT @ grad"),
-                                       ("            grad_b = grad_b.squeeze(-1) if ctx.b_is_vector else grad_b\n", "")],
-    hint=["What is missing in grad when b is (4,)?", "`grad.unsqueeze(-1)`; use the rule for a column; `squeeze(-1)` at the end."])
+    "vectors are not thought of",
+    swap=[
+        (
+            "        if ctx.b_is_vector:\n            grad = grad.unsqueeze(-1)\n        if ctx.a_is_vector:\n            grad = grad.unsqueeze(-2)\n",
+            "",
+        ),
+        (FOR_A, "grad_a = grad @ b.mT"),
+        (FOR_B, "grad_b = a.mT @ grad"),
+        ("            grad_b = grad_b.squeeze(-1) if ctx.b_is_vector else grad_b\n", ""),
+    ],
+    hint=[
+        "What is missing in grad when b is (4,)?",
+        "`grad.unsqueeze(-1)`; use the rule for a column; `squeeze(-1)` at the end.",
+    ],
+)
 function_matmul.mistake(
-    "a vector on the left is not thought of", swap=[("        if ctx.a_is_vector:\n            grad = grad.unsqueeze(-2)\n", ""),
-                                                   (FOR_B, "grad_b = a.mT @ grad")],
-    hint=["(4,) @ (4, 6): as if a were (1, 4). Which axis is missing in grad?", "`grad.unsqueeze(-2)` if a is a vector, and `a.unsqueeze(-2)`."])
+    "a vector on the left is not thought of",
+    swap=[
+        ("        if ctx.a_is_vector:\n            grad = grad.unsqueeze(-2)\n", ""),
+        (FOR_B, "grad_b = a.mT @ grad"),
+    ],
+    hint=[
+        "(4,) @ (4, 6): as if a were (1, 4). Which axis is missing in grad?",
+        "`grad.unsqueeze(-2)` if a is a vector, and `a.unsqueeze(-2)`.",
+    ],
+)
 function_matmul.mistake(
-    "the gradient of a vector b keeps its column: shape (k, 1)", swap=("grad_b.squeeze(-1) if ctx.b_is_vector else grad_b", "grad_b"),
-    hint=["b is (4,). What shape has your gradient?", "`squeeze(-1)` if b is a vector."])
+    "the gradient of a vector b keeps its column: shape (k, 1)",
+    swap=("grad_b.squeeze(-1) if ctx.b_is_vector else grad_b", "grad_b"),
+    hint=["b is (4,). What shape has your gradient?", "`squeeze(-1)` if b is a vector."],
+)
 function_matmul.mistake(
-    "all axes are turned round: wrong for stacks", swap=[("else b).mT", "else b).reshape(b.shape if not ctx.b_is_vector else (b.size, 1)).transpose(0, -1)"),
-                                                        ("else a).mT", "else a).transpose(0, -1)")],
-    hint=["A stack (5, 4, 6): which two axes make the matrix?", "The last two: `.mT`."])
+    "all axes are turned round: wrong for stacks",
+    swap=[
+        ("else b).mT", "else b).reshape(b.shape if not ctx.b_is_vector else (b.size, 1)).transpose(0, -1)"),
+        ("else a).mT", "else a).transpose(0, -1)"),
+    ],
+    hint=["A stack (5, 4, 6): which two axes make the matrix?", "The last two: `.mT`."],
+)
 function_matmul.mistake(
-    "each gradient is taken for the other input", swap=("return grad_a, grad_b", "return grad_b, grad_a"),
-    hint=["The first gradient belongs to the first input.", "`return grad_a, grad_b`."])
+    "each gradient is taken for the other input",
+    swap=("return grad_a, grad_b", "return grad_b, grad_a"),
+    hint=["The first gradient belongs to the first input.", "`return grad_a, grad_b`."],
+)
 function_matmul.mistake(
-    "the product is taken number by number in the gradient of b", swap=(FOR_B, "grad_b = (a.unsqueeze(-2) if ctx.a_is_vector else a).mT * grad"),
-    hint=["Which sign is the matrix product?", "aᵀ @ grad."])
+    "the product is taken number by number in the gradient of b",
+    swap=(FOR_B, "grad_b = (a.unsqueeze(-2) if ctx.a_is_vector else a).mT * grad"),
+    hint=["Which sign is the matrix product?", "aᵀ @ grad."],
+)
 function_matmul.mistake(
-    "what is saved is for the own gradient, not for the other's", swap=("ctx.save_for_backward(a if b_needed else None, b if a_needed else None)",
-                                                                     "ctx.save_for_backward(a if a_needed else None, b if b_needed else None)"),
-    hint=["∂L/∂a = grad @ bᵀ. If only a's gradient is wanted, what must be kept?", "b if a_needed, a if b_needed."])
-function_matmul.variant("vectors are made matrices in forward; both are saved", source='''
+    "what is saved is for the own gradient, not for the other's",
+    swap=(
+        "ctx.save_for_backward(a if b_needed else None, b if a_needed else None)",
+        "ctx.save_for_backward(a if a_needed else None, b if b_needed else None)",
+    ),
+    hint=["∂L/∂a = grad @ bᵀ. If only a's gradient is wanted, what must be kept?", "b if a_needed, a if b_needed."],
+)
+function_matmul.variant(
+    "vectors are made matrices in forward; both are saved",
+    source="""
 class MatMul(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -143,8 +193,11 @@ class MatMul(Function):
         if ctx.vectors[1]:
             for_b = for_b.squeeze(-1)
         return for_a, for_b
-''')
-function_matmul.variant("with einsum on plain arrays", source='''
+""",
+)
+function_matmul.variant(
+    "with einsum on plain arrays",
+    source="""
 class MatMul(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -161,7 +214,8 @@ class MatMul(Function):
         if b.ndim == 1:
             return np.einsum("...n,k->...nk", g, b), np.einsum("...nk,...n->...k", a, g)
         return g @ np.swapaxes(b, -1, -2), np.swapaxes(a, -1, -2) @ g
-''')
+""",
+)
 for reason, old, new in [
     ("a is always saved", "(a if b_needed else None", "(a if True else None"),
     ("a is saved in every context", "(a if b_needed else None", "(a if ctx else None"),

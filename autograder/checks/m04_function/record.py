@@ -127,19 +127,28 @@ def function_record(student, rng, tools):
 
 
 function_record.mistake(
-    "the switch is turned over, not set", swap=('switches["process"] = bool(enabled)', 'switches["process"] = not switches["process"]'),
-    hint=["Call enable_autograd() twice. Is it on?", "Set it to what is asked for."])
+    "the switch is turned over, not set",
+    swap=('switches["process"] = bool(enabled)', 'switches["process"] = not switches["process"]'),
+    hint=["Call enable_autograd() twice. Is it on?", "Set it to what is asked for."],
+)
 function_record.mistake(
-    "it can only be switched on", swap=('switches["process"] = bool(enabled)', 'switches["process"] = True'),
-    hint=["What does enable_autograd(False) do?", "`bool(enabled)`."])
+    "it can only be switched on",
+    swap=('switches["process"] = bool(enabled)', 'switches["process"] = True'),
+    hint=["What does enable_autograd(False) do?", "`bool(enabled)`."],
+)
 function_record.mistake(
-    "the switch of the block is set, so a block puts it back", swap=('switches["process"]', 'switches["block"]'),
-    hint=["Off for the process: what does record() do then?", '`switches["process"]`.'])
+    "the switch of the block is set, so a block puts it back",
+    swap=('switches["process"]', 'switches["block"]'),
+    hint=["Off for the process: what does record() do then?", '`switches["process"]`.'],
+)
 function_record.mistake(
-    "a local variable is set, not the switch", swap=('switches["process"] = bool(enabled)', "process = bool(enabled)"),
-    hint=["Where does is_grad_enabled look?", '`switches["process"] = …`.'])
+    "a local variable is set, not the switch",
+    swap=('switches["process"] = bool(enabled)', "process = bool(enabled)"),
+    hint=["Where does is_grad_enabled look?", '`switches["process"] = …`.'],
+)
 function_record.mistake(
-    "record goes over the process's switch", source='''
+    "record goes over the process's switch",
+    source="""
 def enable_autograd(enabled=True):
     switches["process"] = bool(enabled)
 
@@ -156,15 +165,22 @@ def record():
 
 def pause():
     return set_grad_enabled(False)
-''', hint=["Off means off, in every block.", "`record` has to do with the block's switch only."])
+""",
+    hint=["Off means off, in every block.", "`record` has to do with the block's switch only."],
+)
 function_record.mistake(
-    "record does nothing inside pause", swap=("return set_grad_enabled(True)", 'return set_grad_enabled(switches["block"])'),
-    hint=["pause, and record in it: who wins?", "The inner block: `set_grad_enabled(True)`."])
+    "record does nothing inside pause",
+    swap=("return set_grad_enabled(True)", 'return set_grad_enabled(switches["block"])'),
+    hint=["pause, and record in it: who wins?", "The inner block: `set_grad_enabled(True)`."],
+)
 function_record.mistake(
-    "pause and record are exchanged", swap=[("set_grad_enabled(True)", "set_grad_enabled(0)"), ("set_grad_enabled(False)", "set_grad_enabled(True)")],
-    hint=["Which of the two records?", "record: True; pause: False."])
+    "pause and record are exchanged",
+    swap=[("set_grad_enabled(True)", "set_grad_enabled(0)"), ("set_grad_enabled(False)", "set_grad_enabled(True)")],
+    hint=["Which of the two records?", "record: True; pause: False."],
+)
 function_record.mistake(
-    "after pause recording is always on, whatever it was before", source='''
+    "after pause recording is always on, whatever it was before",
+    source="""
 def enable_autograd(enabled=True):
     switches["process"] = bool(enabled)
 
@@ -180,9 +196,12 @@ def pause():
         yield
     finally:
         switches["block"] = True
-''', hint=["pause in a pause: what is it after the inner one?", "As it was before: `set_grad_enabled` remembers that."])
+""",
+    hint=["pause in a pause: what is it after the inner one?", "As it was before: `set_grad_enabled` remembers that."],
+)
 function_record.mistake(
-    "an error in the block leaves the switch where it was put", source='''
+    "an error in the block leaves the switch where it was put",
+    source="""
 def enable_autograd(enabled=True):
     switches["process"] = bool(enabled)
 
@@ -201,9 +220,15 @@ def record():
 
 def pause():
     return switched(False)
-''', hint=["What runs after `yield` if there was an error in the block?", "try … finally, or simply `set_grad_enabled`."])
+""",
+    hint=[
+        "What runs after `yield` if there was an error in the block?",
+        "try … finally, or simply `set_grad_enabled`.",
+    ],
+)
 function_record.mistake(
-    "record and pause switch at once, not for a block", source='''
+    "record and pause switch at once, not for a block",
+    source="""
 class Nothing:
     def __enter__(self):
         return self
@@ -224,9 +249,13 @@ def record():
 def pause():
     switches["block"] = False
     return Nothing()
-''', hint=["What is it after the block?", "Return a with-block that puts it back: `set_grad_enabled(…)`."])
+""",
+    hint=["What is it after the block?", "Return a with-block that puts it back: `set_grad_enabled(…)`."],
+)
 function_record.variant("what is asked for is kept as it is", swap=("bool(enabled)", "enabled"))
-function_record.variant("with blocks of their own, by a class", source='''
+function_record.variant(
+    "with blocks of their own, by a class",
+    source="""
 def enable_autograd(enabled=True):
     if enabled:
         switches["process"] = True
@@ -252,8 +281,11 @@ def record():
 
 def pause():
     return Mode(False)
-''')
-function_record.variant("generators that use the given one", source='''
+""",
+)
+function_record.variant(
+    "generators that use the given one",
+    source="""
 def enable_autograd(enabled=True):
     switches.update(process=enabled)
 
@@ -268,4 +300,5 @@ def record():
 def pause():
     with set_grad_enabled(False):
         yield
-''')
+""",
+)

@@ -3,9 +3,20 @@
 from autograder.checks.check import check
 
 
-@check("function.sub_div_pow", points=3, needs=("function.context", "function.apply", "function.add_mul"),
-       device=("a − b: for a", "a − b: for b", "a / b: for a", "a / b: for b", "p ** n: for p", "p ** n: for n",
-               "p ** n, one n for all: for n"))
+@check(
+    "function.sub_div_pow",
+    points=3,
+    needs=("function.context", "function.apply", "function.add_mul"),
+    device=(
+        "a − b: for a",
+        "a − b: for b",
+        "a / b: for a",
+        "a / b: for b",
+        "p ** n: for p",
+        "p ** n: for n",
+        "p ** n, one n for all: for n",
+    ),
+)
 def function_sub_div_pow(student, rng, tools):
     """Values, and what the rules answer to a random gradient; the power also for negative numbers."""
     a_data, b_data, grad = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
@@ -38,7 +49,7 @@ def function_sub_div_pow(student, rng, tools):
 
     return {
         "input": f"a = {np.round(a_data, 3).tolist()}, b = {np.round(b_data, 3).tolist()}, p = {np.round(positive, 3).tolist()}, "
-                 f"n = {np.round(n_data, 3).tolist()}, e = {exponent:.4g}; grad = {np.round(grad, 3).tolist()}",
+        f"n = {np.round(n_data, 3).tolist()}, e = {exponent:.4g}; grad = {np.round(grad, 3).tolist()}",
         "a − b": lambda: student.Sub.apply(tensor(a_data), tensor(b_data)).data,
         "a − b: for a": lambda: both(student.Sub, 0),
         "a − b: for b": lambda: both(student.Sub, 1),
@@ -66,63 +77,108 @@ def function_sub_div_pow(student, rng, tools):
 
 @function_sub_div_pow.on_device
 def names(on, reference):
-    return {"Sub": on.function(lambda a, b: a - b, base=reference["Function"]),
-            "Div": on.function(lambda a, b: a / b, base=reference["Function"]),
-            "Pow": on.function(lambda a, n: a ** n, base=reference["Function"])}
+    return {
+        "Sub": on.function(lambda a, b: a - b, base=reference["Function"]),
+        "Div": on.function(lambda a, b: a / b, base=reference["Function"]),
+        "Pow": on.function(lambda a, n: a**n, base=reference["Function"]),
+    }
 
 
 FOR_B = "-grad_a * a / b if ctx.needs_input_grad[1] else None"
 FOR_N = "grad * a ** n * a.log() if ctx.needs_input_grad[1] else None"
 
 function_sub_div_pow.mistake(
-    "the difference's rule is the sum's: the sign is missing", swap=("return grad, -grad", "return grad, grad"),
-    hint=["b goes up by a bit: where does a − b go?", "`return grad, -grad`."])
+    "the difference's rule is the sum's: the sign is missing",
+    swap=("return grad, -grad", "return grad, grad"),
+    hint=["b goes up by a bit: where does a − b go?", "`return grad, -grad`."],
+)
 function_sub_div_pow.mistake(
-    "the sign of the difference is at the wrong one", swap=("return grad, -grad", "return -grad, grad"),
-    hint=["Which of the two is subtracted?", "`return grad, -grad`."])
+    "the sign of the difference is at the wrong one",
+    swap=("return grad, -grad", "return -grad, grad"),
+    hint=["Which of the two is subtracted?", "`return grad, -grad`."],
+)
 function_sub_div_pow.mistake(
-    "the quotient's rule for b has no minus", swap=("-grad_a * a / b", "grad_a * a / b"),
-    hint=["b grows: does a / b grow?", "−grad · a / b²."])
+    "the quotient's rule for b has no minus",
+    swap=("-grad_a * a / b", "grad_a * a / b"),
+    hint=["b grows: does a / b grow?", "−grad · a / b²."],
+)
 function_sub_div_pow.mistake(
-    "the quotient's rule for b divides by b once only", swap=("-grad_a * a / b", "-grad_a * a"),
-    hint=["The slope of 1/b is −1/b². Count the b's.", "−grad · a / b²."])
+    "the quotient's rule for b divides by b once only",
+    swap=("-grad_a * a / b", "-grad_a * a"),
+    hint=["The slope of 1/b is −1/b². Count the b's.", "−grad · a / b²."],
+)
 function_sub_div_pow.mistake(
-    "the quotient's rule for a multiplies", swap=("grad_a = grad / b", "grad_a = grad * b"),
-    hint=["a / 10: does the quotient move ten times as much as a, or a tenth?", "grad / b."])
+    "the quotient's rule for a multiplies",
+    swap=("grad_a = grad / b", "grad_a = grad * b"),
+    hint=["a / 10: does the quotient move ten times as much as a, or a tenth?", "grad / b."],
+)
 function_sub_div_pow.mistake(
-    "the quotient's rule for b leaves a out", swap=("-grad_a * a / b", "-grad_a / b"),
-    hint=["a / b is a times 1/b. With a = 10, does it move as much with b as for a = 1?", "−grad · a / b²."])
+    "the quotient's rule for b leaves a out",
+    swap=("-grad_a * a / b", "-grad_a / b"),
+    hint=["a / b is a times 1/b. With a = 10, does it move as much with b as for a = 1?", "−grad · a / b²."],
+)
 function_sub_div_pow.mistake(
-    "the exponent does not go down by one", swap=("a ** (n - 1)", "a ** n"),
-    hint=["The slope of a³ is 3 a².", "`a ** (n - 1)`."])
+    "the exponent does not go down by one",
+    swap=("a ** (n - 1)", "a ** n"),
+    hint=["The slope of a³ is 3 a².", "`a ** (n - 1)`."],
+)
 function_sub_div_pow.mistake(
-    "the exponent does not come down as a factor", swap=("grad * n * a ** (n - 1)", "grad * a ** (n - 1)"),
-    hint=["The slope of a³ is 3 a².", "grad * n * …"])
+    "the exponent does not come down as a factor",
+    swap=("grad * n * a ** (n - 1)", "grad * a ** (n - 1)"),
+    hint=["The slope of a³ is 3 a².", "grad * n * …"],
+)
 function_sub_div_pow.mistake(
-    "the power's rule ignores the gradient that arrives", swap=("grad_a = grad * n * a", "grad_a = n * a"),
-    hint=["What if the result counts three times as much?", "grad * n * a ** (n − 1)."])
+    "the power's rule ignores the gradient that arrives",
+    swap=("grad_a = grad * n * a", "grad_a = n * a"),
+    hint=["What if the result counts three times as much?", "grad * n * a ** (n − 1)."],
+)
 function_sub_div_pow.mistake(
-    "an exponent that is a tensor gets no gradient", swap=(FOR_N, "None"),
-    hint=["2ˣ moves with x, too.", "grad · aⁿ · ln a."])
+    "an exponent that is a tensor gets no gradient",
+    swap=(FOR_N, "None"),
+    hint=["2ˣ moves with x, too.", "grad · aⁿ · ln a."],
+)
 function_sub_div_pow.mistake(
-    "the logarithm is that of the exponent", swap=("a ** n * a.log()", "a ** n * n.log()"),
-    hint=["eˣ has the slope eˣ · ln e. Of which of the two is the logarithm taken?", "ln a."])
+    "the logarithm is that of the exponent",
+    swap=("a ** n * a.log()", "a ** n * n.log()"),
+    hint=["eˣ has the slope eˣ · ln e. Of which of the two is the logarithm taken?", "ln a."],
+)
 function_sub_div_pow.mistake(
-    "the logarithm is computed though nobody asked: a is negative in places", swap=(FOR_N, "grad * a ** n * a.log()"),
-    hint=["a ** 2 with a = −1: whose gradient needs ln a?", "Only `if ctx.needs_input_grad[1]`."])
+    "the logarithm is computed though nobody asked: a is negative in places",
+    swap=(FOR_N, "grad * a ** n * a.log()"),
+    hint=["a ** 2 with a = −1: whose gradient needs ln a?", "Only `if ctx.needs_input_grad[1]`."],
+)
 function_sub_div_pow.mistake(
-    "the power's gradient for n has no logarithm", swap=("a ** n * a.log()", "a ** n"),
-    hint=["2ⁿ doubles from n to n + 1; eⁿ grows faster. What makes the difference?", "grad · aⁿ · ln a."])
+    "the power's gradient for n has no logarithm",
+    swap=("a ** n * a.log()", "a ** n"),
+    hint=["2ⁿ doubles from n to n + 1; eⁿ grows faster. What makes the difference?", "grad · aⁿ · ln a."],
+)
 for reason, old, new in [
     ("a is always kept for the quotient's rule", "a if ctx.needs_input_grad[1] else None, b", "a if True else None, b"),
-    ("a is kept for the quotient's rule where there are inputs", "a if ctx.needs_input_grad[1] else None, b",
-     "a if ctx.needs_input_grad else None, b"),
-    ("of two the second is the last: in Div.forward", "a if ctx.needs_input_grad[1] else None, b", "a if ctx.needs_input_grad[-1] else None, b"),
-    ("of two the second is the last: in Div.backward", "/ b if ctx.needs_input_grad[1]", "/ b if ctx.needs_input_grad[-1]"),
-    ("of two the second is the last: in Pow.backward", "log() if ctx.needs_input_grad[1]", "log() if ctx.needs_input_grad[-1]"),
+    (
+        "a is kept for the quotient's rule where there are inputs",
+        "a if ctx.needs_input_grad[1] else None, b",
+        "a if ctx.needs_input_grad else None, b",
+    ),
+    (
+        "of two the second is the last: in Div.forward",
+        "a if ctx.needs_input_grad[1] else None, b",
+        "a if ctx.needs_input_grad[-1] else None, b",
+    ),
+    (
+        "of two the second is the last: in Div.backward",
+        "/ b if ctx.needs_input_grad[1]",
+        "/ b if ctx.needs_input_grad[-1]",
+    ),
+    (
+        "of two the second is the last: in Pow.backward",
+        "log() if ctx.needs_input_grad[1]",
+        "log() if ctx.needs_input_grad[-1]",
+    ),
 ]:
     function_sub_div_pow.variant(reason, swap=(old, new))
-function_sub_div_pow.variant("everything through logarithms and powers", source='''
+function_sub_div_pow.variant(
+    "everything through logarithms and powers",
+    source="""
 class Sub(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -161,8 +217,11 @@ class Pow(Function):
         if ctx.needs_input_grad[1]:
             parts[1] = a.log() * y * grad
         return tuple(parts)
-''')
-function_sub_div_pow.variant("with plain arrays", source='''
+""",
+)
+function_sub_div_pow.variant(
+    "with plain arrays",
+    source="""
 class Sub(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -197,4 +256,5 @@ class Pow(Function):
         if ctx.needs_input_grad[1]:
             return for_a, grad.data * np.power(a, n) * np.log(a)
         return for_a, None
-''')
+""",
+)

@@ -5,7 +5,12 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.cross_entropy", points=3, needs=("layers.softmax",), device=("logits.grad", "logits (2, 3, 4), target (2, 3): gradient"))
+@check(
+    "layers.cross_entropy",
+    points=3,
+    needs=("layers.softmax",),
+    device=("logits.grad", "logits (2, 3, 4), target (2, 3): gradient"),
+)
 def layers_cross_entropy(student, rng, tools):
     """Cross-entropy of rows of logits, of a stack of rows, and of very large logits."""
     x, target, up = 2 * rng.normal(size=(4, 5)), [int(k) for k in rng.permutation(5)[:4]], -rng.uniform(1.2, 2.5)
@@ -40,65 +45,114 @@ def layers_cross_entropy(student, rng, tools):
 def names(on, reference):
     def cross_entropy(logits, target):
         return on.operation(on.ag.cross_entropy)(logits, target=np.array(target, np.int32))
+
     return {"Tensor": on.MeasuredTensor, "cross_entropy": cross_entropy}
 
 
 layers_cross_entropy.mistake(
-    "the maximum is that of the whole array: in other rows ln 0 is −inf", swap=("x.max(-1, keepdims=True)", "x.max()"),
-    hint=["A row around −800 beside a 1000: what is left of its exponentials?", "`x.max(-1, keepdims=True)`: each row has its own."])
+    "the maximum is that of the whole array: in other rows ln 0 is −inf",
+    swap=("x.max(-1, keepdims=True)", "x.max()"),
+    hint=[
+        "A row around −800 beside a 1000: what is left of its exponentials?",
+        "`x.max(-1, keepdims=True)`: each row has its own.",
+    ],
+)
 layers_cross_entropy.mistake(
-    "nothing is subtracted before exp: e¹⁰⁰⁰ is inf", swap=("shifted = x - x.max(-1, keepdims=True)", "shifted = x"),
-    hint=["What is np.exp(1000)?", "Subtract the row's maximum first."])
+    "nothing is subtracted before exp: e¹⁰⁰⁰ is inf",
+    swap=("shifted = x - x.max(-1, keepdims=True)", "shifted = x"),
+    hint=["What is np.exp(1000)?", "Subtract the row's maximum first."],
+)
 layers_cross_entropy.mistake(
-    "softmax first, then its logarithm: for the probability 0 that is inf", swap=(
+    "softmax first, then its logarithm: for the probability 0 that is inf",
+    swap=(
         "np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape))",
-        "-np.mean(np.log((np.exp(shifted) / np.exp(log_sum)[..., None])[ctx.onehot]))"),
-    hint=["The right class has a logit 1000 below the largest. What is its probability, as a float?",
-          "x − max − ln Σ e^(x − max): no logarithm of a probability."])
+        "-np.mean(np.log((np.exp(shifted) / np.exp(log_sum)[..., None])[ctx.onehot]))",
+    ),
+    hint=[
+        "The right class has a logit 1000 below the largest. What is its probability, as a float?",
+        "x − max − ln Σ e^(x − max): no logarithm of a probability.",
+    ],
+)
 layers_cross_entropy.mistake(
-    "the loss is a sum over the rows, not their mean", swap=("np.mean(log_sum", "np.sum(log_sum"),
-    hint=["Twice as many rows, the same mistakes: what should become of the loss?", "`np.mean`."])
+    "the loss is a sum over the rows, not their mean",
+    swap=("np.mean(log_sum", "np.sum(log_sum"),
+    hint=["Twice as many rows, the same mistakes: what should become of the loss?", "`np.mean`."],
+)
 layers_cross_entropy.mistake(
-    "the loss is negative: ln softmax, without the minus", swap=(
-        "log_sum - shifted[ctx.onehot].reshape(target.shape)", "shifted[ctx.onehot].reshape(target.shape) - log_sum"),
-    hint=["A logarithm of a probability is negative. And a loss?", "ln Σ e^… minus the score of the target."])
+    "the loss is negative: ln softmax, without the minus",
+    swap=("log_sum - shifted[ctx.onehot].reshape(target.shape)", "shifted[ctx.onehot].reshape(target.shape) - log_sum"),
+    hint=["A logarithm of a probability is negative. And a loss?", "ln Σ e^… minus the score of the target."],
+)
 layers_cross_entropy.mistake(
-    "1/N is missing in backward", swap=(" * (1 / rows)", ""),
-    hint=["Forward is a mean over the rows.", "Divide by the number of rows."])
+    "1/N is missing in backward",
+    swap=(" * (1 / rows)", ""),
+    hint=["Forward is a mean over the rows.", "Divide by the number of rows."],
+)
 layers_cross_entropy.mistake(
-    "N counts all numbers, not rows", swap=("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = ctx.onehot.size"),
-    hint=["Over how many numbers does forward take its mean?", "One loss per row: divide by the size of the target."])
+    "N counts all numbers, not rows",
+    swap=("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = ctx.onehot.size"),
+    hint=["Over how many numbers does forward take its mean?", "One loss per row: divide by the size of the target."],
+)
 layers_cross_entropy.mistake(
-    "N is the length of the first axis alone", swap=("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = len(ctx.onehot)"),
-    hint=["How many rows of logits are in shape (2, 3, 4)?", "2 · 3 of them: the size of the target."])
+    "N is the length of the first axis alone",
+    swap=("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = len(ctx.onehot)"),
+    hint=["How many rows of logits are in shape (2, 3, 4)?", "2 · 3 of them: the size of the target."],
+)
 layers_cross_entropy.mistake(
-    "the one-hot table is missing in backward: softmax alone", swap=("(x.softmax(-1) - ctx.onehot)", "x.softmax(-1)"),
-    hint=["A gradient that is positive everywhere lowers the right class, too.", "softmax − 1 at the target, softmax elsewhere."])
+    "the one-hot table is missing in backward: softmax alone",
+    swap=("(x.softmax(-1) - ctx.onehot)", "x.softmax(-1)"),
+    hint=[
+        "A gradient that is positive everywhere lowers the right class, too.",
+        "softmax − 1 at the target, softmax elsewhere.",
+    ],
+)
 layers_cross_entropy.mistake(
-    "the gradient has the wrong sign: onehot − softmax", swap=("(x.softmax(-1) - ctx.onehot)", "(ctx.onehot - x.softmax(-1))"),
-    hint=["Should the score of the right class have a positive or a negative gradient?", "softmax − onehot: negative there, as it should go up."])
+    "the gradient has the wrong sign: onehot − softmax",
+    swap=("(x.softmax(-1) - ctx.onehot)", "(ctx.onehot - x.softmax(-1))"),
+    hint=[
+        "Should the score of the right class have a positive or a negative gradient?",
+        "softmax − onehot: negative there, as it should go up.",
+    ],
+)
 layers_cross_entropy.mistake(
-    "the gradient that arrives is forgotten", swap=("return grad * (x.softmax", "return (x.softmax"),
-    hint=["A loss may be one part of a sum, with a weight. Where does the weight arrive?", "grad · (…) / N."])
+    "the gradient that arrives is forgotten",
+    swap=("return grad * (x.softmax", "return (x.softmax"),
+    hint=["A loss may be one part of a sum, with a weight. Where does the weight arrive?", "grad · (…) / N."],
+)
 layers_cross_entropy.mistake(
-    "softmax goes along the first axis in backward", swap=("x.softmax(-1)", "x.softmax(0)"),
-    hint=["What do the gradients of one row add up to?", "Along the last axis: the classes."])
+    "softmax goes along the first axis in backward",
+    swap=("x.softmax(-1)", "x.softmax(0)"),
+    hint=["What do the gradients of one row add up to?", "Along the last axis: the classes."],
+)
 layers_cross_entropy.mistake(
-    "one gradient comes back for two inputs", swap=(" * (1 / rows), None", " * (1 / rows)"),
-    hint=["How many inputs did `apply` get?", "`return …, None`: the target gets no gradient."])
+    "one gradient comes back for two inputs",
+    swap=(" * (1 / rows), None", " * (1 / rows)"),
+    hint=["How many inputs did `apply` get?", "`return …, None`: the target gets no gradient."],
+)
 layers_cross_entropy.mistake(
     "rows are picked by np.arange(len(target)), which knows logits of two axes only",
     swap=("shifted[ctx.onehot].reshape(target.shape)", "shifted[np.arange(len(target)), target]"),
-    hint=["Which shape may logits have, says the docstring?", "The one-hot table, or np.take_along_axis, work for (…, classes)."])
+    hint=[
+        "Which shape may logits have, says the docstring?",
+        "The one-hot table, or np.take_along_axis, work for (…, classes).",
+    ],
+)
 
 layers_cross_entropy.mistake(
-    "both directions divide by all numbers: the mean goes over the zeros of the one-hot table, too", swap=[
-        ("return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape))",
-         "return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape)) / x.shape[-1]"),
-        ("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = ctx.onehot.size")],
-    hint=["Ten classes, all scores equal: your loss should be ln 10.", "N is the number of rows."])
+    "both directions divide by all numbers: the mean goes over the zeros of the one-hot table, too",
+    swap=[
+        (
+            "return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape))",
+            "return np.mean(log_sum - shifted[ctx.onehot].reshape(target.shape)) / x.shape[-1]",
+        ),
+        ("rows = ctx.onehot.size // ctx.onehot.shape[-1]", "rows = ctx.onehot.size"),
+    ],
+    hint=["Ten classes, all scores equal: your loss should be ln 10.", "N is the number of rows."],
+)
 
-layers_cross_entropy.variant("the probabilities are kept, and take_along_axis", source='''
+layers_cross_entropy.variant(
+    "the probabilities are kept, and take_along_axis",
+    source="""
 class CrossEntropyLoss(Function):
     @staticmethod
     def forward(ctx, x, target):
@@ -113,8 +167,11 @@ class CrossEntropyLoss(Function):
         g = ctx.p.copy()
         np.put_along_axis(g, ctx.where, np.take_along_axis(g, ctx.where, -1) - 1, -1)
         return grad.data * g / ctx.where.size, None
-''')
-layers_cross_entropy.variant("row after row", source='''
+""",
+)
+layers_cross_entropy.variant(
+    "row after row",
+    source="""
 class CrossEntropyLoss(Function):
     @staticmethod
     def forward(ctx, x, target):
@@ -135,6 +192,12 @@ class CrossEntropyLoss(Function):
             p[k] -= 1
             g.append(p * grad.item() / len(ctx.rows))
         return np.array(g).reshape(ctx.shape), None
-''')
-layers_cross_entropy.variant("a sum for each row has the target's shape", swap=("reshape(target.shape)", "reshape(log_sum.shape)"))
-layers_cross_entropy.variant("the number of rows as a float", swap=("ctx.onehot.size // ctx.onehot.shape[-1]", "ctx.onehot.size / ctx.onehot.shape[-1]"))
+""",
+)
+layers_cross_entropy.variant(
+    "a sum for each row has the target's shape", swap=("reshape(target.shape)", "reshape(log_sum.shape)")
+)
+layers_cross_entropy.variant(
+    "the number of rows as a float",
+    swap=("ctx.onehot.size // ctx.onehot.shape[-1]", "ctx.onehot.size / ctx.onehot.shape[-1]"),
+)

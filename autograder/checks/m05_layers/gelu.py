@@ -42,51 +42,79 @@ def names(on, reference):
 
 
 layers_gelu.mistake(
-    "backward has the gate alone: x times the slope of the gate is missing", swap=("(1 + t + x * (1 - t * t) * slope)", "(1 + t)"),
-    hint=["x occurs twice in x · gate(x). Which of the two did you differentiate?",
-          "The product rule: gate + x · gate′. The second part is x · (1 − t²) · u′ / 2."])
+    "backward has the gate alone: x times the slope of the gate is missing",
+    swap=("(1 + t + x * (1 - t * t) * slope)", "(1 + t)"),
+    hint=[
+        "x occurs twice in x · gate(x). Which of the two did you differentiate?",
+        "The product rule: gate + x · gate′. The second part is x · (1 − t²) · u′ / 2.",
+    ],
+)
 layers_gelu.mistake(
-    "the chain stops at t: u′ is missing", swap=("(1 - t * t) * slope", "(1 - t * t)"),
-    hint=["gate ← t ← u ← x. How many links has your product?", "Times u′ = √(2/π) · (1 + 3 · 0.044715 x²)."])
+    "the chain stops at t: u′ is missing",
+    swap=("(1 - t * t) * slope", "(1 - t * t)"),
+    hint=["gate ← t ← u ← x. How many links has your product?", "Times u′ = √(2/π) · (1 + 3 · 0.044715 x²)."],
+)
 layers_gelu.mistake(
-    "the 3 of (x³)′ = 3x² is missing", swap=("1 + 3 * 0.044715 * x * x", "1 + 0.044715 * x * x"),
-    hint=["What is the derivative of 0.044715 · x³?", "3 · 0.044715 · x²."])
+    "the 3 of (x³)′ = 3x² is missing",
+    swap=("1 + 3 * 0.044715 * x * x", "1 + 0.044715 * x * x"),
+    hint=["What is the derivative of 0.044715 · x³?", "3 · 0.044715 · x²."],
+)
 layers_gelu.mistake(
-    "√(2/π) is missing in u′", swap=("slope = scale * (1 +", "slope = (1 +"),
-    hint=["u is a constant times a parenthesis. What becomes of the constant?", "u′ = √(2/π) · (…)."])
+    "√(2/π) is missing in u′",
+    swap=("slope = scale * (1 +", "slope = (1 +"),
+    hint=["u is a constant times a parenthesis. What becomes of the constant?", "u′ = √(2/π) · (…)."],
+)
 layers_gelu.mistake(
-    "tanh's slope is 1 − t: the square is missing", swap=("1 - t * t", "1 - t"),
-    hint=["The derivative of tanh?", "1 − t²."])
+    "tanh's slope is 1 − t: the square is missing",
+    swap=("1 - t * t", "1 - t"),
+    hint=["The derivative of tanh?", "1 − t²."],
+)
 layers_gelu.mistake(
-    "the constant is √2 / π, not √(2/π)", swap=("math.sqrt(2 / math.pi)", "math.sqrt(2) / math.pi"),
-    hint=["What stands below the root?", "math.sqrt(2 / math.pi)."])
+    "the constant is √2 / π, not √(2/π)",
+    swap=("math.sqrt(2 / math.pi)", "math.sqrt(2) / math.pi"),
+    hint=["What stands below the root?", "math.sqrt(2 / math.pi)."],
+)
 layers_gelu.mistake(
-    "x² in place of x³", swap=("0.044715 * x * x * x", "0.044715 * x * x"),
-    hint=["u should change its sign with x. Does yours?", "0.044715 · x³."])
+    "x² in place of x³",
+    swap=("0.044715 * x * x * x", "0.044715 * x * x"),
+    hint=["u should change its sign with x. Does yours?", "0.044715 · x³."],
+)
 layers_gelu.mistake(
-    "the gradient that arrives is forgotten", swap=("return grad * 0.5 *", "return 0.5 *"),
-    hint=["The chain rule multiplies. By what comes from above.", "grad · (…)."])
+    "the gradient that arrives is forgotten",
+    swap=("return grad * 0.5 *", "return 0.5 *"),
+    hint=["The chain rule multiplies. By what comes from above.", "grad · (…)."],
+)
 layers_gelu.mistake(
     "forward is another approximation, x · sigmoid(1.702 x), than the one that backward differentiates",
     swap=("return 0.5 * x * (1 + np.tanh(scale * (x + 0.044715 * x * x * x)))", "return x / (1 + np.exp(-1.702 * x))"),
-    hint=["Both are called GELU. Which one says the docstring?", "The one with tanh, in both directions."])
+    hint=["Both are called GELU. Which one says the docstring?", "The one with tanh, in both directions."],
+)
 layers_gelu.mistake(
     "the exact gate, with erf: forward is another function than backward's",
-    swap=("return 0.5 * x * (1 + np.tanh(scale * (x + 0.044715 * x * x * x)))",
-          "return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))"),
-    hint=["The exact GELU differs in the fourth digit. Which one says the docstring?", "The one with tanh."])
+    swap=(
+        "return 0.5 * x * (1 + np.tanh(scale * (x + 0.044715 * x * x * x)))",
+        "return 0.5 * x * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))",
+    ),
+    hint=["The exact GELU differs in the fourth digit. Which one says the docstring?", "The one with tanh."],
+)
 layers_gelu.mistake(
-    "the half is missing: the gate goes up to 2", swap=("0.5 * ", ""),
-    hint=["What is your gelu of 20?", "(1 + t) / 2."])
+    "the half is missing: the gate goes up to 2", swap=("0.5 * ", ""), hint=["What is your gelu of 20?", "(1 + t) / 2."]
+)
 layers_gelu.mistake(
-    "forward is the gate, without x", swap=("return 0.5 * x *", "return 0.5 *"),
-    hint=["What is gelu of 20: 1, or 20?", "x · (1 + t) / 2."])
+    "forward is the gate, without x",
+    swap=("return 0.5 * x *", "return 0.5 *"),
+    hint=["What is gelu of 20: 1, or 20?", "x · (1 + t) / 2."],
+)
 
 layers_gelu.mistake(
-    "in the second part of the product rule x is missing", swap=("+ x * (1 - t * t) * slope", "+ (1 - t * t) * slope"),
-    hint=["(x · gate)′ = gate + … · gate′. What belongs in the gap?", "x · (1 − t²) · u′ / 2."])
+    "in the second part of the product rule x is missing",
+    swap=("+ x * (1 - t * t) * slope", "+ (1 - t * t) * slope"),
+    hint=["(x · gate)′ = gate + … · gate′. What belongs in the gap?", "x · (1 − t²) · u′ / 2."],
+)
 
-layers_gelu.variant("(1 + tanh u) / 2 is sigmoid(2u)", source='''
+layers_gelu.variant(
+    "(1 + tanh u) / 2 is sigmoid(2u)",
+    source="""
 class GELU(Function):
     @staticmethod
     def forward(ctx, x):
@@ -100,8 +128,11 @@ class GELU(Function):
         gate = (2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x ** 3)).sigmoid()
         du = math.sqrt(2 / math.pi) * (1 + 0.134145 * x ** 2)
         return grad * (gate + x * gate * (1 - gate) * 2 * du)
-''')
-layers_gelu.variant("the slope is computed in forward, with arrays", source='''
+""",
+)
+layers_gelu.variant(
+    "the slope is computed in forward, with arrays",
+    source="""
 class GELU(Function):
     @staticmethod
     def forward(ctx, x):
@@ -113,4 +144,5 @@ class GELU(Function):
     @staticmethod
     def backward(ctx, grad):
         return grad.data * ctx.slope
-''')
+""",
+)

@@ -5,9 +5,18 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.index", points=3, device=(
-    "x[1:3], x.grad", "x[::2, 1:], x.grad", "x[2], x.grad", "x[:, −1], x.grad", "x[[3, 0, 3]], x.grad",
-    "embedding of [[3, 1, 3], [0, 3, 1]], table.grad"))
+@check(
+    "layers.index",
+    points=3,
+    device=(
+        "x[1:3], x.grad",
+        "x[::2, 1:], x.grad",
+        "x[2], x.grad",
+        "x[:, −1], x.grad",
+        "x[[3, 0, 3]], x.grad",
+        "embedding of [[3, 1, 3], [0, 3, 1]], table.grad",
+    ),
+)
 def layers_index(student, rng, tools):
     """Slices, rows, pairs, masks; and what was taken twice gets both gradients."""
     x, ups = rng.normal(size=(4, 5)), rng.normal(size=40)
@@ -20,13 +29,13 @@ def layers_index(student, rng, tools):
     def run(key):
         leaf = student.Tensor(x, requires_grad=True)
         out = leaf[key]
-        out.backward(ups[:out.size].reshape(out.shape))
+        out.backward(ups[: out.size].reshape(out.shape))
         return {"gradient": leaf.grad.data, "after": leaf.data}
 
     def rows(indices):
         table = student.Tensor(x, requires_grad=True)
         out = student.embedding(indices, table)
-        out.backward(ups[:out.size].reshape(out.shape))
+        out.backward(ups[: out.size].reshape(out.shape))
         return table.grad.data
 
     def scatter():
@@ -47,7 +56,9 @@ def layers_index(student, rng, tools):
         "x[[3, 0, 3]], x.grad": lambda: run([3, 0, 3])["gradient"],
         "x[[0, 2, 0], [1, 4, 1]], x.grad": lambda: run(([0, 2, 0], [1, 4, 1]))["gradient"],
         "embedding of [[3, 1, 3], [0, 3, 1]], table.grad": lambda: rows([[3, 1, 3], [0, 3, 1]]),
-        "Scatter of 3 rows to 4, 1, 4 of shape (6, 2)": lambda: student.Scatter.apply(student.Tensor(values), key=[4, 1, 4], shape=(6, 2)).data,
+        "Scatter of 3 rows to 4, 1, 4 of shape (6, 2)": lambda: (
+            student.Scatter.apply(student.Tensor(values), key=[4, 1, 4], shape=(6, 2)).data
+        ),
         "Scatter, gradient": lambda: scatter()["gradient"],
         "x afterwards": lambda: run([3, 0, 3])["after"],
     }
@@ -57,40 +68,66 @@ def layers_index(student, rng, tools):
 def names(on, reference):
     def embedding(indices, table):
         return on.operation(on.ag.embedding)(table, idx=np.array(indices))
+
     return {"Tensor": on.MeasuredTensor, "embedding": embedding}
 
 
 layers_index.mistake(
-    "`y[key] += x` (or `=`) counts a repeated index once", swap=("np.add.at(y, key, x)", "y[key] += x"),
-    hint=["Look at a row that is taken twice: which of its gradients is left?", "`np.add.at(y, key, x)` adds one after the other."])
+    "`y[key] += x` (or `=`) counts a repeated index once",
+    swap=("np.add.at(y, key, x)", "y[key] += x"),
+    hint=[
+        "Look at a row that is taken twice: which of its gradients is left?",
+        "`np.add.at(y, key, x)` adds one after the other.",
+    ],
+)
 layers_index.mistake(
-    "GetItem hands grad on as it is, in the shape of the part", swap=("return Scatter.apply(grad, key=ctx.key, shape=ctx.input_shape)", "return grad"),
-    hint=["Which shape has x, and which grad?", "`Scatter.apply(grad, key=…, shape=…)` puts it back into zeros of x's shape."])
+    "GetItem hands grad on as it is, in the shape of the part",
+    swap=("return Scatter.apply(grad, key=ctx.key, shape=ctx.input_shape)", "return grad"),
+    hint=[
+        "Which shape has x, and which grad?",
+        "`Scatter.apply(grad, key=…, shape=…)` puts it back into zeros of x's shape.",
+    ],
+)
 layers_index.mistake(
-    "Scatter's zeros have the shape of the part, not the shape that was asked for", swap=("np.zeros(shape, x.dtype)", "np.zeros(x.shape, x.dtype)"),
-    hint=["Scatter of 3 rows into 6: how many rows come out?", "`np.zeros(shape, …)`."])
+    "Scatter's zeros have the shape of the part, not the shape that was asked for",
+    swap=("np.zeros(shape, x.dtype)", "np.zeros(x.shape, x.dtype)"),
+    hint=["Scatter of 3 rows into 6: how many rows come out?", "`np.zeros(shape, …)`."],
+)
 layers_index.mistake(
     "where a number was taken its gradient is 1, or how often: grad is forgotten",
     swap=("return Scatter.apply(grad, key=ctx.key", "return Scatter.apply(grad * 0 + 1, key=ctx.key"),
-    hint=["The chain rule: what arrives at y goes to the place where y came from.", "Scatter grad itself."])
+    hint=["The chain rule: what arrives at y goes to the place where y came from.", "Scatter grad itself."],
+)
 layers_index.mistake(
-    "Scatter's backward hands on all of grad", swap=("return grad[ctx.key]", "return grad"),
-    hint=["x is smaller than the result: which part of grad belongs to it?", "grad[key]."])
+    "Scatter's backward hands on all of grad",
+    swap=("return grad[ctx.key]", "return grad"),
+    hint=["x is smaller than the result: which part of grad belongs to it?", "grad[key]."],
+)
 layers_index.mistake(
-    "Scatter starts from ones", swap=("np.zeros(shape, x.dtype)", "np.ones(shape, x.dtype)"),
-    hint=["What is the gradient of a number that was not taken?", "Zeros."])
+    "Scatter starts from ones",
+    swap=("np.zeros(shape, x.dtype)", "np.ones(shape, x.dtype)"),
+    hint=["What is the gradient of a number that was not taken?", "Zeros."],
+)
 layers_index.mistake(
-    "what was taken twice gets the mean of its gradients, not their sum", swap=(
+    "what was taken twice gets the mean of its gradients, not their sum",
+    swap=(
         "np.add.at(y, key, x)  # y[key] += x would count a repeated index once",
-        "count = np.zeros(shape)\n        np.add.at(y, key, x)\n        np.add.at(count, key, 1)\n        y = y / np.maximum(count, 1)"),
-    hint=["One number, two paths to the loss. What do we do over paths?", "Add."])
+        "count = np.zeros(shape)\n        np.add.at(y, key, x)\n        np.add.at(count, key, 1)\n        y = y / np.maximum(count, 1)",
+    ),
+    hint=["One number, two paths to the loss. What do we do over paths?", "Add."],
+)
 layers_index.mistake(
-    "the gradient goes to the first rows, wherever the key pointed", swap=(
+    "the gradient goes to the first rows, wherever the key pointed",
+    swap=(
         "return Scatter.apply(grad, key=ctx.key, shape=ctx.input_shape)",
-        "y = np.zeros(ctx.input_shape)\n        y.ravel()[:grad.size] = grad.data.ravel()\n        return y"),
-    hint=["Where in x did the numbers come from?", "The key says where: keep it on ctx."])
+        "y = np.zeros(ctx.input_shape)\n        y.ravel()[:grad.size] = grad.data.ravel()\n        return y",
+    ),
+    hint=["Where in x did the numbers come from?", "The key says where: keep it on ctx."],
+)
 
-layers_index.variant("counted over flat places", source='''
+layers_index.variant(
+    "counted over flat places",
+    source="""
 class Scatter(Function):
     @staticmethod
     def forward(ctx, x, key, shape):
@@ -114,8 +151,11 @@ class GetItem(Function):
     @staticmethod
     def backward(ctx, grad):
         return Scatter.apply(grad, **ctx.where)
-''')
-layers_index.variant("number after number", source='''
+""",
+)
+layers_index.variant(
+    "number after number",
+    source="""
 class Scatter(Function):
     @staticmethod
     def forward(ctx, x, key, shape):
@@ -141,6 +181,9 @@ class GetItem(Function):
         y = np.zeros_like(ctx.x)
         np.add.at(y, ctx.key, grad.data)
         return y
-''')
-layers_index.variant("zeros of float64: for float32 inputs the engine makes float32 of the result again",
-                     swap=("np.zeros(shape, x.dtype)", "np.zeros(shape)"))
+""",
+)
+layers_index.variant(
+    "zeros of float64: for float32 inputs the engine makes float32 of the result again",
+    swap=("np.zeros(shape, x.dtype)", "np.zeros(shape)"),
+)

@@ -5,9 +5,17 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.permute", points=2, device=(
-    "x.permute(1, 2, 0), x.grad", "x.permute(0, 2, 1), x.grad", "x.permute(−1, 0, 1), x.grad", "z.permute(1, 2, 0), z.grad",
-    "x.permute(1, 2, 0).permute(0, 2, 1), x.grad"))
+@check(
+    "layers.permute",
+    points=2,
+    device=(
+        "x.permute(1, 2, 0), x.grad",
+        "x.permute(0, 2, 1), x.grad",
+        "x.permute(−1, 0, 1), x.grad",
+        "z.permute(1, 2, 0), z.grad",
+        "x.permute(1, 2, 0).permute(0, 2, 1), x.grad",
+    ),
+)
 def layers_permute(student, rng, tools):
     """Axes in another order and back, with orders that are not their own inverse."""
     x, y, cube = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(3, 3, 3))
@@ -19,7 +27,7 @@ def layers_permute(student, rng, tools):
     def run(numbers, *axes):
         leaf = student.Tensor(numbers, requires_grad=True)
         out = leaf.permute(*axes)
-        out.backward(ups[:numbers.size].reshape(out.shape))
+        out.backward(ups[: numbers.size].reshape(out.shape))
         return {"gradient": leaf.grad.data, "after": leaf.data}
 
     def twice():
@@ -49,38 +57,64 @@ def names(on, reference):
 
 INVERSE = "ctx.inverse = tuple(int(i) for i in np.argsort([i % x.ndim for i in axes]))"
 layers_permute.mistake(
-    "backward permutes once more, it does not undo", swap=(INVERSE, "ctx.inverse = axes"),
-    hint=["Go (1, 2, 0) twice: are the axes back?", "You need the inverse order: np.argsort(axes)."])
+    "backward permutes once more, it does not undo",
+    swap=(INVERSE, "ctx.inverse = axes"),
+    hint=["Go (1, 2, 0) twice: are the axes back?", "You need the inverse order: np.argsort(axes)."],
+)
 layers_permute.mistake(
-    "backward takes the axes from the end: that is not the inverse", swap=(INVERSE, "ctx.inverse = axes[::-1]"),
-    hint=["Write down where each axis of x went. Who has to go back where?", "np.argsort(axes)."])
+    "backward takes the axes from the end: that is not the inverse",
+    swap=(INVERSE, "ctx.inverse = axes[::-1]"),
+    hint=["Write down where each axis of x went. Who has to go back where?", "np.argsort(axes)."],
+)
 layers_permute.mistake(
-    "backward leaves the axes as they came", swap=("return grad.permute(*ctx.inverse)", "return grad"),
-    hint=["Which shape has grad, and which x?", "Put the axes back, by the inverse order."])
+    "backward leaves the axes as they came",
+    swap=("return grad.permute(*ctx.inverse)", "return grad"),
+    hint=["Which shape has grad, and which x?", "Put the axes back, by the inverse order."],
+)
 layers_permute.mistake(
-    "backward reshapes: the shape is right, the numbers are not in their places", swap=[
-        (INVERSE, "ctx.input_shape = x.shape"), ("return grad.permute(*ctx.inverse)", "return grad.reshape(ctx.input_shape)")],
-    hint=["reshape keeps the order in memory. Is that the order of x?", "Permute back; reshape cannot undo it."])
+    "backward reshapes: the shape is right, the numbers are not in their places",
+    swap=[
+        (INVERSE, "ctx.input_shape = x.shape"),
+        ("return grad.permute(*ctx.inverse)", "return grad.reshape(ctx.input_shape)"),
+    ],
+    hint=["reshape keeps the order in memory. Is that the order of x?", "Permute back; reshape cannot undo it."],
+)
 layers_permute.mistake(
     "forward reshapes: the shape is right, the numbers are not in their places",
     swap=("return x.transpose(axes)", "return x.reshape([x.shape[i] for i in axes])"),
-    hint=["Compare one row of the result with x.", "`x.transpose(axes)` moves the axes."])
+    hint=["Compare one row of the result with x.", "`x.transpose(axes)` moves the axes."],
+)
 layers_permute.mistake(
-    "−1 is not thought of: it has to be made positive before the inverse is looked for", swap=("[i % x.ndim for i in axes]", "axes"),
-    hint=["What is np.argsort((-1, 0, 1)), and what (2, 0, 1)?", "Make the axes positive first: i % x.ndim."])
+    "−1 is not thought of: it has to be made positive before the inverse is looked for",
+    swap=("[i % x.ndim for i in axes]", "axes"),
+    hint=["What is np.argsort((-1, 0, 1)), and what (2, 0, 1)?", "Make the axes positive first: i % x.ndim."],
+)
 layers_permute.mistake(
-    "forward and backward are swapped: forward takes the inverse order", swap=[
-        ("return x.transpose(axes)", "return x.transpose(ctx.inverse)"), ("return grad.permute(*ctx.inverse)", "return grad.permute(*ctx.axes)"),
-        (INVERSE, INVERSE + "\n        ctx.axes = axes")],
-    hint=["Which shape has x.permute(1, 2, 0) of (2, 3, 4)?", "Axis i of the result is axis axes[i] of x: `x.transpose(axes)`."])
+    "forward and backward are swapped: forward takes the inverse order",
+    swap=[
+        ("return x.transpose(axes)", "return x.transpose(ctx.inverse)"),
+        ("return grad.permute(*ctx.inverse)", "return grad.permute(*ctx.axes)"),
+        (INVERSE, INVERSE + "\n        ctx.axes = axes"),
+    ],
+    hint=[
+        "Which shape has x.permute(1, 2, 0) of (2, 3, 4)?",
+        "Axis i of the result is axis axes[i] of x: `x.transpose(axes)`.",
+    ],
+)
 layers_permute.mistake(
-    "all axes are reversed, whatever `axes` says", swap=[("return x.transpose(axes)", "return x.transpose()"), ("return grad.permute(*ctx.inverse)", "return grad.T")],
-    hint=["`x.transpose()` without axes is the matrix's transpose.", "Give it the axes."])
+    "all axes are reversed, whatever `axes` says",
+    swap=[("return x.transpose(axes)", "return x.transpose()"), ("return grad.permute(*ctx.inverse)", "return grad.T")],
+    hint=["`x.transpose()` without axes is the matrix's transpose.", "Give it the axes."],
+)
 layers_permute.mistake(
-    "only the first two axes are swapped back", swap=("return grad.permute(*ctx.inverse)", "return grad.transpose(0, 1)"),
-    hint=["How many axes were moved?", "permute, with the whole inverse order."])
+    "only the first two axes are swapped back",
+    swap=("return grad.permute(*ctx.inverse)", "return grad.transpose(0, 1)"),
+    hint=["How many axes were moved?", "permute, with the whole inverse order."],
+)
 
-layers_permute.variant("the inverse, place by place", source='''
+layers_permute.variant(
+    "the inverse, place by place",
+    source="""
 class Permute(Function):
     @staticmethod
     def forward(ctx, x, axes):
@@ -92,8 +126,11 @@ class Permute(Function):
     @staticmethod
     def backward(ctx, grad):
         return np.transpose(grad.data, ctx.back)
-''')
-layers_permute.variant("moveaxis and index", source='''
+""",
+)
+layers_permute.variant(
+    "moveaxis and index",
+    source="""
 class Permute(Function):
     @staticmethod
     def forward(ctx, x, axes):
@@ -103,7 +140,10 @@ class Permute(Function):
     @staticmethod
     def backward(ctx, grad):
         return grad.permute(*[ctx.axes.index(i) for i in range(grad.ndim)])
-''')
-layers_permute.variant("a list or an array of NumPy's numbers serves as well",
-                       swap=("tuple(int(i) for i in np.argsort([i % x.ndim for i in axes]))", "np.argsort([i % x.ndim for i in axes])"))
+""",
+)
+layers_permute.variant(
+    "a list or an array of NumPy's numbers serves as well",
+    swap=("tuple(int(i) for i in np.argsort([i % x.ndim for i in axes]))", "np.argsort([i % x.ndim for i in axes])"),
+)
 layers_permute.variant("NumPy's whole numbers are whole numbers", swap=("tuple(int(i) for i in", "tuple(i for i in"))

@@ -5,9 +5,16 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("layers.softmax", points=3, device=(
-    "along axis 1, x.grad", "along axis 0, x.grad", "shape (2, 3, 4), along axis 1, x.grad",
-    "shape (2, 3, 4), along axis −1, x.grad"))
+@check(
+    "layers.softmax",
+    points=3,
+    device=(
+        "along axis 1, x.grad",
+        "along axis 0, x.grad",
+        "shape (2, 3, 4), along axis 1, x.grad",
+        "shape (2, 3, 4), along axis −1, x.grad",
+    ),
+)
 def layers_softmax(student, rng, tools):
     """Softmax along any axis, with large scores, and with a gradient that is not the same everywhere."""
     x, up = 1.5 * rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
@@ -45,53 +52,85 @@ def names(on, reference):
 
 
 layers_softmax.mistake(
-    "the maximum is that of the whole array, not of each row", swap=("x.max(axis, keepdims=True)", "x.max()"),
-    hint=["A row of small scores beside a row of 1000: what is e to the score less 1000?",
-          "`x.max(axis, keepdims=True)`: each row has its own."])
+    "the maximum is that of the whole array, not of each row",
+    swap=("x.max(axis, keepdims=True)", "x.max()"),
+    hint=[
+        "A row of small scores beside a row of 1000: what is e to the score less 1000?",
+        "`x.max(axis, keepdims=True)`: each row has its own.",
+    ],
+)
 layers_softmax.mistake(
-    "nothing is subtracted before exp: inf / inf is nan", swap=("np.exp(x - x.max(axis, keepdims=True))", "np.exp(x)"),
-    hint=["What is np.exp(1000)?", "Subtract the maximum along the axis first; the shift cancels."])
+    "nothing is subtracted before exp: inf / inf is nan",
+    swap=("np.exp(x - x.max(axis, keepdims=True))", "np.exp(x)"),
+    hint=["What is np.exp(1000)?", "Subtract the maximum along the axis first; the shift cancels."],
+)
 layers_softmax.mistake(
-    "the sum is that of the whole array", swap=("e.sum(axis, keepdims=True)", "e.sum()"),
-    hint=["What do the probabilities of one row add up to?", "`e.sum(axis, keepdims=True)`."])
+    "the sum is that of the whole array",
+    swap=("e.sum(axis, keepdims=True)", "e.sum()"),
+    hint=["What do the probabilities of one row add up to?", "`e.sum(axis, keepdims=True)`."],
+)
 layers_softmax.mistake(
     "backward knows only the diagonal, y · (1 − y): a score moves the other probabilities as well",
     swap=("y * (grad - (grad * y).sum(ctx.axis, keepdims=True))", "grad * y * (1 - y)"),
-    hint=["If one probability of a row goes up, what do the others do?", "y · (grad − Σ grad · y)."])
+    hint=["If one probability of a row goes up, what do the others do?", "y · (grad − Σ grad · y)."],
+)
 layers_softmax.mistake(
-    "Σ grad · y goes over the whole array", swap=("(grad * y).sum(ctx.axis, keepdims=True)", "(grad * y).sum()"),
-    hint=["Does one row know of the other?", "The sum goes along the axis, with keepdims=True."])
+    "Σ grad · y goes over the whole array",
+    swap=("(grad * y).sum(ctx.axis, keepdims=True)", "(grad * y).sum()"),
+    hint=["Does one row know of the other?", "The sum goes along the axis, with keepdims=True."],
+)
 layers_softmax.mistake(
-    "Σ grad in place of Σ grad · y", swap=("(grad * y).sum(", "grad.sum("),
-    hint=["Do the gradients of a row add up to 0?", "Each grad counts by its probability: (grad * y).sum(…)."])
+    "Σ grad in place of Σ grad · y",
+    swap=("(grad * y).sum(", "grad.sum("),
+    hint=["Do the gradients of a row add up to 0?", "Each grad counts by its probability: (grad * y).sum(…)."],
+)
 layers_softmax.mistake(
-    "that is the rule for the logarithm of softmax", swap=(
-        "y * (grad - (grad * y).sum(ctx.axis, keepdims=True))", "grad - y * grad.sum(ctx.axis, keepdims=True)"),
-    hint=["grad − y · Σ grad belongs to ln softmax.", "y · (grad − Σ grad · y)."])
+    "that is the rule for the logarithm of softmax",
+    swap=("y * (grad - (grad * y).sum(ctx.axis, keepdims=True))", "grad - y * grad.sum(ctx.axis, keepdims=True)"),
+    hint=["grad − y · Σ grad belongs to ln softmax.", "y · (grad − Σ grad · y)."],
+)
 layers_softmax.mistake(
-    "the axis is lost in backward's sum: keepdims is missing", swap=("(grad * y).sum(ctx.axis, keepdims=True)", "(grad * y).sum(ctx.axis)"),
-    hint=["Which shape has the sum, and how does it line up with grad?", "`keepdims=True` leaves an axis of size 1."])
+    "the axis is lost in backward's sum: keepdims is missing",
+    swap=("(grad * y).sum(ctx.axis, keepdims=True)", "(grad * y).sum(ctx.axis)"),
+    hint=["Which shape has the sum, and how does it line up with grad?", "`keepdims=True` leaves an axis of size 1."],
+)
 layers_softmax.mistake(
-    "axis is not used: it is always the last one", swap=("ctx.axis = axis", "ctx.axis = axis = -1"),
-    hint=["What do the columns add up to, for axis=0?", "Give axis to max and sum, and keep it for backward."])
+    "axis is not used: it is always the last one",
+    swap=("ctx.axis = axis", "ctx.axis = axis = -1"),
+    hint=["What do the columns add up to, for axis=0?", "Give axis to max and sum, and keep it for backward."],
+)
 layers_softmax.mistake(
-    "the axis is right in forward, and always the last one in backward", swap=("ctx.axis = axis", "ctx.axis = -1"),
-    hint=["Along which axis do your gradients add up to 0?", "Let the axis hang on ctx, and take it from there in backward."])
+    "the axis is right in forward, and always the last one in backward",
+    swap=("ctx.axis = axis", "ctx.axis = -1"),
+    hint=[
+        "Along which axis do your gradients add up to 0?",
+        "Let the axis hang on ctx, and take it from there in backward.",
+    ],
+)
 layers_softmax.mistake(
-    "the exponentials are saved, not the probabilities", swap=("ctx.save_for_backward(y)", "ctx.save_for_backward(e)"),
-    hint=["The rule needs y. What comes out of `saved_tensors`?", "Save what forward returns."])
+    "the exponentials are saved, not the probabilities",
+    swap=("ctx.save_for_backward(y)", "ctx.save_for_backward(e)"),
+    hint=["The rule needs y. What comes out of `saved_tensors`?", "Save what forward returns."],
+)
 layers_softmax.mistake(
-    "the sum is added, not subtracted", swap=("(grad - (", "(grad + ("),
-    hint=["Raise all scores of a row by the same: what changes?", "y · (grad − Σ grad · y): then a row adds up to 0."])
+    "the sum is added, not subtracted",
+    swap=("(grad - (", "(grad + ("),
+    hint=["Raise all scores of a row by the same: what changes?", "y · (grad − Σ grad · y): then a row adds up to 0."],
+)
 layers_softmax.mistake(
-    "the factor y is missing in front", swap=("return y * (grad - ", "return (grad - "),
-    hint=["A probability of nearly 0 hardly moves. Do its gradients say so?", "y · (…)."])
+    "the factor y is missing in front",
+    swap=("return y * (grad - ", "return (grad - "),
+    hint=["A probability of nearly 0 hardly moves. Do its gradients say so?", "y · (…)."],
+)
 layers_softmax.mistake(
     "x is changed: the maximum is subtracted in place",
     swap=("e = np.exp(x - x.max(axis, keepdims=True))", "x -= x.max(axis, keepdims=True)\n        e = np.exp(x)"),
-    hint=["What is in x afterwards?", "`x - …` makes a new array, `x -= …` changes that of somebody else."])
+    hint=["What is in x afterwards?", "`x - …` makes a new array, `x -= …` changes that of somebody else."],
+)
 
-layers_softmax.variant("the whole table of derivatives", source='''
+layers_softmax.variant(
+    "the whole table of derivatives",
+    source="""
 class Softmax(Function):
     @staticmethod
     def forward(ctx, x, axis):
@@ -107,8 +146,11 @@ class Softmax(Function):
         table = y[..., :, None] * np.eye(y.shape[-1]) - y[..., :, None] * y[..., None, :]
         g = np.moveaxis(grad.data, ctx.axis, -1)
         return np.moveaxis(np.einsum("...i,...ij->...j", g, table), -1, ctx.axis)
-''')
-layers_softmax.variant("through the logarithm, and by operators of tensors", source='''
+""",
+)
+layers_softmax.variant(
+    "through the logarithm, and by operators of tensors",
+    source="""
 class Softmax(Function):
     @staticmethod
     def forward(ctx, x, axis):
@@ -123,4 +165,5 @@ class Softmax(Function):
         y = ctx.saved_tensors[0]
         weighted = grad * y
         return weighted - y * weighted.sum(**ctx.options)
-''')
+""",
+)

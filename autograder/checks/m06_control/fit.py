@@ -14,6 +14,7 @@ def control_fit(student, rng, tools):
         def run():
             with student.engine.set_grad_enabled(True):
                 return program()
+
         return run
 
     def trained(stale=False, count=None):
@@ -23,8 +24,12 @@ def control_fit(student, rng, tools):
         return w, student.fit(w, x, y, lr, steps if count is None else count)
 
     def losses():
-        return [float(loss) if isinstance(loss, (float, np.floating)) or np.ndim(loss) == 0 and isinstance(loss, np.ndarray)
-                else loss for loss in trained()[1]]
+        return [
+            float(loss)
+            if isinstance(loss, (float, np.floating)) or np.ndim(loss) == 0 and isinstance(loss, np.ndarray)
+            else loss
+            for loss in trained()[1]
+        ]
 
     def still_a_leaf():
         w, _ = trained()
@@ -89,55 +94,89 @@ def names(on, reference):
 
 
 control_fit.mistake(
-    "zero_grad is missing: old gradients are used again", swap=("        w.zero_grad()\n", ""),
-    hint=["backward adds to what is there.", "`w.zero_grad()` in each step, before backward."])
+    "zero_grad is missing: old gradients are used again",
+    swap=("        w.zero_grad()\n", ""),
+    hint=["backward adds to what is there.", "`w.zero_grad()` in each step, before backward."],
+)
 control_fit.mistake(
     "zero_grad stands before the loop: each step adds to the last one's gradient",
     swap=[("        w.zero_grad()\n", ""), ("losses = []", "losses = []\n    w.zero_grad()")],
-    hint="Into the loop: each step needs its own gradient.")
+    hint="Into the loop: each step needs its own gradient.",
+)
 control_fit.mistake(
     "zero_grad comes after the step: a gradient from before the call counts",
-    swap=[("        w.zero_grad()\n", ""), ("losses.append(loss.item())", "losses.append(loss.item())\n        w.zero_grad()")],
-    hint="What if w comes in with a gradient? Clear it before backward.")
+    swap=[
+        ("        w.zero_grad()\n", ""),
+        ("losses.append(loss.item())", "losses.append(loss.item())\n        w.zero_grad()"),
+    ],
+    hint="What if w comes in with a gradient? Clear it before backward.",
+)
 control_fit.mistake(
-    "w.grad.zero_() before there is a gradient", swap=("w.zero_grad()", "w.grad.zero_()"),
-    hint=["Before the first backward, w.grad is None.", "`w.zero_grad()`, or `w.grad = None`."])
+    "w.grad.zero_() before there is a gradient",
+    swap=("w.zero_grad()", "w.grad.zero_()"),
+    hint=["Before the first backward, w.grad is None.", "`w.zero_grad()`, or `w.grad = None`."],
+)
 control_fit.mistake(
-    "one step too many", swap=("range(steps)", "range(steps + 1)"),
-    hint="`steps` losses, each with its step.")
+    "one step too many", swap=("range(steps)", "range(steps + 1)"), hint="`steps` losses, each with its step."
+)
 control_fit.mistake(
     "w is rebuilt: a new tensor is trained, not the caller's",
-    swap=("with engine.no_grad():\n            w -= lr * w.grad", "w = Tensor(w.data - lr * w.grad.data, requires_grad=True)"),
-    hint=["`w = …` gives your name w another tensor. The caller's is as before.", "In place, under no_grad: `w -= …`."])
+    swap=(
+        "with engine.no_grad():\n            w -= lr * w.grad",
+        "w = Tensor(w.data - lr * w.grad.data, requires_grad=True)",
+    ),
+    hint=["`w = …` gives your name w another tensor. The caller's is as before.", "In place, under no_grad: `w -= …`."],
+)
 control_fit.mistake(
-    "`w = w - …` under no_grad: w requires no gradient any longer", swap=("w -= lr * w.grad", "w = w - lr * w.grad"),
-    hint=["A new tensor, made under no_grad: what can backward find?", "In place: `w -= …`."])
+    "`w = w - …` under no_grad: w requires no gradient any longer",
+    swap=("w -= lr * w.grad", "w = w - lr * w.grad"),
+    hint=["A new tensor, made under no_grad: what can backward find?", "In place: `w -= …`."],
+)
 control_fit.mistake(
     "the update is recorded, which the engine refuses",
     swap=("with engine.no_grad():\n            w -= lr * w.grad", "w -= lr * w.grad"),
-    hint="`with engine.no_grad():` around the update.")
+    hint="`with engine.no_grad():` around the update.",
+)
 control_fit.mistake(
-    "the losses are kept as tensors, with their graphs", swap=("losses.append(loss.item())", "losses.append(loss)"),
-    hint=["The docstring asks for floats. A tensor holds its graph.", "`loss.item()`"])
+    "the losses are kept as tensors, with their graphs",
+    swap=("losses.append(loss.item())", "losses.append(loss)"),
+    hint=["The docstring asks for floats. A tensor holds its graph.", "`loss.item()`"],
+)
 control_fit.mistake(
-    "no way leads from the loss to w: the prediction is a copy, or made under no_grad", swap=("(x @ w - y)", "(Tensor((x @ w).data) - y)"),
-    hint="From `.data`, no way leads back to w; and only the update goes under no_grad.")
+    "no way leads from the loss to w: the prediction is a copy, or made under no_grad",
+    swap=("(x @ w - y)", "(Tensor((x @ w).data) - y)"),
+    hint="From `.data`, no way leads back to w; and only the update goes under no_grad.",
+)
 control_fit.mistake(
-    "y is a column: everybody is compared with everybody", swap=("(x @ w - y)", "(x @ w - y.reshape(-1, 1))"),
-    hint=["Look at the shape of the difference.", "(n,) minus (n, 1) is (n, n)."])
+    "y is a column: everybody is compared with everybody",
+    swap=("(x @ w - y)", "(x @ w - y.reshape(-1, 1))"),
+    hint=["Look at the shape of the difference.", "(n,) minus (n, 1) is (n, n)."],
+)
 control_fit.mistake(
-    "uphill: the gradient is added", swap=("w -= lr * w.grad", "w += lr * w.grad"),
-    hint="The gradient points to where the loss grows.")
+    "uphill: the gradient is added",
+    swap=("w -= lr * w.grad", "w += lr * w.grad"),
+    hint="The gradient points to where the loss grows.",
+)
 control_fit.mistake(
-    "the losses are noted after the step", swap=("losses.append(loss.item())", "losses.append(((x @ w - y) ** 2).mean().item())"),
-    hint="Each loss from before its step: the one that was differentiated.")
+    "the losses are noted after the step",
+    swap=("losses.append(loss.item())", "losses.append(((x @ w - y) ** 2).mean().item())"),
+    hint="Each loss from before its step: the one that was differentiated.",
+)
 control_fit.mistake(
-    "the sum in place of the mean", swap=(".mean()", ".sum()"), hint="mean((x @ w − y)²): over the n points.")
+    "the sum in place of the mean", swap=(".mean()", ".sum()"), hint="mean((x @ w − y)²): over the n points."
+)
 control_fit.mistake(
-    "recording stays off", swap=("with engine.no_grad():\n            w -= lr * w.grad", "engine.set_grad_enabled(False)\n        w -= lr * w.grad"),
-    hint="In the second step nothing is recorded. A `with` block puts the switch back.")
+    "recording stays off",
+    swap=(
+        "with engine.no_grad():\n            w -= lr * w.grad",
+        "engine.set_grad_enabled(False)\n        w -= lr * w.grad",
+    ),
+    hint="In the second step nothing is recorded. A `with` block puts the switch back.",
+)
 control_fit.variant("squared, the sign does not matter", swap=("(x @ w - y)", "(y - x @ w)"))
-control_fit.variant("with copy_, and grad set to None", source='''
+control_fit.variant(
+    "with copy_, and grad set to None",
+    source="""
 def fit(w, x, y, lr, steps):
     losses = []
     for _ in range(steps):
@@ -148,8 +187,11 @@ def fit(w, x, y, lr, steps):
         loss.backward()
         w.copy_(w.data - lr * w.grad.data)
     return tuple(losses)
-''')
-control_fit.variant("with the engine's optimizer and loss", source='''
+""",
+)
+control_fit.variant(
+    "with the engine's optimizer and loss",
+    source="""
 def fit(w, x, y, lr, steps):
     from tinygrad_cl.tensor import SGD, mse_loss
     optimizer, losses = SGD([w], lr), []
@@ -160,8 +202,11 @@ def fit(w, x, y, lr, steps):
         optimizer.step()
         losses.append(loss.detach().numpy()[()])
     return losses
-''')
-control_fit.variant("through a detached tensor, which shares the memory", source='''
+""",
+)
+control_fit.variant(
+    "through a detached tensor, which shares the memory",
+    source="""
 def fit(w, x, y, lr, steps):
     def step():
         (gradient,) = engine.grad(loss := ((Tensor(x) @ w - Tensor(y)) ** 2).mean(), w)
@@ -169,4 +214,5 @@ def fit(w, x, y, lr, steps):
         numbers -= lr * gradient
         return loss.item()
     return [step() for _ in range(steps)]
-''')
+""",
+)

@@ -3,8 +3,11 @@
 from autograder.checks.check import check
 
 
-@check("control.in_place", points=3, device=(
-    "y = w · factors, then exp, then − w: w.grad", "no gradient before, w² added: numbers and w.grad"))
+@check(
+    "control.in_place",
+    points=3,
+    device=("y = w · factors, then exp, then − w: w.grad", "no gradient before, w² added: numbers and w.grad"),
+)
 def control_in_place(student, rng, tools):
     """Numbers, memory, graph and counter after a change in place."""
     Tensor, engine = student.Tensor, student.engine
@@ -14,6 +17,7 @@ def control_in_place(student, rng, tools):
         def run():
             with engine.set_grad_enabled(True):
                 return program()
+
         return run
 
     def twice_exp():
@@ -57,6 +61,7 @@ def control_in_place(student, rng, tools):
         def once(t):
             seen.append(1)
             return t * upstream
+
         y = Tensor(numbers)
         student.apply_(y, once)
         return [len(seen), float(y.data.sum())]
@@ -132,51 +137,86 @@ def names(on, reference):
 
 
 control_in_place.mistake(
-    "x gets another array: views of the old one notice nothing", swap=("x.data[...] = result.data", "x.data = result.data"),
-    hint=["Is it the same memory as before?", "`x.data[...] = …` writes into the array that is there."])
+    "x gets another array: views of the old one notice nothing",
+    swap=("x.data[...] = result.data", "x.data = result.data"),
+    hint=["Is it the same memory as before?", "`x.data[...] = …` writes into the array that is there."],
+)
 control_in_place.mistake(
-    "the change is not counted: backward computes with the wrong numbers", swap=("x.version.count += 1", "pass"),
-    hint=["Who saved the old numbers, and how would they know?", "`x.version.count += 1`"])
+    "the change is not counted: backward computes with the wrong numbers",
+    swap=("x.version.count += 1", "pass"),
+    hint=["Who saved the old numbers, and how would they know?", "`x.version.count += 1`"],
+)
 control_in_place.mistake(
     "the place in the graph stays the old one",
     swap=("x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad", "pass"),
-    hint=["y became exp(y). What does backward from y know of the exp?", "x takes over the result's grad_fn and requires_grad."])
+    hint=[
+        "y became exp(y). What does backward from y know of the exp?",
+        "x takes over the result's grad_fn and requires_grad.",
+    ],
+)
 control_in_place.mistake(
-    "requires_grad is not taken over", swap=("x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad", "x.grad_fn = result.grad_fn"),
-    hint="A buffer that took in a weight requires a gradient now: `x.requires_grad = result.requires_grad`.")
+    "requires_grad is not taken over",
+    swap=("x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad", "x.grad_fn = result.grad_fn"),
+    hint="A buffer that took in a weight requires a gradient now: `x.requires_grad = result.requires_grad`.",
+)
 control_in_place.mistake(
-    "grad_fn is not taken over", swap=("x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad", "x.requires_grad = result.requires_grad"),
-    hint="The way back goes through `grad_fn`: x takes the result's.")
+    "grad_fn is not taken over",
+    swap=(
+        "x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad",
+        "x.requires_grad = result.requires_grad",
+    ),
+    hint="The way back goes through `grad_fn`: x takes the result's.",
+)
 control_in_place.mistake(
-    "a leaf is changed like any other tensor", swap=("if recording and x.is_leaf and x.requires_grad:", "if False:"),
-    hint=["A leaf with a grad_fn is no leaf. Where would its gradient go?", "RuntimeError, as the first thing."])
+    "a leaf is changed like any other tensor",
+    swap=("if recording and x.is_leaf and x.requires_grad:", "if False:"),
+    hint=["A leaf with a grad_fn is no leaf. Where would its gradient go?", "RuntimeError, as the first thing."],
+)
 control_in_place.mistake(
     "leaves are refused under no_grad, too, so that no weight can be updated",
     swap=("if recording and x.is_leaf and x.requires_grad:", "if x.is_leaf and x.requires_grad:"),
-    hint="Only where it would be recorded: ask `engine.is_grad_enabled()`.")
+    hint="Only where it would be recorded: ask `engine.is_grad_enabled()`.",
+)
 control_in_place.mistake(
     "every leaf is refused, also one that requires no gradient",
     swap=("if recording and x.is_leaf and x.requires_grad:", "if recording and x.is_leaf:"),
-    hint="A buffer without gradient may be changed: ask `x.requires_grad` as well.")
+    hint="A buffer without gradient may be changed: ask `x.requires_grad` as well.",
+)
 control_in_place.mistake(
     "everything that requires a gradient is refused, not only leaves",
     swap=("if recording and x.is_leaf and x.requires_grad:", "if recording and x.requires_grad:"),
-    hint="y = w · 2 is no leaf, and may be changed: ask `x.is_leaf` as well.")
+    hint="y = w · 2 is no leaf, and may be changed: ask `x.is_leaf` as well.",
+)
 control_in_place.mistake(
-    "under no_grad the tensor loses its past", swap=("    if recording:\n", "    if True:\n"),
-    hint=["Under no_grad the result has no grad_fn. Should x lose its own?", "Take over only while recording is on."])
+    "under no_grad the tensor loses its past",
+    swap=("    if recording:\n", "    if True:\n"),
+    hint=["Under no_grad the result has no grad_fn. Should x lose its own?", "Take over only while recording is on."],
+)
 control_in_place.mistake(
     "x takes over the result's counter as well",
-    swap=("result.grad_fn, result.requires_grad\n", "result.grad_fn, result.requires_grad\n        x.version = result.version\n"),
-    hint=["Who saved the old numbers looks at x's old counter. Does it move?", "The counter belongs to the memory, which stays: leave it, and count."])
+    swap=(
+        "result.grad_fn, result.requires_grad\n",
+        "result.grad_fn, result.requires_grad\n        x.version = result.version\n",
+    ),
+    hint=[
+        "Who saved the old numbers looks at x's old counter. Does it move?",
+        "The counter belongs to the memory, which stays: leave it, and count.",
+    ],
+)
 control_in_place.mistake(
-    "the numbers are not written", swap=("x.data[...] = result.data", "pass"), hint="`x.data[...] = result.data`")
+    "the numbers are not written", swap=("x.data[...] = result.data", "pass"), hint="`x.data[...] = result.data`"
+)
 control_in_place.mistake(
-    "nothing is returned", swap=("return x", "pass"), hint="`return x`, so that calls can be chained.")
+    "nothing is returned", swap=("return x", "pass"), hint="`return x`, so that calls can be chained."
+)
 control_in_place.mistake(
-    "the result is returned, not x", swap=("return x", "return result"), hint="The same tensor that came in: `return x`.")
+    "the result is returned, not x",
+    swap=("return x", "return result"),
+    hint="The same tensor that came in: `return x`.",
+)
 control_in_place.mistake(
-    "a leaf is refused, but only after its numbers were overwritten", source='''
+    "a leaf is refused, but only after its numbers were overwritten",
+    source="""
 def apply_(x, function):
     result = function(x)
     x.data[...] = result.data
@@ -186,12 +226,20 @@ def apply_(x, function):
             raise RuntimeError("a leaf")
         x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad
     return x
-''', hint="First look, then write: after the error, x must be as before.")
+""",
+    hint="First look, then write: after the error, x must be as before.",
+)
 control_in_place.mistake(
     "the function is called twice, the second time on the new numbers",
-    swap=("x.data[...] = result.data\n", "x.data[...] = result.data\n    result = function(x)\n    x.data[...] = result.data\n"),
-    hint="One call: its result has both, the numbers and the place in the graph.")
-control_in_place.variant("by the engine's own change of all elements", source='''
+    swap=(
+        "x.data[...] = result.data\n",
+        "x.data[...] = result.data\n    result = function(x)\n    x.data[...] = result.data\n",
+    ),
+    hint="One call: its result has both, the numbers and the place in the graph.",
+)
+control_in_place.variant(
+    "by the engine's own change of all elements",
+    source="""
 def apply_(x, function):
     if x.requires_grad and x.grad_fn is None and engine.is_grad_enabled():
         raise RuntimeError("a leaf")
@@ -200,8 +248,11 @@ def apply_(x, function):
         x.grad_fn = result.grad_fn
         x.requires_grad = result.requires_grad
     return x.copy_(result)
-''')
-control_in_place.variant("two cases, one after the other", source='''
+""",
+)
+control_in_place.variant(
+    "two cases, one after the other",
+    source="""
 def apply_(x, function):
     if not engine.is_grad_enabled():
         np.copyto(x.data, function(x).data)
@@ -214,4 +265,5 @@ def apply_(x, function):
     x.version.count = x.version.count + 1
     vars(x).update(grad_fn=new.grad_fn, requires_grad=new.requires_grad)
     return x
-''')
+""",
+)

@@ -16,6 +16,7 @@ def control_nan(student, rng, tools):
 
     def forward(value, spot=(1, 2), requires_grad=True, at=None):
         """A chain of six; at one place a constant with a bad number is multiplied in."""
+
         def run():
             t = Tensor(numbers, requires_grad=requires_grad)
             tensors, poison = {names[0]: t}, np.ones((2, 3))
@@ -26,6 +27,7 @@ def control_nan(student, rng, tools):
             with np.errstate(all="ignore"):
                 found = student.first_bad(tensors, (t * w).sum())
             return [answer(found), "backward ran" if w.grad is not None else "backward did not run"]
+
         return run
 
     def bad_from_the_start(value):
@@ -36,6 +38,7 @@ def control_nan(student, rng, tools):
             tensors = {names[0]: x, names[1]: x * 2, names[2]: x * 0.5}
             w = Tensor(factors, requires_grad=True)
             return answer(student.first_bad(tensors, (tensors[names[2]] * w).sum()))
+
         return run
 
     def chain(at, power=0.5, upstream=None, plain=0):
@@ -58,6 +61,7 @@ def control_nan(student, rng, tools):
             tensors, loss = chain(at, **options)
             with np.errstate(all="ignore"):
                 return answer(student.first_bad(tensors, loss))
+
         return run
 
     def one_number():
@@ -110,44 +114,78 @@ def names(on, reference):
 
 
 control_nan.mistake(
-    "only NaN is looked for, not Inf", swap=[("not np.isfinite(tensor.data).all()", "np.isnan(tensor.data).any()"),
-                                             ("not np.isfinite(gradient.data).all()", "np.isnan(gradient.data).any()")],
-    hint=["√ at 0 has a gradient of ∞, and the NaN comes a step later.", "`np.isfinite` is False for both."])
+    "only NaN is looked for, not Inf",
+    swap=[
+        ("not np.isfinite(tensor.data).all()", "np.isnan(tensor.data).any()"),
+        ("not np.isfinite(gradient.data).all()", "np.isnan(gradient.data).any()"),
+    ],
+    hint=["√ at 0 has a gradient of ∞, and the NaN comes a step later.", "`np.isfinite` is False for both."],
+)
 control_nan.mistake(
-    "forward, only NaN is looked for", swap=("not np.isfinite(tensor.data).all()", "np.isnan(tensor.data).any()"),
-    hint="An overflow gives Inf first, and a NaN later: `np.isfinite`.")
+    "forward, only NaN is looked for",
+    swap=("not np.isfinite(tensor.data).all()", "np.isnan(tensor.data).any()"),
+    hint="An overflow gives Inf first, and a NaN later: `np.isfinite`.",
+)
 control_nan.mistake(
-    "backward, only NaN is looked for", swap=("not np.isfinite(gradient.data).all()", "np.isnan(gradient.data).any()"),
-    hint="√ at 0 has a gradient of ∞, and the NaN comes a step later: `np.isfinite`.")
+    "backward, only NaN is looked for",
+    swap=("not np.isfinite(gradient.data).all()", "np.isnan(gradient.data).any()"),
+    hint="√ at 0 has a gradient of ∞, and the NaN comes a step later: `np.isfinite`.",
+)
 control_nan.mistake(
-    "only +Inf and −Inf are looked for, not NaN", swap=[("not np.isfinite(tensor.data).all()", "np.isinf(tensor.data).any()"),
-                                                       ("not np.isfinite(gradient.data).all()", "np.isinf(gradient.data).any()")],
-    hint="`np.isfinite` is False for NaN as well.")
+    "only +Inf and −Inf are looked for, not NaN",
+    swap=[
+        ("not np.isfinite(tensor.data).all()", "np.isinf(tensor.data).any()"),
+        ("not np.isfinite(gradient.data).all()", "np.isinf(gradient.data).any()"),
+    ],
+    hint="`np.isfinite` is False for NaN as well.",
+)
 control_nan.mistake(
-    "a comparison with NaN, which is never true", swap=[("not np.isfinite(tensor.data).all()", "(tensor.data == np.nan).any()"),
-                                                        ("not np.isfinite(gradient.data).all()", "(gradient.data == np.nan).any()")],
-    hint="NaN is not equal to anything, itself included: `np.isfinite`.")
+    "a comparison with NaN, which is never true",
+    swap=[
+        ("not np.isfinite(tensor.data).all()", "(tensor.data == np.nan).any()"),
+        ("not np.isfinite(gradient.data).all()", "(gradient.data == np.nan).any()"),
+    ],
+    hint="NaN is not equal to anything, itself included: `np.isfinite`.",
+)
 control_nan.mistake(
-    "bad only where all numbers are bad", swap=[("np.isfinite(tensor.data).all()", "np.isfinite(tensor.data).any()"),
-                                                ("np.isfinite(gradient.data).all()", "np.isfinite(gradient.data).any()")],
-    hint="One bad number is enough: not *all* of them finite.")
+    "bad only where all numbers are bad",
+    swap=[
+        ("np.isfinite(tensor.data).all()", "np.isfinite(tensor.data).any()"),
+        ("np.isfinite(gradient.data).all()", "np.isfinite(gradient.data).any()"),
+    ],
+    hint="One bad number is enough: not *all* of them finite.",
+)
 control_nan.mistake(
-    "the last that backward reaches is named, not the first", swap=("bad[0]", "bad[-1]"),
-    hint=["Bad gradients spread to the left. Where did it begin?", "Hooks append in the order of backward: the first one."])
+    "the last that backward reaches is named, not the first",
+    swap=("bad[0]", "bad[-1]"),
+    hint=[
+        "Bad gradients spread to the left. Where did it begin?",
+        "Hooks append in the order of backward: the first one.",
+    ],
+)
 control_nan.mistake(
-    "gradients are looked at before backward was run", swap=[("    loss.backward()\n", ""), ("    handles =", "    loss.backward()\n    handles =")],
-    hint="First the hooks, then backward: a hook sees only what comes after it was hung on.")
+    "gradients are looked at before backward was run",
+    swap=[("    loss.backward()\n", ""), ("    handles =", "    loss.backward()\n    handles =")],
+    hint="First the hooks, then backward: a hook sees only what comes after it was hung on.",
+)
 control_nan.mistake(
-    "where all is well, there is no first bad one to take", swap=("return (\"backward\", bad[0]) if bad else None", "return \"backward\", bad[0]"),
-    hint="An empty list has no [0]: return None if nothing was found.")
+    "where all is well, there is no first bad one to take",
+    swap=('return ("backward", bad[0]) if bad else None', 'return "backward", bad[0]'),
+    hint="An empty list has no [0]: return None if nothing was found.",
+)
 control_nan.mistake(
-    "the hooks stay", swap=("handle.remove()", "pass"),
-    hint="`register_hook` returns a handle: call its remove() after backward.")
+    "the hooks stay",
+    swap=("handle.remove()", "pass"),
+    hint="`register_hook` returns a handle: call its remove() after backward.",
+)
 control_nan.mistake(
-    "a tensor that requires no gradient is asked for a hook", swap=("if tensor.requires_grad]", "]"),
-    hint="register_hook raises there: leave those out.")
+    "a tensor that requires no gradient is asked for a hook",
+    swap=("if tensor.requires_grad]", "]"),
+    hint="register_hook raises there: leave those out.",
+)
 control_nan.mistake(
-    "all hooks name the last tensor", source='''
+    "all hooks name the last tensor",
+    source="""
 def first_bad(tensors, loss):
     for name, tensor in tensors.items():
         if not np.isfinite(tensor.data).all():
@@ -163,9 +201,12 @@ def first_bad(tensors, loss):
     for handle in handles:
         handle.remove()
     return ("backward", bad[0]) if bad else None
-''', hint="As in `watch`: the hook looks up `name` when it is called. `hook_for(name)`, or `name=name`.")
+""",
+    hint="As in `watch`: the hook looks up `name` when it is called. `hook_for(name)`, or `name=name`.",
+)
 control_nan.mistake(
-    "only gradients of leaves are looked at", source='''
+    "only gradients of leaves are looked at",
+    source="""
 def first_bad(tensors, loss):
     for name, tensor in tensors.items():
         if not np.isfinite(tensor.data).all():
@@ -175,14 +216,25 @@ def first_bad(tensors, loss):
         if tensor.grad is not None and not np.isfinite(tensor.grad.data).all():
             return "backward", name
     return None
-''', hint="Tensors in between have no grad after backward. Hooks see it as it passes.")
+""",
+    hint="Tensors in between have no grad after backward. Hooks see it as it passes.",
+)
 control_nan.mistake(
-    "the last bad one forward is named", swap=("    for name, tensor in tensors.items():\n        if not", "    for name, tensor in reversed(tensors.items()):\n        if not"),
-    hint="Bad numbers spread to the right. The first of them is where it began.")
+    "the last bad one forward is named",
+    swap=(
+        "    for name, tensor in tensors.items():\n        if not",
+        "    for name, tensor in reversed(tensors.items()):\n        if not",
+    ),
+    hint="Bad numbers spread to the right. The first of them is where it began.",
+)
 control_nan.mistake(
-    "the numbers are not looked at, only the gradients", swap=("if not np.isfinite(tensor.data).all():", "if False:"),
-    hint="First the numbers, in order; backward only if all are fine.")
-control_nan.variant("with retain_grad", source='''
+    "the numbers are not looked at, only the gradients",
+    swap=("if not np.isfinite(tensor.data).all():", "if False:"),
+    hint="First the numbers, in order; backward only if all are fine.",
+)
+control_nan.variant(
+    "with retain_grad",
+    source="""
 def first_bad(tensors, loss):
     def bad(array):
         return not bool(np.all(np.isfinite(array)))
@@ -198,8 +250,11 @@ def first_bad(tensors, loss):
     for name in names[::-1]:
         if tensors[name].grad is not None and bad(tensors[name].grad.data):
             return ["backward", name]
-''')
-control_nan.variant("by the sum of zeros: 0 · bad is NaN", source='''
+""",
+)
+control_nan.variant(
+    "by the sum of zeros: 0 · bad is NaN",
+    source="""
 def first_bad(tensors, loss):
     def bad(t):
         with np.errstate(invalid="ignore"):
@@ -219,4 +274,5 @@ def first_bad(tensors, loss):
     if first:
         return ("backward", first[0])
     return None
-''')
+""",
+)

@@ -37,6 +37,7 @@ def control_saved(student, rng, tools):
             first = answer(early)
             change(y)
             return [first, answer(early), answer(early), answer(student.Saved(y))]
+
         return run
 
     def add(y):
@@ -105,47 +106,81 @@ def control_saved(student, rng, tools):
 control_saved.mistake(
     "the counter is kept twice, and not the count: it always equals itself",
     swap=("self.count = tensor.version.count", "self.count = tensor.version"),
-    hint=["tensor.version is one object. Its count moves, and yours moves along.",
-          "Keep the number: `tensor.version.count`, and compare with the counter's count of now."])
+    hint=[
+        "tensor.version is one object. Its count moves, and yours moves along.",
+        "Keep the number: `tensor.version.count`, and compare with the counter's count of now.",
+    ],
+)
 control_saved.mistake(
-    "nothing is compared", swap=("if self.version.count != self.count:", "if False:"),
-    hint="Compare the count of now with the one that was kept.")
+    "nothing is compared",
+    swap=("if self.version.count != self.count:", "if False:"),
+    hint="Compare the count of now with the one that was kept.",
+)
 control_saved.mistake(
     "any change counts, those before the saving as well",
     swap=("if self.version.count != self.count:", "if self.version.count > 0:"),
-    hint=["The docstring's example changes y before it is saved.", "Keep the count of that moment, and compare with it."])
+    hint=[
+        "The docstring's example changes y before it is saved.",
+        "Keep the count of that moment, and compare with it.",
+    ],
+)
 control_saved.mistake(
     "a copy is kept: safe, but twice the memory, and no error",
-    swap=[("self.array = tensor.data", "self.array = tensor.data.copy()"), ("if self.version.count != self.count:", "if False:")],
-    hint=["The right numbers, for the price of a copy of everything that is ever saved.",
-          "Keep tensor.data itself, and the count."])
+    swap=[
+        ("self.array = tensor.data", "self.array = tensor.data.copy()"),
+        ("if self.version.count != self.count:", "if False:"),
+    ],
+    hint=[
+        "The right numbers, for the price of a copy of everything that is ever saved.",
+        "Keep tensor.data itself, and the count.",
+    ],
+)
 control_saved.mistake(
-    "the array is copied, although the counter watches it", swap=("self.array = tensor.data", "self.array = tensor.data.copy()"),
-    hint="The docstring says: without a copy. `tensor.data` is the array.")
+    "the array is copied, although the counter watches it",
+    swap=("self.array = tensor.data", "self.array = tensor.data.copy()"),
+    hint="The docstring says: without a copy. `tensor.data` is the array.",
+)
 control_saved.mistake(
-    "a copy of the array is handed out", swap=("return self.array", "return self.array.copy()"),
-    hint="The array itself: `return self.array`.")
+    "a copy of the array is handed out",
+    swap=("return self.array", "return self.array.copy()"),
+    hint="The array itself: `return self.array`.",
+)
 control_saved.mistake(
     "the numbers are compared: a change back goes unnoticed",
-    swap=[("self.count = tensor.version.count", "self.count = tensor.data.copy()"),
-          ("if self.version.count != self.count:", "if not np.array_equal(self.array, self.count):")],
-    hint=["Twice the memory, and ·2 followed by /2 is a change that you do not see.", "Compare counts, not numbers."])
+    swap=[
+        ("self.count = tensor.version.count", "self.count = tensor.data.copy()"),
+        ("if self.version.count != self.count:", "if not np.array_equal(self.array, self.count):"),
+    ],
+    hint=["Twice the memory, and ·2 followed by /2 is a change that you do not see.", "Compare counts, not numbers."],
+)
 control_saved.mistake(
-    "None in place of an error", swap=("raise RuntimeError(f\"saved at version {self.count}, it is at {self.version.count} now\")",
-                                       "return None"),
-    hint="`raise RuntimeError(\"…\")`: a None would be computed with, somewhere far away.")
+    "None in place of an error",
+    swap=('raise RuntimeError(f"saved at version {self.count}, it is at {self.version.count} now")', "return None"),
+    hint='`raise RuntimeError("…")`: a None would be computed with, somewhere far away.',
+)
 control_saved.mistake(
-    "another kind of error", swap=("raise RuntimeError(", "raise ValueError("), hint="The docstring asks for a RuntimeError: `raise RuntimeError(…)`, also in place of `assert`.")
+    "another kind of error",
+    swap=("raise RuntimeError(", "raise ValueError("),
+    hint="The docstring asks for a RuntimeError: `raise RuntimeError(…)`, also in place of `assert`.",
+)
 control_saved.mistake(
-    "the error comes only once", swap=("raise RuntimeError(", "count, self.count = self.count, self.version.count\n            raise RuntimeError("),
-    hint="Asked again, it is still changed. Leave the kept count as it is.")
+    "the error comes only once",
+    swap=("raise RuntimeError(", "count, self.count = self.count, self.version.count\n            raise RuntimeError("),
+    hint="Asked again, it is still changed. Leave the kept count as it is.",
+)
 control_saved.mistake(
-    "the first change is let pass", swap=("if self.version.count != self.count:", "if self.version.count > self.count + 1:"),
-    hint="One change is enough to make a gradient wrong.")
+    "the first change is let pass",
+    swap=("if self.version.count != self.count:", "if self.version.count > self.count + 1:"),
+    hint="One change is enough to make a gradient wrong.",
+)
 control_saved.mistake(
-    "the tensor's counter is set back", swap=("self.count = tensor.version.count", "tensor.version.count = self.count = 0"),
-    hint=["Others have saved the same tensor, and they compare with that counter, too.", "Read it, never write it."])
-control_saved.variant("the tensor itself is kept", source='''
+    "the tensor's counter is set back",
+    swap=("self.count = tensor.version.count", "tensor.version.count = self.count = 0"),
+    hint=["Others have saved the same tensor, and they compare with that counter, too.", "Read it, never write it."],
+)
+control_saved.variant(
+    "the tensor itself is kept",
+    source="""
 class Saved:
     def __init__(self, tensor):
         self.tensor = tensor
@@ -156,8 +191,11 @@ class Saved:
         if assert_same:
             return self.tensor.data
         raise RuntimeError("it was changed in place")
-''')
-control_saved.variant("as a closure", source='''
+""",
+)
+control_saved.variant(
+    "as a closure",
+    source="""
 class Saved:
     def __init__(self, tensor):
         array, counter = tensor.data, tensor.version
@@ -168,6 +206,11 @@ class Saved:
                 raise RuntimeError(f"changed {counter.count - then} times since then")
             return array
         self.unpack = unpack
-''')
-control_saved.variant("self.version is tensor.version", swap=("self.count = tensor.version.count", "self.count = self.version.count"))
-control_saved.variant("the counter only goes up", swap=("self.version.count != self.count", "self.version.count > self.count"))
+""",
+)
+control_saved.variant(
+    "self.version is tensor.version", swap=("self.count = tensor.version.count", "self.count = self.version.count")
+)
+control_saved.variant(
+    "the counter only goes up", swap=("self.version.count != self.count", "self.version.count > self.count")
+)

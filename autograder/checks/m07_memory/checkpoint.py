@@ -31,6 +31,7 @@ def memory_checkpoint(student, rng, tools):
             if calls is not None:
                 calls.append(bool(student.is_grad_enabled()))
             return ((x @ w).tanh() @ v).exp()
+
         return function
 
     def apply(function, *inputs):
@@ -188,32 +189,58 @@ def names(on, reference):
 
 
 memory_checkpoint.mistake(
-    "the inputs are not detached: the small backward runs on into the graph above, or adds to the leaves itself", swap=(
+    "the inputs are not detached: the small backward runs on into the graph above, or adds to the leaves itself",
+    swap=(
         "[x.detach().requires_grad_(needed)\n                  for x, needed in zip(ctx.saved_tensors, ctx.needs_input_grad)]",
-        "list(ctx.saved_tensors)"),
-    hint=["What is the grad_fn of a tensor in ctx.saved_tensors, and whose `grad` do you read?",
-          "`x.detach()` makes a leaf of its own, in the same memory."])
+        "list(ctx.saved_tensors)",
+    ),
+    hint=[
+        "What is the grad_fn of a tensor in ctx.saved_tensors, and whose `grad` do you read?",
+        "`x.detach()` makes a leaf of its own, in the same memory.",
+    ],
+)
 memory_checkpoint.mistake(
-    "the gradient from above is not used: the small backward starts from ones", swap=(
-        "result = ctx.rerun(*leaves)\n        result.backward(grad)", "result = ctx.rerun(*leaves).sum()\n        result.backward()"),
-    hint=["What arrives in `grad`?", "`result.backward(grad)`."])
+    "the gradient from above is not used: the small backward starts from ones",
+    swap=(
+        "result = ctx.rerun(*leaves)\n        result.backward(grad)",
+        "result = ctx.rerun(*leaves).sum()\n        result.backward()",
+    ),
+    hint=["What arrives in `grad`?", "`result.backward(grad)`."],
+)
 memory_checkpoint.mistake(
-    "the small backward gets no gradient to start from", swap=("result.backward(grad)", "result.backward()"),
-    hint=["The result is no single number.", "`result.backward(grad)`."])
+    "the small backward gets no gradient to start from",
+    swap=("result.backward(grad)", "result.backward()"),
+    hint=["The result is no single number.", "`result.backward(grad)`."],
+)
 memory_checkpoint.mistake(
-    "the second run is not recorded", swap=("with enable_grad():\n            result", "if True:\n            result"),
-    hint=["In a backward, recording is off.", "`with enable_grad():` around the second run."])
+    "the second run is not recorded",
+    swap=("with enable_grad():\n            result", "if True:\n            result"),
+    hint=["In a backward, recording is off.", "`with enable_grad():` around the second run."],
+)
 memory_checkpoint.mistake(
-    "the first run is recorded", swap=("with no_grad():", "with enable_grad():"),
-    hint=["Weights from outside ask for a gradient: a whole graph is built, and thrown away.", "`with no_grad():` around the first run."])
+    "the first run is recorded",
+    swap=("with no_grad():", "with enable_grad():"),
+    hint=[
+        "Weights from outside ask for a gradient: a whole graph is built, and thrown away.",
+        "`with no_grad():` around the first run.",
+    ],
+)
 memory_checkpoint.mistake(
-    "the leaves ask for no gradient", swap=("x.detach().requires_grad_(needed)", "x.detach()"),
-    hint=["What does detach() do with requires_grad?", "`.requires_grad_(needed)` after it."])
+    "the leaves ask for no gradient",
+    swap=("x.detach().requires_grad_(needed)", "x.detach()"),
+    hint=["What does detach() do with requires_grad?", "`.requires_grad_(needed)` after it."],
+)
 memory_checkpoint.mistake(
-    "every input is asked for a gradient, whole numbers, too", swap=("requires_grad_(needed)", "requires_grad_()"),
-    hint=["An input may be indices or labels. Have they a gradient?", "`.requires_grad_(needed)`, with what ctx.needs_input_grad says."])
+    "every input is asked for a gradient, whole numbers, too",
+    swap=("requires_grad_(needed)", "requires_grad_()"),
+    hint=[
+        "An input may be indices or labels. Have they a gradient?",
+        "`.requires_grad_(needed)`, with what ctx.needs_input_grad says.",
+    ],
+)
 memory_checkpoint.mistake(
-    "the graph of the first run is kept instead of computed again", source='''
+    "the graph of the first run is kept instead of computed again",
+    source="""
 class Checkpoint(Function):
     @staticmethod
     def forward(ctx, *arrays, function):
@@ -230,9 +257,15 @@ class Checkpoint(Function):
             leaf.zero_grad()
         ctx.result.backward(grad, retain_graph=True)
         return tuple(leaf.grad for leaf in ctx.leaves)
-''', hint=["All gradients are right. How many bytes were saved?", "Run the function in backward, once more; keep no graph."])
+""",
+    hint=[
+        "All gradients are right. How many bytes were saved?",
+        "Run the function in backward, once more; keep no graph.",
+    ],
+)
 memory_checkpoint.mistake(
-    "the inputs are kept on ctx, where nobody notices that one was changed", source='''
+    "the inputs are kept on ctx, where nobody notices that one was changed",
+    source="""
 class Checkpoint(Function):
     @staticmethod
     def forward(ctx, *arrays, function):
@@ -247,41 +280,70 @@ class Checkpoint(Function):
             result = ctx.rerun(*leaves)
         result.backward(grad)
         return tuple(leaf.grad for leaf in leaves)
-''', hint=["What if h is changed in place between forward and backward?", "`ctx.save_for_backward(*arrays)`: it counts versions."])
+""",
+    hint=[
+        "What if h is changed in place between forward and backward?",
+        "`ctx.save_for_backward(*arrays)`: it counts versions.",
+    ],
+)
 memory_checkpoint.mistake(
-    "the result is kept as well", swap=(
+    "the result is kept as well",
+    swap=(
         "ctx.save_for_backward(*arrays)\n        ctx.rerun = function\n        with no_grad():\n            return function(*[Tensor(array) for array in arrays]).data",
         "ctx.rerun = function\n        with no_grad():\n            result = function(*[Tensor(array) for array in arrays]).data\n"
-        "        ctx.save_for_backward(*arrays, result)\n        return result"),
-    hint=["What does backward need the result for?", "Keep the inputs, and nothing else."])
+        "        ctx.save_for_backward(*arrays, result)\n        return result",
+    ),
+    hint=["What does backward need the result for?", "Keep the inputs, and nothing else."],
+)
 memory_checkpoint.mistake(
-    "the function is kept as ctx.function, where the engine keeps the class", swap=[("ctx.rerun = function", "ctx.function = function"),
-                                                                                ("ctx.rerun(", "ctx.function(")],
-    hint=["The engine looks into ctx.function for the class whose backward it calls.", "Another name: ctx.rerun."])
+    "the function is kept as ctx.function, where the engine keeps the class",
+    swap=[("ctx.rerun = function", "ctx.function = function"), ("ctx.rerun(", "ctx.function(")],
+    hint=["The engine looks into ctx.function for the class whose backward it calls.", "Another name: ctx.rerun."],
+)
 memory_checkpoint.mistake(
-    "backward returns what `result.backward(grad)` returns: nothing", swap=(
-        "        result.backward(grad)\n        return tuple(leaf.grad for leaf in leaves)", "        return result.backward(grad)"),
-    hint=["Where does backward leave the gradients, and what does it return?", "`tuple(leaf.grad for leaf in leaves)`."])
+    "backward returns what `result.backward(grad)` returns: nothing",
+    swap=(
+        "        result.backward(grad)\n        return tuple(leaf.grad for leaf in leaves)",
+        "        return result.backward(grad)",
+    ),
+    hint=[
+        "Where does backward leave the gradients, and what does it return?",
+        "`tuple(leaf.grad for leaf in leaves)`.",
+    ],
+)
 memory_checkpoint.mistake(
-    "a leaf without a gradient is asked for its array", swap=("tuple(leaf.grad for leaf in leaves)", "tuple(leaf.grad.data for leaf in leaves)"),
-    hint=["What is the `grad` of a leaf that asks for none?", "Return `leaf.grad` itself: a tensor, or None."])
+    "a leaf without a gradient is asked for its array",
+    swap=("tuple(leaf.grad for leaf in leaves)", "tuple(leaf.grad.data for leaf in leaves)"),
+    hint=["What is the `grad` of a leaf that asks for none?", "Return `leaf.grad` itself: a tensor, or None."],
+)
 memory_checkpoint.mistake(
-    "the function is kept as ctx.segment, which the engine looks into", swap=[("ctx.rerun = function", "ctx.segment = function"),
-                                                                           ("ctx.rerun(", "ctx.segment(")],
-    hint=["Which two names are taken, says the docstring?", "Another name: ctx.rerun."])
+    "the function is kept as ctx.segment, which the engine looks into",
+    swap=[("ctx.rerun = function", "ctx.segment = function"), ("ctx.rerun(", "ctx.segment(")],
+    hint=["Which two names are taken, says the docstring?", "Another name: ctx.rerun."],
+)
 memory_checkpoint.mistake(
-    "the function gets one list, not one tensor after the other", swap=("function(*[Tensor(array) for array in arrays])", "function([Tensor(array) for array in arrays])"),
-    hint=["How many arguments has function(x, w, v)?", "A star before the list: `function(*tensors)`."])
+    "the function gets one list, not one tensor after the other",
+    swap=("function(*[Tensor(array) for array in arrays])", "function([Tensor(array) for array in arrays])"),
+    hint=["How many arguments has function(x, w, v)?", "A star before the list: `function(*tensors)`."],
+)
 memory_checkpoint.mistake(
-    "only the first input gets a gradient", swap=("tuple(leaf.grad for leaf in leaves)", "leaves[0].grad"),
-    hint=["How many inputs are there?", "One gradient for each, in a tuple."])
+    "only the first input gets a gradient",
+    swap=("tuple(leaf.grad for leaf in leaves)", "leaves[0].grad"),
+    hint=["How many inputs are there?", "One gradient for each, in a tuple."],
+)
 memory_checkpoint.mistake(
-    "the gradients come in the wrong order", swap=("tuple(leaf.grad for leaf in leaves)", "tuple(leaf.grad for leaf in reversed(leaves))"),
-    hint=["Which gradient belongs to the first input?", "In the order of the inputs."])
+    "the gradients come in the wrong order",
+    swap=("tuple(leaf.grad for leaf in leaves)", "tuple(leaf.grad for leaf in reversed(leaves))"),
+    hint=["Which gradient belongs to the first input?", "In the order of the inputs."],
+)
 memory_checkpoint.mistake(
-    "the function gets arrays, not tensors", swap=("function(*[Tensor(array) for array in arrays]).data", "function(*arrays)"),
-    hint=["Has an array a method tanh()?", "`Tensor(array)` for each, and `.data` of the result."])
-memory_checkpoint.variant("a loop, the engine's `detach` by hand", source='''
+    "the function gets arrays, not tensors",
+    swap=("function(*[Tensor(array) for array in arrays]).data", "function(*arrays)"),
+    hint=["Has an array a method tanh()?", "`Tensor(array)` for each, and `.data` of the result."],
+)
+memory_checkpoint.variant(
+    "a loop, the engine's `detach` by hand",
+    source="""
 class Checkpoint(Function):
     @staticmethod
     def forward(ctx, *arrays, function):
@@ -305,9 +367,14 @@ class Checkpoint(Function):
         with enable_grad():
             (ctx.again(*leaves) * grad).sum().backward()
         return [leaf.grad for leaf in leaves]
-''')
-memory_checkpoint.variant("the engine takes the array out of a tensor that was not recorded", swap=("arrays]).data", "arrays])"))
-memory_checkpoint.variant("modes by set_grad_enabled, the result as a tensor", source='''
+""",
+)
+memory_checkpoint.variant(
+    "the engine takes the array out of a tensor that was not recorded", swap=("arrays]).data", "arrays])")
+)
+memory_checkpoint.variant(
+    "modes by set_grad_enabled, the result as a tensor",
+    source="""
 from tinygrad_cl.tensor import set_grad_enabled
 
 class Checkpoint(Function):
@@ -327,4 +394,5 @@ class Checkpoint(Function):
             out = ctx.options["function"](*inputs)
         out.backward(gradient=grad.data)
         return tuple(t.grad for t in inputs)
-''')
+""",
+)

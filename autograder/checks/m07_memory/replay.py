@@ -102,15 +102,19 @@ def memory_replay(student, rng, tools):
 
 
 memory_replay.mistake(
-    "nothing is repeated: each call draws new numbers", source='''
+    "nothing is repeated: each call draws new numbers",
+    source="""
 def replayable(function):
     def run(*inputs):
         return function(*inputs)
 
     return run
-''', hint=["What is the generator's state when the second call begins?", "Put it back to what it was before the first."])
+""",
+    hint=["What is the generator's state when the second call begins?", "Put it back to what it was before the first."],
+)
 memory_replay.mistake(
-    "the state is noted when the function is wrapped, not right before its first call", source='''
+    "the state is noted when the function is wrapped, not right before its first call",
+    source="""
 def replayable(function):
     first = default_generator().bit_generator.state
     done = False
@@ -128,9 +132,12 @@ def replayable(function):
         return result
 
     return run
-''', hint=["Somebody may draw between wrapping and the first call.", "Note the state inside `run`, in the first call."])
+""",
+    hint=["Somebody may draw between wrapping and the first call.", "Note the state inside `run`, in the first call."],
+)
 memory_replay.mistake(
-    "the state is noted when the function is wrapped, and the first call starts from it, too", source='''
+    "the state is noted when the function is wrapped, and the first call starts from it, too",
+    source="""
 def replayable(function):
     first = default_generator().bit_generator.state
 
@@ -143,30 +150,67 @@ def replayable(function):
         return result
 
     return run
-''', hint=["Then two layers in a row throw the same dice.", "The first call draws as ever; note the state right before it."])
+""",
+    hint=[
+        "Then two layers in a row throw the same dice.",
+        "The first call draws as ever; note the state right before it.",
+    ],
+)
 memory_replay.mistake(
-    "the state is noted after the first call", swap=("            first = now\n            return function(*inputs)\n",
-                                                   "            result = function(*inputs)\n            first = generator.bit_generator.state\n            return result\n"),
-    hint=["From where did the first call start?", "Note the state before you call the function."])
+    "the state is noted after the first call",
+    swap=(
+        "            first = now\n            return function(*inputs)\n",
+        "            result = function(*inputs)\n            first = generator.bit_generator.state\n            return result\n",
+    ),
+    hint=["From where did the first call start?", "Note the state before you call the function."],
+)
 memory_replay.mistake(
-    "the generator is not put back after a later call", swap=("        generator.bit_generator.state = now\n", ""),
-    hint=["Who draws after the second call gets numbers that were there before.", "Note the state before a later call, and assign it after."])
+    "the generator is not put back after a later call",
+    swap=("        generator.bit_generator.state = now\n", ""),
+    hint=[
+        "Who draws after the second call gets numbers that were there before.",
+        "Note the state before a later call, and assign it after.",
+    ],
+)
 memory_replay.mistake(
-    "after a later call the generator is where the first call began", swap=("generator.bit_generator.state = now", "generator.bit_generator.state = first"),
-    hint=["Where was the generator right before this later call?", "Two states are kept: `first`, and `now`, which goes back in at the end."])
+    "after a later call the generator is where the first call began",
+    swap=("generator.bit_generator.state = now", "generator.bit_generator.state = first"),
+    hint=[
+        "Where was the generator right before this later call?",
+        "Two states are kept: `first`, and `now`, which goes back in at the end.",
+    ],
+)
 memory_replay.mistake(
-    "the generator is kept, not its state", swap=[("now = generator.bit_generator.state", "now = generator"), ("state = first", "state = first.bit_generator.state"),
-                                                  ("state = now", "state = now.bit_generator.state")],
-    hint=["Your name holds the generator, and that one moves on.", "`generator.bit_generator.state` gives a copy of where it is."])
+    "the generator is kept, not its state",
+    swap=[
+        ("now = generator.bit_generator.state", "now = generator"),
+        ("state = first", "state = first.bit_generator.state"),
+        ("state = now", "state = now.bit_generator.state"),
+    ],
+    hint=[
+        "Your name holds the generator, and that one moves on.",
+        "`generator.bit_generator.state` gives a copy of where it is.",
+    ],
+)
 memory_replay.mistake(
-    "`first` is a global name, one for all functions", swap=[
-        ("    first = None\n", "    global first\n    first = None\n"), ("        nonlocal first\n", "        global first\n")],
-    hint=["Two replayable functions: how many beginnings are there?", "A name of `replayable` itself, and `nonlocal` in `run`."])
+    "`first` is a global name, one for all functions",
+    swap=[
+        ("    first = None\n", "    global first\n    first = None\n"),
+        ("        nonlocal first\n", "        global first\n"),
+    ],
+    hint=[
+        "Two replayable functions: how many beginnings are there?",
+        "A name of `replayable` itself, and `nonlocal` in `run`.",
+    ],
+)
 memory_replay.mistake(
-    "the second function does not take inputs", swap=[("def run(*inputs)", "def run()"), ("function(*inputs)", "function()")],
-    hint="`run` is called as the function would be: `def run(*inputs)`, and hand them on.")
+    "the second function does not take inputs",
+    swap=[("def run(*inputs)", "def run()"), ("function(*inputs)", "function()")],
+    hint="`run` is called as the function would be: `def run(*inputs)`, and hand them on.",
+)
 memory_replay.mistake(
-    "the generator is put back after the first call, too", source='''
+    "the generator is put back after the first call, too",
+    source="""
 def replayable(function):
     first = None
 
@@ -181,23 +225,36 @@ def replayable(function):
         return result
 
     return run
-''', hint=["After the first call, others have to draw new numbers.", "Only a later call puts the state back."])
+""",
+    hint=["After the first call, others have to draw new numbers.", "Only a later call puts the state back."],
+)
 memory_replay.mistake(
-    "every call starts from the seed 0", source='''
+    "every call starts from the seed 0",
+    source="""
 def replayable(function):
     def run(*inputs):
         manual_seed(0)
         return function(*inputs)
 
     return run
-''', hint=["The first call has to draw as ever, or all layers get the same mask.", "Note `bit_generator.state` before the first call."])
+""",
+    hint=[
+        "The first call has to draw as ever, or all layers get the same mask.",
+        "Note `bit_generator.state` before the first call.",
+    ],
+)
 memory_replay.mistake(
-    "a later call starts where the one before did", swap=("        now = generator.bit_generator.state\n        if first is None:\n            first = now\n",
-                                                         "        now = generator.bit_generator.state\n        if first is None:\n            first = now\n"
-                                                         "        else:\n            first, now = now, first\n        if first is now:\n"),
-    hint=["Three calls, three times the same numbers?", "`first` is noted once, and stays."])
+    "a later call starts where the one before did",
+    swap=(
+        "        now = generator.bit_generator.state\n        if first is None:\n            first = now\n",
+        "        now = generator.bit_generator.state\n        if first is None:\n            first = now\n"
+        "        else:\n            first, now = now, first\n        if first is now:\n",
+    ),
+    hint=["Three calls, three times the same numbers?", "`first` is noted once, and stays."],
+)
 memory_replay.mistake(
-    "the result is remembered, and returned again", source='''
+    "the result is remembered, and returned again",
+    source="""
 def replayable(function):
     first = None
 
@@ -208,9 +265,15 @@ def replayable(function):
         return first
 
     return run
-''', hint=["With other inputs, or with recording on, the second call has something else to compute.", "Repeat the dice, not the result."])
+""",
+    hint=[
+        "With other inputs, or with recording on, the second call has something else to compute.",
+        "Repeat the dice, not the result.",
+    ],
+)
 memory_replay.mistake(
-    "the generator is fetched when the function is wrapped; manual_seed makes a new one", source='''
+    "the generator is fetched when the function is wrapped; manual_seed makes a new one",
+    source="""
 def replayable(function):
     first = None
     generator = default_generator()
@@ -227,8 +290,12 @@ def replayable(function):
         return result
 
     return run
-''', hint=["What does manual_seed do with the generator that you hold?", "Ask for `default_generator()` in each call."])
-memory_replay.variant("a list in place of nonlocal, try and finally", source='''
+""",
+    hint=["What does manual_seed do with the generator that you hold?", "Ask for `default_generator()` in each call."],
+)
+memory_replay.variant(
+    "a list in place of nonlocal, try and finally",
+    source="""
 def replayable(function):
     states = []
 
@@ -244,8 +311,11 @@ def replayable(function):
                 bits.state = now
 
     return run
-''')
-memory_replay.variant("a class", source='''
+""",
+)
+memory_replay.variant(
+    "a class",
+    source="""
 import copy
 
 class replayable:
@@ -262,4 +332,5 @@ class replayable:
         result = self.function(*inputs)
         generator.bit_generator.state = here.state
         return result
-''')
+""",
+)

@@ -90,28 +90,55 @@ def memory_saved_bytes(student, rng, tools):
 
 
 memory_saved_bytes.mistake(
-    "an array that two nodes keep is counted twice", source='''
+    "an array that two nodes keep is counted twice",
+    source="""
 def saved_bytes(tensor, without=()):
     known = {id(owner(x.data)) for x in without}
     return sum(owner(array).nbytes
                for node in topological_order([tensor.grad_fn or tensor]) if isinstance(node, Context)
                for array in node.kept_arrays() if id(owner(array)) not in known)
-''', hint=["In exp(x·x)·x, how many arrays are there really? And how often are they kept?",
-           "Collect in a dict {id(array): array}, and sum up at the end."])
+""",
+    hint=[
+        "In exp(x·x)·x, how many arrays are there really? And how often are they kept?",
+        "Collect in a dict {id(array): array}, and sum up at the end.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "a view counts as memory of its own", swap=("map(owner, node.kept_arrays() if isinstance(node, Context) else [])",
-                                                "(node.kept_arrays() if isinstance(node, Context) else [])"),
-    hint=["x.reshape(…) and x are one piece of memory. How would your dict know?", "Take `owner(array)` before you ask for its id."])
+    "a view counts as memory of its own",
+    swap=(
+        "map(owner, node.kept_arrays() if isinstance(node, Context) else [])",
+        "(node.kept_arrays() if isinstance(node, Context) else [])",
+    ),
+    hint=[
+        "x.reshape(…) and x are one piece of memory. How would your dict know?",
+        "Take `owner(array)` before you ask for its id.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "`without` is compared by the tensors' arrays, not by who owns the memory", swap=("id(owner(x.data)) for x", "id(x.data) for x"),
-    hint=["What if the tensor in `without` is itself a view?", "`owner` on both sides: of what is kept, and of `x.data`."])
+    "`without` is compared by the tensors' arrays, not by who owns the memory",
+    swap=("id(owner(x.data)) for x", "id(x.data) for x"),
+    hint=[
+        "What if the tensor in `without` is itself a view?",
+        "`owner` on both sides: of what is kept, and of `x.data`.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "neither side asks for the owner", swap=[("map(owner, node.kept_arrays() if isinstance(node, Context) else [])",
-                                             "(node.kept_arrays() if isinstance(node, Context) else [])"),
-                                            ("id(owner(x.data)) for x", "id(x.data) for x")],
-    hint=["x.reshape(…) and x are one piece of memory. How would your dict know?", "Take `owner(…)` before you ask for an id, on both sides."])
+    "neither side asks for the owner",
+    swap=[
+        (
+            "map(owner, node.kept_arrays() if isinstance(node, Context) else [])",
+            "(node.kept_arrays() if isinstance(node, Context) else [])",
+        ),
+        ("id(owner(x.data)) for x", "id(x.data) for x"),
+    ],
+    hint=[
+        "x.reshape(…) and x are one piece of memory. How would your dict know?",
+        "Take `owner(…)` before you ask for an id, on both sides.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "each owner counts once, but with the bytes of its view", source='''
+    "each owner counts once, but with the bytes of its view",
+    source="""
 def saved_bytes(tensor, without=()):
     seen = {id(owner(x.data)) for x in without}
     total = 0
@@ -122,39 +149,71 @@ def saved_bytes(tensor, without=()):
                     seen.add(id(owner(array)))
                     total += array.nbytes
     return total
-''', hint=["A slice of two rows is kept. May the other rows be freed?", "`owner(array).nbytes`: a view holds all of the memory."])
+""",
+    hint=[
+        "A slice of two rows is kept. May the other rows be freed?",
+        "`owner(array).nbytes`: a view holds all of the memory.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "the bytes of `without` are subtracted, kept or not", source='''
+    "the bytes of `without` are subtracted, kept or not",
+    source="""
 def saved_bytes(tensor, without=()):
     arrays = {}
     for node in topological_order([tensor.grad_fn or tensor]):
         if isinstance(node, Context):
             arrays |= {id(owner(array)): owner(array) for array in node.kept_arrays()}
     return sum(array.nbytes for array in arrays.values()) - sum(x.data.nbytes for x in without)
-''', hint=["Is everything in `without` kept by somebody?", "Leave an array out where you find it, instead of subtracting at the end."])
+""",
+    hint=[
+        "Is everything in `without` kept by somebody?",
+        "Leave an array out where you find it, instead of subtracting at the end.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "the walk starts at the tensor, where it ends, too", swap=("[tensor.grad_fn or tensor]", "[tensor]"),
-    hint=["What was computed from what, the nodes know, not the tensors.", "The root is `tensor.grad_fn`; for a leaf, the tensor itself."])
+    "the walk starts at the tensor, where it ends, too",
+    swap=("[tensor.grad_fn or tensor]", "[tensor]"),
+    hint=[
+        "What was computed from what, the nodes know, not the tensors.",
+        "The root is `tensor.grad_fn`; for a leaf, the tensor itself.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "`without` is not looked at", swap=("if id(array) not in known:", "if True:"),
-    hint=["Weights are there anyway. Who takes them out?", "Skip an array whose id is among those of `without`."])
+    "`without` is not looked at",
+    swap=("if id(array) not in known:", "if True:"),
+    hint=["Weights are there anyway. Who takes them out?", "Skip an array whose id is among those of `without`."],
+)
 memory_saved_bytes.mistake(
-    "numbers are counted, not bytes", swap=("array.nbytes", "array.size"),
-    hint=["How many bytes has a float64?", "`array.nbytes`."])
+    "numbers are counted, not bytes",
+    swap=("array.nbytes", "array.size"),
+    hint=["How many bytes has a float64?", "`array.nbytes`."],
+)
 memory_saved_bytes.mistake(
-    "every number is taken for four bytes", swap=("array.nbytes", "4 * array.size"),
-    hint=["Look at the dtype: float64, float32 and a mask of booleans are not the same size.", "`array.nbytes` knows."])
+    "every number is taken for four bytes",
+    swap=("array.nbytes", "4 * array.size"),
+    hint=["Look at the dtype: float64, float32 and a mask of booleans are not the same size.", "`array.nbytes` knows."],
+)
 memory_saved_bytes.mistake(
-    "only the last node is asked, not the graph below it", swap=("topological_order([tensor.grad_fn or tensor])", "[tensor.grad_fn or tensor]"),
-    hint=["Who keeps the arrays of the first layer?", "`topological_order([tensor.grad_fn])` gives all nodes below."])
+    "only the last node is asked, not the graph below it",
+    swap=("topological_order([tensor.grad_fn or tensor])", "[tensor.grad_fn or tensor]"),
+    hint=["Who keeps the arrays of the first layer?", "`topological_order([tensor.grad_fn])` gives all nodes below."],
+)
 memory_saved_bytes.mistake(
-    "a leaf alone is not thought of: its grad_fn is None", swap=("tensor.grad_fn or tensor", "tensor.grad_fn"),
-    hint=["What is the grad_fn of a tensor that was made by hand?", "`tensor.grad_fn or tensor` is a root in both cases."])
+    "a leaf alone is not thought of: its grad_fn is None",
+    swap=("tensor.grad_fn or tensor", "tensor.grad_fn"),
+    hint=[
+        "What is the grad_fn of a tensor that was made by hand?",
+        "`tensor.grad_fn or tensor` is a root in both cases.",
+    ],
+)
 memory_saved_bytes.mistake(
-    "the leaves in the order are asked for kept_arrays, too", swap=(" if isinstance(node, Context) else []", ""),
-    hint=["The order ends in leaves. What do they keep?", "Ask only an `isinstance(node, Context)`."])
+    "the leaves in the order are asked for kept_arrays, too",
+    swap=(" if isinstance(node, Context) else []", ""),
+    hint=["The order ends in leaves. What do they keep?", "Ask only an `isinstance(node, Context)`."],
+)
 memory_saved_bytes.mistake(
-    "results are counted, not what is kept", source='''
+    "results are counted, not what is kept",
+    source="""
 def saved_bytes(tensor, without=()):
     known = {id(owner(x.data)) for x in without}
     total = 0
@@ -162,8 +221,12 @@ def saved_bytes(tensor, without=()):
         if isinstance(node, Context) and id(node) not in known:
             total += 8 * int(np.prod(node.result_shape))
     return total
-''', hint=["x + y has a result. Does its node keep anything?", "Sum up over `node.kept_arrays()`."])
-memory_saved_bytes.variant("sets of ids, with a loop", source='''
+""",
+    hint=["x + y has a result. Does its node keep anything?", "Sum up over `node.kept_arrays()`."],
+)
+memory_saved_bytes.variant(
+    "sets of ids, with a loop",
+    source="""
 def saved_bytes(tensor, without=()):
     seen = set()
     for x in without:
@@ -179,8 +242,11 @@ def saved_bytes(tensor, without=()):
             seen.add(id(memory))
             total += memory.nbytes
     return total
-''')
-memory_saved_bytes.variant("a walk of its own, by next_nodes", source='''
+""",
+)
+memory_saved_bytes.variant(
+    "a walk of its own, by next_nodes",
+    source="""
 def saved_bytes(tensor, without=()):
     known = [owner(x.data) for x in without]
     arrays, visited, todo = [], set(), [tensor.grad_fn]
@@ -195,8 +261,11 @@ def saved_bytes(tensor, without=()):
             if not any(array is other for other in known + arrays):
                 arrays.append(array)
     return np.sum([a.size * a.itemsize for a in arrays], dtype=int)
-''')
-memory_saved_bytes.variant("the memory's address instead of its id", source='''
+""",
+)
+memory_saved_bytes.variant(
+    "the memory's address instead of its id",
+    source="""
 def saved_bytes(tensor, without=()):
     def address(array):
         return owner(array).__array_interface__["data"][0]
@@ -210,4 +279,5 @@ def saved_bytes(tensor, without=()):
     for x in without:
         found.pop(address(x.data), None)
     return sum(found.values())
-''')
+""",
+)

@@ -7,8 +7,12 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("memory.segments", points=3, needs=("memory.checkpoint", "memory.replay"), device=(
-    "segments of 3, 3, 1: gradients of x and the weights",))
+@check(
+    "memory.segments",
+    points=3,
+    needs=("memory.checkpoint", "memory.replay"),
+    device=("segments of 3, 3, 1: gradients of x and the weights",),
+)
 def memory_segments(student, rng, tools):
     """The same network, and of each segment only its start is kept."""
     n, k, layers = int(rng.choice([2, 5, 6, 7])), int(rng.integers(3, 5)), 7
@@ -92,14 +96,24 @@ def names(on, reference):
 
 
 memory_segments.mistake(
-    "the second run throws new dice: what is checkpointed is not `replayable`", swap=("replayable(run)", "run"),
-    hint=["With dropout: which mask has the second run?", "`checkpoint(replayable(run), …)`: the function inside is the one that runs again."])
+    "the second run throws new dice: what is checkpointed is not `replayable`",
+    swap=("replayable(run)", "run"),
+    hint=[
+        "With dropout: which mask has the second run?",
+        "`checkpoint(replayable(run), …)`: the function inside is the one that runs again.",
+    ],
+)
 memory_segments.mistake(
-    "one `replayable` for all segments: each of them starts from the dice of the first", swap=[
-        ("    for start in range", "    once = replayable(run)\n    for start in range"), ("checkpoint(replayable(run)", "checkpoint(once")],
-    hint=["A replayable function has one first call. How many segments are there?", "Make a new one for each segment."])
+    "one `replayable` for all segments: each of them starts from the dice of the first",
+    swap=[
+        ("    for start in range", "    once = replayable(run)\n    for start in range"),
+        ("checkpoint(replayable(run)", "checkpoint(once"),
+    ],
+    hint=["A replayable function has one first call. How many segments are there?", "Make a new one for each segment."],
+)
 memory_segments.mistake(
-    "the weights are no inputs of the checkpoint, but taken from a loop's variable: the last part, when backward comes", source='''
+    "the weights are no inputs of the checkpoint, but taken from a loop's variable: the last part, when backward comes",
+    source="""
 def in_segments(layer, x, weights, length):
     for start in range(0, len(weights), length):
         def run(h):
@@ -109,9 +123,15 @@ def in_segments(layer, x, weights, length):
 
         x = checkpoint(replayable(run), x)
     return x
-''', hint=["What is `start` when backward calls run?", "Hand the weights in: `checkpoint(…, x, *weights[start:start + length])`."])
+""",
+    hint=[
+        "What is `start` when backward calls run?",
+        "Hand the weights in: `checkpoint(…, x, *weights[start:start + length])`.",
+    ],
+)
 memory_segments.mistake(
-    "the weights are no inputs of the checkpoint, so the first segment is not linked where x is data", source='''
+    "the weights are no inputs of the checkpoint, so the first segment is not linked where x is data",
+    source="""
 def in_segments(layer, x, weights, length):
     def part(some):
         def run(h):
@@ -123,24 +143,35 @@ def in_segments(layer, x, weights, length):
     for start in range(0, len(weights), length):
         x = checkpoint(replayable(part(weights[start:start + length])), x)
     return x
-''', hint=["A Function is linked if one of its inputs asks for a gradient. Which inputs has your first segment?",
-           "Hand the weights in: `checkpoint(…, x, *weights[start:start + length])`."])
+""",
+    hint=[
+        "A Function is linked if one of its inputs asks for a gradient. Which inputs has your first segment?",
+        "Hand the weights in: `checkpoint(…, x, *weights[start:start + length])`.",
+    ],
+)
 memory_segments.mistake(
-    "nothing is checkpointed", source='''
+    "nothing is checkpointed",
+    source="""
 def in_segments(layer, x, weights, length):
     for w in weights:
         x = layer(x, w)
     return x
-''', hint=["All gradients are right. What is kept?", "Each segment goes through `checkpoint`."])
+""",
+    hint=["All gradients are right. What is kept?", "Each segment goes through `checkpoint`."],
+)
 memory_segments.mistake(
-    "every layer is a checkpoint of its own", source='''
+    "every layer is a checkpoint of its own",
+    source="""
 def in_segments(layer, x, weights, length):
     for w in weights:
         x = checkpoint(replayable(layer), x, w)
     return x
-''', hint=["How many nodes has the graph?", "`length` layers in one function, and this function in one checkpoint."])
+""",
+    hint=["How many nodes has the graph?", "`length` layers in one function, and this function in one checkpoint."],
+)
 memory_segments.mistake(
-    "the whole is one checkpoint", source='''
+    "the whole is one checkpoint",
+    source="""
 def in_segments(layer, x, weights, length):
     def run(h, *part):
         for w in part:
@@ -148,29 +179,47 @@ def in_segments(layer, x, weights, length):
         return h
 
     return checkpoint(replayable(run), x, *weights)
-''', hint=["Then all of it is recomputed, and kept, at once.", "A checkpoint for every `length` layers."])
+""",
+    hint=["Then all of it is recomputed, and kept, at once.", "A checkpoint for every `length` layers."],
+)
 memory_segments.mistake(
-    "`length` is taken for the number of segments", swap=("    for start in range", "    length = -(-len(weights) // length)\n    for start in range"),
-    hint=["Seven layers in segments of 3: how many checkpoints?", "`range(0, len(weights), length)`."])
+    "`length` is taken for the number of segments",
+    swap=("    for start in range", "    length = -(-len(weights) // length)\n    for start in range"),
+    hint=["Seven layers in segments of 3: how many checkpoints?", "`range(0, len(weights), length)`."],
+)
 memory_segments.mistake(
-    "the slice ends at `length`, not `length` further on", swap=("weights[start:start + length]", "weights[start:length]"),
-    hint=["Which weights has the second segment?", "`weights[start:start + length]`."])
+    "the slice ends at `length`, not `length` further on",
+    swap=("weights[start:start + length]", "weights[start:length]"),
+    hint=["Which weights has the second segment?", "`weights[start:start + length]`."],
+)
 memory_segments.mistake(
-    "a segment starts at every layer: most are computed several times", swap=("range(0, len(weights), length)", "range(0, len(weights))"),
-    hint=["Where does the second segment start?", "`range(0, len(weights), length)`."])
+    "a segment starts at every layer: most are computed several times",
+    swap=("range(0, len(weights), length)", "range(0, len(weights))"),
+    hint=["Where does the second segment start?", "`range(0, len(weights), length)`."],
+)
 memory_segments.mistake(
-    "layers that do not fill a segment are left out", swap=("range(0, len(weights), length)", "range(0, len(weights) - length + 1, length)"),
-    hint=["Seven layers in segments of 3: where is the last?", "The last slice may be shorter."])
+    "layers that do not fill a segment are left out",
+    swap=("range(0, len(weights), length)", "range(0, len(weights) - length + 1, length)"),
+    hint=["Seven layers in segments of 3: where is the last?", "The last slice may be shorter."],
+)
 memory_segments.mistake(
-    "each segment starts from x, not from where the last one ended", swap=[("        x = checkpoint(", "        out = checkpoint("), ("return x", "return out")],
-    hint=["With which h does the second segment begin?", "`x = checkpoint(…, x, …)`: the result goes on."])
+    "each segment starts from x, not from where the last one ended",
+    swap=[("        x = checkpoint(", "        out = checkpoint("), ("return x", "return out")],
+    hint=["With which h does the second segment begin?", "`x = checkpoint(…, x, …)`: the result goes on."],
+)
 memory_segments.mistake(
-    "the last layer of each segment is left out", swap=("for w in part:", "for w in part[:-1] or part:"),
-    hint=["How many layers are run?", "All weights of the slice."])
+    "the last layer of each segment is left out",
+    swap=("for w in part:", "for w in part[:-1] or part:"),
+    hint=["How many layers are run?", "All weights of the slice."],
+)
 memory_segments.mistake(
-    "the function returns inside its loop, after one layer", swap=("            h = layer(h, w)\n        return h", "            h = layer(h, w)\n            return h"),
-    hint=["How many layers are run?", "`return h` comes after the loop."])
-memory_segments.variant("recursion", source='''
+    "the function returns inside its loop, after one layer",
+    swap=("            h = layer(h, w)\n        return h", "            h = layer(h, w)\n            return h"),
+    hint=["How many layers are run?", "`return h` comes after the loop."],
+)
+memory_segments.variant(
+    "recursion",
+    source="""
 def in_segments(layer, x, weights, length):
     def run(h, *part):
         if not part:
@@ -180,8 +229,11 @@ def in_segments(layer, x, weights, length):
     if not weights:
         return x
     return in_segments(layer, checkpoint(replayable(run), x, *weights[:length]), weights[length:], length)
-''')
-memory_segments.variant("parts first, reduce", source='''
+""",
+)
+memory_segments.variant(
+    "parts first, reduce",
+    source="""
 from functools import reduce
 
 def in_segments(layer, x, weights, length):
@@ -193,8 +245,11 @@ def in_segments(layer, x, weights, length):
     for part in parts:
         x = checkpoint(replayable(lambda h, *ws: reduce(layer, ws, h)), x, *part)
     return x
-''')
-memory_segments.variant("a while loop, Checkpoint.apply itself", source='''
+""",
+)
+memory_segments.variant(
+    "a while loop, Checkpoint.apply itself",
+    source="""
 def in_segments(layer, x, weights, length):
     i = 0
     while i < len(weights):
@@ -208,4 +263,5 @@ def in_segments(layer, x, weights, length):
         x = Checkpoint.apply(x, *part, function=replayable(run))
         i += length
     return x
-''')
+""",
+)

@@ -11,8 +11,10 @@ def memory_state(student, rng, tools):
     n, k, m = int(rng.integers(3, 6)), int(rng.integers(7, 11)), int(rng.integers(12, 16))
 
     def parameters():
-        return [student.Tensor(rng.normal(size=shape).astype(dtype), requires_grad=True)
-                for shape, dtype in (((n, k), np.float64), ((k, m), np.float32), ((m,), np.float32))]
+        return [
+            student.Tensor(rng.normal(size=shape).astype(dtype), requires_grad=True)
+            for shape, dtype in (((n, k), np.float64), ((k, m), np.float32), ((m,), np.float32))
+        ]
 
     def stepped(make, steps=1, unused=0):
         some = parameters()
@@ -57,57 +59,108 @@ def memory_state(student, rng, tools):
 
 
 memory_state.mistake(
-    "numbers are counted, not bytes", swap=[("p.data.nbytes", "p.data.size"), ("p.grad.data.nbytes", "p.grad.data.size"),
-                                           ("array.nbytes", "array.size")],
-    hint=["One parameter is float64, the others are float32.", "`nbytes`, not `size`."])
+    "numbers are counted, not bytes",
+    swap=[("p.data.nbytes", "p.data.size"), ("p.grad.data.nbytes", "p.grad.data.size"), ("array.nbytes", "array.size")],
+    hint=["One parameter is float64, the others are float32.", "`nbytes`, not `size`."],
+)
 memory_state.mistake(
-    "every number is taken for four bytes", swap=[("p.data.nbytes", "4 * p.data.size"), ("p.grad.data.nbytes", "4 * p.grad.data.size"),
-                                                 ("array.nbytes", "4 * array.size")],
-    hint=["One parameter is float64.", "`nbytes` knows the type."])
+    "every number is taken for four bytes",
+    swap=[
+        ("p.data.nbytes", "4 * p.data.size"),
+        ("p.grad.data.nbytes", "4 * p.grad.data.size"),
+        ("array.nbytes", "4 * array.size"),
+    ],
+    hint=["One parameter is float64.", "`nbytes` knows the type."],
+)
 memory_state.mistake(
-    "a gradient that is None is asked for its array", swap=(" if p.grad is not None", ""),
-    hint=["What is p.grad before the first backward?", "Leave out the parameters whose `grad` is None."])
+    "a gradient that is None is asked for its array",
+    swap=(" if p.grad is not None", ""),
+    hint=["What is p.grad before the first backward?", "Leave out the parameters whose `grad` is None."],
+)
 memory_state.mistake(
-    "gradients are taken to be there, as large as the parameters", swap=(
-        "gradients = sum(p.grad.data.nbytes for p in optimizer.parameters if p.grad is not None)", "gradients = parameters"),
-    hint=["And before the first backward, or after zero_grad?", "Look at each `p.grad`."])
+    "gradients are taken to be there, as large as the parameters",
+    swap=(
+        "gradients = sum(p.grad.data.nbytes for p in optimizer.parameters if p.grad is not None)",
+        "gradients = parameters",
+    ),
+    hint=["And before the first backward, or after zero_grad?", "Look at each `p.grad`."],
+)
 memory_state.mistake(
-    "the count of steps is counted as memory", swap=[
-        ("if isinstance(value, np.ndarray)]", "]"), ("array.nbytes for array in arrays", "np.asarray(array).nbytes for array in arrays")],
-    hint=["What else is in Adam's dict, besides m and v?", "Only what is an np.ndarray counts."])
+    "the count of steps is counted as memory",
+    swap=[
+        ("if isinstance(value, np.ndarray)]", "]"),
+        ("array.nbytes for array in arrays", "np.asarray(array).nbytes for array in arrays"),
+    ],
+    hint=["What else is in Adam's dict, besides m and v?", "Only what is an np.ndarray counts."],
+)
 memory_state.mistake(
-    "sys.getsizeof measures the state's dict, not its arrays", source='''
+    "sys.getsizeof measures the state's dict, not its arrays",
+    source="""
 import sys
 
 def training_bytes(optimizer):
     parameters = sum(p.data.nbytes for p in optimizer.parameters)
     gradients = sum(p.grad.data.nbytes for p in optimizer.parameters if p.grad is not None)
     return parameters, gradients, sum(sys.getsizeof(state) for state in optimizer.state)
-''', hint=["getsizeof of a dict is the dict alone, not what is in it.", "Go over `state.values()`, and ask each array for `nbytes`."])
+""",
+    hint=[
+        "getsizeof of a dict is the dict alone, not what is in it.",
+        "Go over `state.values()`, and ask each array for `nbytes`.",
+    ],
+)
 memory_state.mistake(
-    "sys.getsizeof of the tensor's array adds Python's own bytes", swap=("sum(p.data.nbytes for", "sum(p.data.__sizeof__() for"),
-    hint=["Your numbers are a little too large, by the same for each array.", "`nbytes` is the numbers alone."])
+    "sys.getsizeof of the tensor's array adds Python's own bytes",
+    swap=("sum(p.data.nbytes for", "sum(p.data.__sizeof__() for"),
+    hint=["Your numbers are a little too large, by the same for each array.", "`nbytes` is the numbers alone."],
+)
 memory_state.mistake(
-    "m and v are taken to be there", swap=("sum(array.nbytes for array in arrays)", "sum(state['m'].nbytes + state['v'].nbytes for state in optimizer.state)"),
-    hint=["What is in the dict before the first step? And with SGD?", "Go over `state.values()`, whatever the names are."])
+    "m and v are taken to be there",
+    swap=(
+        "sum(array.nbytes for array in arrays)",
+        "sum(state['m'].nbytes + state['v'].nbytes for state in optimizer.state)",
+    ),
+    hint=[
+        "What is in the dict before the first step? And with SGD?",
+        "Go over `state.values()`, whatever the names are.",
+    ],
+)
 memory_state.mistake(
-    "tensors are looked for in the state, where arrays are", swap=[("isinstance(value, np.ndarray)", "isinstance(value, Tensor)")],
-    hint=["What does the docstring say is in the dict?", "`isinstance(value, np.ndarray)`."])
+    "tensors are looked for in the state, where arrays are",
+    swap=[("isinstance(value, np.ndarray)", "isinstance(value, Tensor)")],
+    hint=["What does the docstring say is in the dict?", "`isinstance(value, np.ndarray)`."],
+)
 memory_state.mistake(
-    "one sum comes back, not three", swap=("return parameters, gradients, sum(array.nbytes for array in arrays)",
-                                          "return parameters + gradients + sum(array.nbytes for array in arrays)"),
-    hint="Parameters, gradients and state, three numbers: the first line of the docstring.")
+    "one sum comes back, not three",
+    swap=(
+        "return parameters, gradients, sum(array.nbytes for array in arrays)",
+        "return parameters + gradients + sum(array.nbytes for array in arrays)",
+    ),
+    hint="Parameters, gradients and state, three numbers: the first line of the docstring.",
+)
 memory_state.mistake(
-    "only one of the two arrays of Adam", swap=("for value in state.values()", "for value in [v for k, v in state.items() if k != 'm']"),
-    hint=["Adam has m and v.", "All values of each dict that are arrays."])
+    "only one of the two arrays of Adam",
+    swap=("for value in state.values()", "for value in [v for k, v in state.items() if k != 'm']"),
+    hint=["Adam has m and v.", "All values of each dict that are arrays."],
+)
 memory_state.mistake(
-    "only the first parameter's state", swap=("for state in optimizer.state ", "for state in optimizer.state[:1] "),
-    hint=["`optimizer.state` is a list, one dict for each parameter.", "Loop over the list, and in each dict over its values."])
+    "only the first parameter's state",
+    swap=("for state in optimizer.state ", "for state in optimizer.state[:1] "),
+    hint=[
+        "`optimizer.state` is a list, one dict for each parameter.",
+        "Loop over the list, and in each dict over its values.",
+    ],
+)
 memory_state.mistake(
-    "Adam is taken for granted: twice the parameters, whatever the optimizer is", swap=(
-        "return parameters, gradients, sum(array.nbytes for array in arrays)", "return parameters, gradients, 2 * parameters"),
-    hint=["What does plain SGD remember? And Adam before its first step?", "Look into `optimizer.state`."])
-memory_state.variant("loops", source='''
+    "Adam is taken for granted: twice the parameters, whatever the optimizer is",
+    swap=(
+        "return parameters, gradients, sum(array.nbytes for array in arrays)",
+        "return parameters, gradients, 2 * parameters",
+    ),
+    hint=["What does plain SGD remember? And Adam before its first step?", "Look into `optimizer.state`."],
+)
+memory_state.variant(
+    "loops",
+    source="""
 def training_bytes(optimizer):
     sizes = [0, 0, 0]
     for p, state in zip(optimizer.parameters, optimizer.state):
@@ -118,8 +171,11 @@ def training_bytes(optimizer):
             if hasattr(value, "nbytes"):
                 sizes[2] += value.nbytes
     return sizes
-''')
-memory_state.variant("size times itemsize, an array as the result", source='''
+""",
+)
+memory_state.variant(
+    "size times itemsize, an array as the result",
+    source="""
 def training_bytes(optimizer):
     def size(a):
         return a.size * a.dtype.itemsize
@@ -129,5 +185,6 @@ def training_bytes(optimizer):
     return np.array([sum(map(size, [p.data for p in tensors])),
                      sum(size(p.grad) for p in tensors if p.grad is not None),
                      sum(map(size, state))])
-''')
+""",
+)
 memory_state.variant("a gradient is as large as its parameter", swap=("p.grad.data.nbytes", "p.data.nbytes"))

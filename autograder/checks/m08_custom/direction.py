@@ -12,7 +12,7 @@ def custom_direction(student, rng, tools):
     wide = rng.uniform(0.3, 0.5)
 
     def f(x):
-        return np.sum(np.sin(x) * x + x ** 3 / 3)
+        return np.sum(np.sin(x) * x + x**3 / 3)
 
     def run(which, *args, **options):
         return float(student.slope_along(f, *args, **options)[which])
@@ -28,6 +28,7 @@ def custom_direction(student, rng, tools):
         def counted(x):
             count.append(1)
             return f(x)
+
         student.slope_along(counted, g, x.copy(), v.copy())
         return len(count) <= 3
 
@@ -35,7 +36,7 @@ def custom_direction(student, rng, tools):
         "input": f"x = {np.round(x, 3).tolist()}, v = {np.round(v, 3).tolist()}",
         "measured": lambda: run(0, g, x, v),
         "by rule, for a gradient that is wrong": lambda: run(1, g, x, v),
-        "by rule, for the right one": lambda: run(1, np.cos(x) * x + np.sin(x) + x ** 2, x, v),
+        "by rule, for the right one": lambda: run(1, np.cos(x) * x + np.sin(x) + x**2, x, v),
         "measured along 3 v": lambda: run(0, g, x, 3 * v),
         "by rule along 3 v": lambda: run(1, g, x, 3 * v),
         "measured with a wide step": lambda: run(0, g, x, v, h=wide),
@@ -46,62 +47,95 @@ def custom_direction(student, rng, tools):
 
 
 custom_direction.mistake(
-    "only one side is measured: f(x + h v) − f(x)", swap=("(f(x + h * v) - f(x - h * v)) / (2 * h)", "(f(x + h * v) - f(x)) / h"),
-    hint=["The error is h, not h².", "Both sides: f(x + h v) − f(x − h v), over 2h."])
+    "only one side is measured: f(x + h v) − f(x)",
+    swap=("(f(x + h * v) - f(x - h * v)) / (2 * h)", "(f(x + h * v) - f(x)) / h"),
+    hint=["The error is h, not h².", "Both sides: f(x + h v) − f(x − h v), over 2h."],
+)
 custom_direction.mistake(
-    "the rise over two steps is divided by one", swap=("/ (2 * h)", "/ h"),
-    hint=["Twice too large.", "2 h."])
+    "the rise over two steps is divided by one", swap=("/ (2 * h)", "/ h"), hint=["Twice too large.", "2 h."]
+)
 custom_direction.mistake(
-    "`/ 2 * h` divides by 2 and multiplies by h", swap=("/ (2 * h)", "/ 2 * h"),
-    hint=["What does Python make of 8 / 2 * 4?", "Parentheses: / (2 * h)."])
+    "`/ 2 * h` divides by 2 and multiplies by h",
+    swap=("/ (2 * h)", "/ 2 * h"),
+    hint=["What does Python make of 8 / 2 * 4?", "Parentheses: / (2 * h)."],
+)
 custom_direction.mistake(
-    "v is made a unit vector in one place only", swap=("measured = (", "v = v / np.linalg.norm(v)\n    measured = ("),
-    hint=["Along 3v f moves three times as fast.", "Take v as it is."])
+    "v is made a unit vector in one place only",
+    swap=("measured = (", "v = v / np.linalg.norm(v)\n    measured = ("),
+    hint=["Along 3v f moves three times as fast.", "Take v as it is."],
+)
 custom_direction.mistake(
-    "the length of the gradient, not its part along v", swap=("np.sum(gradient * v)", "np.linalg.norm(gradient)"),
-    hint=["Along another direction, f moves otherwise. Where is v?", "Σ gradient · v."])
+    "the length of the gradient, not its part along v",
+    swap=("np.sum(gradient * v)", "np.linalg.norm(gradient)"),
+    hint=["Along another direction, f moves otherwise. Where is v?", "Σ gradient · v."],
+)
 custom_direction.mistake(
-    "the mean is taken, not the sum", swap=("np.sum(gradient * v)", "np.mean(gradient * v)"),
-    hint=["All numbers move at once, and their effects add up.", "`np.sum`."])
+    "the mean is taken, not the sum",
+    swap=("np.sum(gradient * v)", "np.mean(gradient * v)"),
+    hint=["All numbers move at once, and their effects add up.", "`np.sum`."],
+)
 custom_direction.mistake(
-    "the gradient is taken for the measured one: the rule checks itself", swap=("(f(x + h * v) - f(x - h * v)) / (2 * h)", "np.sum(gradient * v)"),
-    hint=["A referee who asks the player is none.", "`measured` comes from two calls of f."])
+    "the gradient is taken for the measured one: the rule checks itself",
+    swap=("(f(x + h * v) - f(x - h * v)) / (2 * h)", "np.sum(gradient * v)"),
+    hint=["A referee who asks the player is none.", "`measured` comes from two calls of f."],
+)
 custom_direction.mistake(
-    "by_rule is multiplied by h", swap=("np.sum(gradient * v)", "np.sum(gradient * v) * h"),
-    hint=["A slope is a rise over a way. Which of your two is only a rise?", "Σ gradient · v, without h."])
+    "by_rule is multiplied by h",
+    swap=("np.sum(gradient * v)", "np.sum(gradient * v) * h"),
+    hint=["A slope is a rise over a way. Which of your two is only a rise?", "Σ gradient · v, without h."],
+)
 custom_direction.mistake(
-    "the two answers are in the wrong order", swap=("return measured, np.sum(gradient * v)", "return np.sum(gradient * v), measured"),
-    hint=["As long as both agree, nobody notices.", "First measured, then by rule."])
+    "the two answers are in the wrong order",
+    swap=("return measured, np.sum(gradient * v)", "return np.sum(gradient * v), measured"),
+    hint=["As long as both agree, nobody notices.", "First measured, then by rule."],
+)
 custom_direction.mistake(
-    "a fixed step stands in place of h", swap=("measured = (", "h = 1e-5\n    measured = ("),
-    hint=["With the usual step all is right. With another one?", "h is an argument."])
+    "a fixed step stands in place of h",
+    swap=("measured = (", "h = 1e-5\n    measured = ("),
+    hint=["With the usual step all is right. With another one?", "h is an argument."],
+)
 custom_direction.mistake(
-    "x is moved in place", source='''
+    "x is moved in place",
+    source="""
 def slope_along(f, gradient, x, v, h=1e-5):
     x += h * v
     high = f(x)
     x -= 2 * h * v
     low = f(x)
     return (high - low) / (2 * h), np.sum(gradient * v)
-''', hint=["What is in x afterwards?", "`x + h * v` makes a new array."])
+""",
+    hint=["What is in x afterwards?", "`x + h * v` makes a new array."],
+)
 custom_direction.mistake(
-    "x goes along 1, not along v: all numbers by the same step", swap=("f(x + h * v) - f(x - h * v)", "f(x + h) - f(x - h)"),
-    hint=["Where is v in what you measure?", "x + h · v."])
+    "x goes along 1, not along v: all numbers by the same step",
+    swap=("f(x + h * v) - f(x - h * v)", "f(x + h) - f(x - h)"),
+    hint=["Where is v in what you measure?", "x + h · v."],
+)
 custom_direction.mistake(
-    "one number comes back, not two", swap=("return measured, np.sum(gradient * v)", "return abs(measured - np.sum(gradient * v))"),
-    hint=["Whoever asks wants to compare by himself.", "`return measured, by_rule`."])
+    "one number comes back, not two",
+    swap=("return measured, np.sum(gradient * v)", "return abs(measured - np.sum(gradient * v))"),
+    hint=["Whoever asks wants to compare by himself.", "`return measured, by_rule`."],
+)
 custom_direction.mistake(
-    "`gradient @ v` is a product of matrices, unless both are vectors", swap=("np.sum(gradient * v)", "gradient @ v"),
-    hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."])
-custom_direction.variant("a function of one number, and vdot", source='''
+    "`gradient @ v` is a product of matrices, unless both are vectors",
+    swap=("np.sum(gradient * v)", "gradient @ v"),
+    hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."],
+)
+custom_direction.variant(
+    "a function of one number, and vdot",
+    source="""
 def slope_along(f, gradient, x, v, h=1e-5):
     def line(t):
         return f(x + t * v)
     return [(line(h) - line(-h)) / h / 2, np.vdot(gradient, v)]
-''')
-custom_direction.variant("loops over flat numbers", source='''
+""",
+)
+custom_direction.variant(
+    "loops over flat numbers",
+    source="""
 def slope_along(f, gradient, x, v, h=1e-5):
     high, low = f(np.add(x, h * v)), f(np.subtract(x, h * v))
     by_rule = sum(float(a) * float(b) for a, b in zip(np.ravel(gradient), np.ravel(v)))
     return np.array([0.5 * (high - low) / h, by_rule])
-''')
+""",
+)

@@ -45,19 +45,31 @@ def custom_hvp(student, rng, tools):
 
 
 custom_hvp.mistake(
-    "the gradient's own square is differentiated: Σ g · g, not Σ g · v", swap=("(gradient * v).sum()", "(gradient * gradient).sum()"),
-    hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."])
+    "the gradient's own square is differentiated: Σ g · g, not Σ g · v",
+    swap=("(gradient * v).sum()", "(gradient * gradient).sum()"),
+    hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."],
+)
 custom_hvp.mistake(
-    "v is left out: H times ones comes out", swap=("(gradient * v).sum()", "gradient.sum()"),
-    hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."])
+    "v is left out: H times ones comes out",
+    swap=("(gradient * v).sum()", "gradient.sum()"),
+    hint=["Where is v?", "⟨g, v⟩ = `(gradient * v).sum()`."],
+)
 custom_hvp.mistake(
-    "what the second `grad` gets has no history: create_graph=True is missing, or NumPy or `.data` came in between", swap=(", create_graph=True", ", retain_graph=True"),
-    hint=["The second `grad` asks how ⟨g, v⟩ depends on x. Does g still know?", "`(gradient,) = grad(f(x), x, create_graph=True)`, and then the tensor's own operators: `(gradient * v).sum()`."])
+    "what the second `grad` gets has no history: create_graph=True is missing, or NumPy or `.data` came in between",
+    swap=(", create_graph=True", ", retain_graph=True"),
+    hint=[
+        "The second `grad` asks how ⟨g, v⟩ depends on x. Does g still know?",
+        "`(gradient,) = grad(f(x), x, create_graph=True)`, and then the tensor's own operators: `(gradient * v).sum()`.",
+    ],
+)
 custom_hvp.mistake(
-    "only the first gradient comes back, multiplied by v", swap=("return product.data", "return gradient.data * v"),
-    hint=["That is g · v, with no second derivative in it.", "The second call of `grad` is what you return."])
+    "only the first gradient comes back, multiplied by v",
+    swap=("return product.data", "return gradient.data * v"),
+    hint=["That is g · v, with no second derivative in it.", "The second call of `grad` is what you return."],
+)
 custom_hvp.mistake(
-    "the second derivative only of each number by itself: the mixed ones are missing", source='''
+    "the second derivative only of each number by itself: the mixed ones are missing",
+    source="""
 def hvp(f, x, v):
     h = 1e-4
     result = np.zeros(x.shape)
@@ -66,21 +78,35 @@ def hvp(f, x, v):
         e[i] = h
         result[i] = (f(Tensor(x + e)).item() - 2 * f(Tensor(x)).item() + f(Tensor(x - e)).item()) / h**2 * v[i]
     return result
-''', hint=["Row i of H v is Σⱼ H[i, j] v[j]. Where are the others?", "`grad` of ⟨g, v⟩ has them all."])
+""",
+    hint=["Row i of H v is Σⱼ H[i, j] v[j]. Where are the others?", "`grad` of ⟨g, v⟩ has them all."],
+)
 custom_hvp.mistake(
-    "v comes too late: H times ones, then each number times its v", swap=[("(gradient * v).sum()", "gradient.sum()"), ("return product.data", "return product.data * v")],
-    hint=["Row i of H v is Σⱼ H[i, j] v[j]. Which v multiplies H[i, j] in yours?", "v belongs inside: `(gradient * v).sum()`, then `grad`."])
+    "v comes too late: H times ones, then each number times its v",
+    swap=[("(gradient * v).sum()", "gradient.sum()"), ("return product.data", "return product.data * v")],
+    hint=[
+        "Row i of H v is Σⱼ H[i, j] v[j]. Which v multiplies H[i, j] in yours?",
+        "v belongs inside: `(gradient * v).sum()`, then `grad`.",
+    ],
+)
 custom_hvp.mistake(
-    "`gradient @ v` is a product of matrices, unless both are vectors", swap=("(gradient * v).sum()", "gradient @ v"),
-    hint=["x may have any shape.", "Number by number: `(gradient * v).sum()`."])
+    "`gradient @ v` is a product of matrices, unless both are vectors",
+    swap=("(gradient * v).sum()", "gradient @ v"),
+    hint=["x may have any shape.", "Number by number: `(gradient * v).sum()`."],
+)
 custom_hvp.mistake(
-    "the product is divided by the length of v", swap=("return product.data", "return product.data / np.linalg.norm(v)"),
-    hint=["H (2v) = 2 H v.", "Take v as it is."])
+    "the product is divided by the length of v",
+    swap=("return product.data", "return product.data / np.linalg.norm(v)"),
+    hint=["H (2v) = 2 H v.", "Take v as it is."],
+)
 custom_hvp.mistake(
-    "the gradient with respect to x of Σ x · v: f is not in it", swap=("(gradient * v).sum()", "(x * v).sum()"),
-    hint=["The derivative of what is wanted?", "Of ⟨g, v⟩, with g = ∂f/∂x."])
+    "the gradient with respect to x of Σ x · v: f is not in it",
+    swap=("(gradient * v).sum()", "(x * v).sum()"),
+    hint=["The derivative of what is wanted?", "Of ⟨g, v⟩, with g = ∂f/∂x."],
+)
 custom_hvp.mistake(
-    "x is changed: v is added to it for a difference of gradients, and not taken off again", source='''
+    "x is changed: v is added to it for a difference of gradients, and not taken off again",
+    source="""
 def hvp(f, x, v):
     h = 1e-6
 
@@ -90,9 +116,15 @@ def hvp(f, x, v):
     before = gradient_at(x)
     x += h * v
     return (gradient_at(x) - before) / h
-''', hint=["What is in x afterwards? And why not exactly, with two backward passes?", "`grad` with create_graph=True, then `grad` again."])
+""",
+    hint=[
+        "What is in x afterwards? And why not exactly, with two backward passes?",
+        "`grad` with create_graph=True, then `grad` again.",
+    ],
+)
 custom_hvp.mistake(
-    "one-sided differences of the gradient: near, but only to a few digits", source='''
+    "one-sided differences of the gradient: near, but only to a few digits",
+    source="""
 def hvp(f, x, v):
     h = 1e-4
 
@@ -100,21 +132,34 @@ def hvp(f, x, v):
         leaf = Tensor(x, requires_grad=True)
         return grad(f(leaf), leaf)[0].data
     return (gradient_at(x + h * v) - gradient_at(x)) / h
-''', hint=["No step is needed: backward can be differentiated exactly.", "`grad` with create_graph=True, then `grad` again."])
+""",
+    hint=[
+        "No step is needed: backward can be differentiated exactly.",
+        "`grad` with create_graph=True, then `grad` again.",
+    ],
+)
 custom_hvp.mistake(
-    "the first gradient is v times too early: v goes in as the upstream gradient", source='''
+    "the first gradient is v times too early: v goes in as the upstream gradient",
+    source="""
 def hvp(f, x, v):
     x = Tensor(x, requires_grad=True)
     (gradient,) = grad(f(x) * Tensor(v).sum(), x, create_graph=True)
     return grad(gradient.sum(), x)[0].data
-''', hint=["Each number of g has its own v.", "`(gradient * v).sum()` after the first `grad`."])
-custom_hvp.variant("v as the upstream gradient of g", source='''
+""",
+    hint=["Each number of g has its own v.", "`(gradient * v).sum()` after the first `grad`."],
+)
+custom_hvp.variant(
+    "v as the upstream gradient of g",
+    source="""
 def hvp(f, x, v):
     leaf = Tensor(x, requires_grad=True)
     g = grad(f(leaf), [leaf], create_graph=True)[0]
     return grad(g, leaf, grad_outputs=v)[0]
-''')
-custom_hvp.variant("backward twice", source='''
+""",
+)
+custom_hvp.variant(
+    "backward twice",
+    source="""
 def hvp(f, x, v):
     leaf = Tensor(x, requires_grad=True)
     f(leaf).backward(create_graph=True)
@@ -122,5 +167,6 @@ def hvp(f, x, v):
     leaf.grad = None
     product.backward()
     return np.array(leaf.grad.data)
-''')
+""",
+)
 custom_hvp.variant("a tensor comes back", swap=("product.data", "product"))

@@ -54,42 +54,71 @@ def custom_maml(student, rng, tools):
 
 
 custom_maml.mistake(
-    "the inner gradient is a constant (create_graph=True is missing, or `.data` was taken): a gradient of first order only", swap=(", create_graph=True", ""),
-    hint=["The inner gradient depends on the weights, too. Does the outer one know?", "`create_graph=True` in the inner `grad`, and `w - lr * g` with tensors."])
+    "the inner gradient is a constant (create_graph=True is missing, or `.data` was taken): a gradient of first order only",
+    swap=(", create_graph=True", ""),
+    hint=[
+        "The inner gradient depends on the weights, too. Does the outer one know?",
+        "`create_graph=True` in the inner `grad`, and `w - lr * g` with tensors.",
+    ],
+)
 custom_maml.mistake(
-    "uphill: the inner step is added", swap=("w - lr * g", "w + lr * g"),
-    hint=["The gradient points up.", "w − lr · g."])
+    "uphill: the inner step is added",
+    swap=("w - lr * g", "w + lr * g"),
+    hint=["The gradient points up.", "w − lr · g."],
+)
 custom_maml.mistake(
-    "the adapted weights are judged by the support batch again", swap=("loss(adapted, query)", "loss(adapted, support)"),
-    hint=["What was learnt on the ten points is to be judged on others.", "`loss(adapted, query)`."])
+    "the adapted weights are judged by the support batch again",
+    swap=("loss(adapted, query)", "loss(adapted, support)"),
+    hint=["What was learnt on the ten points is to be judged on others.", "`loss(adapted, query)`."],
+)
 custom_maml.mistake(
-    "the step is made on the query batch", swap=("loss(weights, support)", "loss(weights, query)"),
-    hint=["That is looking at the exam before it.", "The inner gradient comes from `support`."])
+    "the step is made on the query batch",
+    swap=("loss(weights, support)", "loss(weights, query)"),
+    hint=["That is looking at the exam before it.", "The inner gradient comes from `support`."],
+)
 custom_maml.mistake(
-    "support and query are exchanged", swap=("for support, query in tasks", "for query, support in tasks"),
-    hint=["Which of the two comes first in a pair?", "`for support, query in tasks`."])
+    "support and query are exchanged",
+    swap=("for support, query in tasks", "for query, support in tasks"),
+    hint=["Which of the two comes first in a pair?", "`for support, query in tasks`."],
+)
 custom_maml.mistake(
-    "the sum over the tasks, not the mean", swap=("total / len(tasks)", "total"),
-    hint=["With twice as many tasks, should the step be twice as long?", "Divide by the number of tasks."])
+    "the sum over the tasks, not the mean",
+    swap=("total / len(tasks)", "total"),
+    hint=["With twice as many tasks, should the step be twice as long?", "Divide by the number of tasks."],
+)
 custom_maml.mistake(
-    "each task starts from where the last one ended", swap=[("adapted = [", "weights = ["), ("loss(adapted, query)", "loss(weights, query)"),
-                                                            ("    total = 0.0\n", "    total, first = 0.0, weights\n"),
-                                                            ("grad(total / len(tasks), weights)", "grad(total / len(tasks), first)")],
-    hint=["Every task starts from the same weights.", "Give the adapted weights a name of their own."])
+    "each task starts from where the last one ended",
+    swap=[
+        ("adapted = [", "weights = ["),
+        ("loss(adapted, query)", "loss(weights, query)"),
+        ("    total = 0.0\n", "    total, first = 0.0, weights\n"),
+        ("grad(total / len(tasks), weights)", "grad(total / len(tasks), first)"),
+    ],
+    hint=["Every task starts from the same weights.", "Give the adapted weights a name of their own."],
+)
 custom_maml.mistake(
-    "only the last task counts", swap=("total = total + loss(adapted, query)", "total = loss(adapted, query)"),
-    hint=["What becomes of the first task's loss?", "`total = total + …`."])
+    "only the last task counts",
+    swap=("total = total + loss(adapted, query)", "total = loss(adapted, query)"),
+    hint=["What becomes of the first task's loss?", "`total = total + …`."],
+)
 custom_maml.mistake(
-    "the gradient of the last adapted weights, not of those before the step", swap=("grad(total / len(tasks), weights)]", "grad(total / len(tasks), adapted)]"),
-    hint=["Who is to learn: the weights before the step, or after it?", "`grad(…, weights)`."])
+    "the gradient of the last adapted weights, not of those before the step",
+    swap=("grad(total / len(tasks), weights)]", "grad(total / len(tasks), adapted)]"),
+    hint=["Who is to learn: the weights before the step, or after it?", "`grad(…, weights)`."],
+)
 custom_maml.mistake(
-    "no step is made: the loss of the weights as they are", swap=("loss(adapted, query)", "loss(weights, query)"),
-    hint=["Where are the adapted weights used?", "`loss(adapted, query)`."])
+    "no step is made: the loss of the weights as they are",
+    swap=("loss(adapted, query)", "loss(weights, query)"),
+    hint=["Where are the adapted weights used?", "`loss(adapted, query)`."],
+)
 custom_maml.mistake(
-    "lr is not used: the step is the whole gradient", swap=("w - lr * g", "w - g"),
-    hint=["How long is the inner step?", "lr · g."])
+    "lr is not used: the step is the whole gradient",
+    swap=("w - lr * g", "w - g"),
+    hint=["How long is the inner step?", "lr · g."],
+)
 custom_maml.mistake(
-    "the weights themselves are changed by the step", source='''
+    "the weights themselves are changed by the step",
+    source="""
 def meta_gradient(loss, weights, tasks, lr):
     total = 0.0
     for support, query in tasks:
@@ -98,18 +127,36 @@ def meta_gradient(loss, weights, tasks, lr):
             w.data = w.data - lr * g.data
         total = total + loss(weights, query)
     return [g.data for g in grad(total / len(tasks), weights)]
-''', hint=["What is in the weights afterwards? And how could the outer gradient see the step?",
-           "New tensors: `adapted = [w - lr * g for …]`."])
+""",
+    hint=[
+        "What is in the weights afterwards? And how could the outer gradient see the step?",
+        "New tensors: `adapted = [w - lr * g for …]`.",
+    ],
+)
 custom_maml.mistake(
-    "the adapted weights are new leaves: the way back to the weights is cut", swap=("[w - lr * g for", "[Tensor((w - lr * g).data, requires_grad=True) for"),
-    hint=["The outer gradient goes from the query loss to the weights. Which way does it take?", "`w - lr * g`, just as it is."])
+    "the adapted weights are new leaves: the way back to the weights is cut",
+    swap=("[w - lr * g for", "[Tensor((w - lr * g).data, requires_grad=True) for"),
+    hint=[
+        "The outer gradient goes from the query loss to the weights. Which way does it take?",
+        "`w - lr * g`, just as it is.",
+    ],
+)
 custom_maml.mistake(
-    "the loss before the step is added to that after it", swap=("+ loss(adapted, query)", "+ loss(adapted, query) + loss(weights, support)"),
-    hint=["The weights may be bad before the step. Only afterwards counts.", "`total + loss(adapted, query)`."])
+    "the loss before the step is added to that after it",
+    swap=("+ loss(adapted, query)", "+ loss(adapted, query) + loss(weights, support)"),
+    hint=["The weights may be bad before the step. Only afterwards counts.", "`total + loss(adapted, query)`."],
+)
 custom_maml.mistake(
-    "only the first weight is adapted", swap=("adapted = [w - lr * g for w, g in zip(weights, gradients)]", "adapted = [weights[0] - lr * gradients[0], *weights[1:]]"),
-    hint=["All weights take the step.", "`zip(weights, gradients)`."])
-custom_maml.variant("task by task, the means added up", source='''
+    "only the first weight is adapted",
+    swap=(
+        "adapted = [w - lr * g for w, g in zip(weights, gradients)]",
+        "adapted = [weights[0] - lr * gradients[0], *weights[1:]]",
+    ),
+    hint=["All weights take the step.", "`zip(weights, gradients)`."],
+)
+custom_maml.variant(
+    "task by task, the means added up",
+    source="""
 def meta_gradient(loss, weights, tasks, lr):
     result = [np.zeros(w.shape) for w in weights]
     for support, query in tasks:
@@ -118,8 +165,11 @@ def meta_gradient(loss, weights, tasks, lr):
         for part, g in zip(result, grad(loss(fast, query), weights)):
             part += g.data / len(tasks)
     return result
-''')
-custom_maml.variant("by hand: g − lr · H g, with the Hessian-vector product", source='''
+""",
+)
+custom_maml.variant(
+    "by hand: g − lr · H g, with the Hessian-vector product",
+    source="""
 def meta_gradient(loss, weights, tasks, lr):
     total = [0.0] * len(weights)
     for support, query in tasks:
@@ -130,8 +180,11 @@ def meta_gradient(loss, weights, tasks, lr):
         curved = grad(along, weights)
         total = [t + (o.data - lr * c.data) / len(tasks) for t, o, c in zip(total, outer, curved)]
     return total
-''')
-custom_maml.variant("the mean of a list of losses, tensors returned", source='''
+""",
+)
+custom_maml.variant(
+    "the mean of a list of losses, tensors returned",
+    source="""
 def meta_gradient(loss, weights, tasks, lr):
     def after(support, query):
         steps = grad(loss(weights, support), weights, create_graph=True)
@@ -141,7 +194,10 @@ def meta_gradient(loss, weights, tasks, lr):
     for one in losses[1:]:
         mean = mean + one * (1 / len(losses))
     return list(grad(mean, weights))
-''')
+""",
+)
 for other in ("1", "(-1)", "0.5"):
-    custom_maml.variant(f"the sum begins with {other}: a constant has no gradient", swap=("total = 0.0", f"total = {other}"))
+    custom_maml.variant(
+        f"the sum begins with {other}: a constant has no gradient", swap=("total = 0.0", f"total = {other}")
+    )
 custom_maml.variant("tensors come back", swap=("[g.data for g in grad", "[g for g in grad"))

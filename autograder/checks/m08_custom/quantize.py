@@ -54,17 +54,26 @@ def custom_quantize(student, rng, tools):
 
 
 custom_quantize.mistake(
-    "the true slope of the staircase, 0, is passed on", swap=("return grad * inside", "return grad * 0.0"),
-    hint=["True, and useless: nothing would ever learn.", "Pretend that y is x: `grad`, where x is inside."])
+    "the true slope of the staircase, 0, is passed on",
+    swap=("return grad * inside", "return grad * 0.0"),
+    hint=["True, and useless: nothing would ever learn.", "Pretend that y is x: `grad`, where x is inside."],
+)
 custom_quantize.mistake(
-    "the gradient goes through outside of the limits, too", swap=("return grad * inside", "return grad"),
-    hint=["Far outside, y is the limit however x moves. What is the slope of the dashed line there?",
-          "Multiply by the mask `np.abs(x) <= limit`, saved in forward."])
+    "the gradient goes through outside of the limits, too",
+    swap=("return grad * inside", "return grad"),
+    hint=[
+        "Far outside, y is the limit however x moves. What is the slope of the dashed line there?",
+        "Multiply by the mask `np.abs(x) <= limit`, saved in forward.",
+    ],
+)
 custom_quantize.mistake(
-    "grad is forgotten: only the mask comes back", swap=("return grad * inside", "return 1.0 * inside"),
-    hint=["Along a path we multiply. What came down the path so far?", "`grad * inside`."])
+    "grad is forgotten: only the mask comes back",
+    swap=("return grad * inside", "return 1.0 * inside"),
+    hint=["Along a path we multiply. What came down the path so far?", "`grad * inside`."],
+)
 custom_quantize.mistake(
-    "not x, but the gradient is cut to the limits", source='''
+    "not x, but the gradient is cut to the limits",
+    source="""
 class Quantize(Function):
     @staticmethod
     def forward(ctx, x, step, limit):
@@ -74,9 +83,15 @@ class Quantize(Function):
     @staticmethod
     def backward(ctx, grad):
         return Tensor(np.clip(grad.data, -ctx.limit, ctx.limit))
-''', hint=["limit is about where x is, not about how large the gradient is.", "Save a mask of x, and multiply grad by it."])
+""",
+    hint=[
+        "limit is about where x is, not about how large the gradient is.",
+        "Save a mask of x, and multiply grad by it.",
+    ],
+)
 custom_quantize.mistake(
-    "the gradient is multiplied by the step", source='''
+    "the gradient is multiplied by the step",
+    source="""
 class Quantize(Function):
     @staticmethod
     def forward(ctx, x, step, limit):
@@ -88,41 +103,69 @@ class Quantize(Function):
     def backward(ctx, grad):
         (inside,) = ctx.saved_tensors
         return grad * inside * ctx.step
-''', hint=["The dashed line goes through the steps. Is it less steep when they are small?",
-           "x/step brings 1/step, step · … brings step: together 1."])
+""",
+    hint=[
+        "The dashed line goes through the steps. Is it less steep when they are small?",
+        "x/step brings 1/step, step · … brings step: together 1.",
+    ],
+)
 custom_quantize.mistake(
-    "it rounds to whole numbers: the step is not used", swap=("step * np.round(np.clip(x, -limit, limit) / step)",
-                                                             "np.round(np.clip(x, -limit, limit))"),
-    hint=["With step 0.5, 0.3 becomes 0.5.", "Divide by step, round, multiply by step."])
+    "it rounds to whole numbers: the step is not used",
+    swap=("step * np.round(np.clip(x, -limit, limit) / step)", "np.round(np.clip(x, -limit, limit))"),
+    hint=["With step 0.5, 0.3 becomes 0.5.", "Divide by step, round, multiply by step."],
+)
 custom_quantize.mistake(
-    "how many steps it is comes back, not where: `step ·` is missing", swap=("step * np.round", "np.round"),
-    hint=["With step 0.5, 0.6 lies near 0.5, not near 1.", "Multiply by step after rounding."])
+    "how many steps it is comes back, not where: `step ·` is missing",
+    swap=("step * np.round", "np.round"),
+    hint=["With step 0.5, 0.6 lies near 0.5, not near 1.", "Multiply by step after rounding."],
+)
 custom_quantize.mistake(
-    "rounded down, not to the nearest", swap=("np.round(", "np.floor("),
-    hint=["With step 0.5, 0.4 is nearer to 0.5 than to 0.", "`np.round`."])
+    "rounded down, not to the nearest",
+    swap=("np.round(", "np.floor("),
+    hint=["With step 0.5, 0.4 is nearer to 0.5 than to 0.", "`np.round`."],
+)
 custom_quantize.mistake(
-    "x is not cut to the limits", swap=("np.clip(x, -limit, limit)", "x"),
-    hint=["What is y at x = 5, with limit 1?", "`np.clip(x, -limit, limit)` before rounding."])
+    "x is not cut to the limits",
+    swap=("np.clip(x, -limit, limit)", "x"),
+    hint=["What is y at x = 5, with limit 1?", "`np.clip(x, -limit, limit)` before rounding."],
+)
 custom_quantize.mistake(
-    "cut only above: −limit is forgotten", swap=[("np.clip(x, -limit, limit)", "np.minimum(x, limit)"), ("np.abs(x) <= limit", "x <= limit")],
-    hint=["What is y at x = −5, with limit 1?", "`np.clip(x, -limit, limit)`, and `np.abs(x)` in the mask."])
+    "cut only above: −limit is forgotten",
+    swap=[("np.clip(x, -limit, limit)", "np.minimum(x, limit)"), ("np.abs(x) <= limit", "x <= limit")],
+    hint=["What is y at x = −5, with limit 1?", "`np.clip(x, -limit, limit)`, and `np.abs(x)` in the mask."],
+)
 custom_quantize.mistake(
-    "on the limit itself no gradient comes through", swap=("<= limit", "< limit"),
-    hint=["Look at the signs in the docstring: −limit ≤ x ≤ limit.", "`<=`."])
+    "on the limit itself no gradient comes through",
+    swap=("<= limit", "< limit"),
+    hint=["Look at the signs in the docstring: −limit ≤ x ≤ limit.", "`<=`."],
+)
 custom_quantize.mistake(
-    "what backward needs is kept in the class, where the next call overwrites it", swap=[
+    "what backward needs is kept in the class, where the next call overwrites it",
+    swap=[
         ("ctx.save_for_backward(np.abs(x) <= limit)", "Quantize.inside = np.abs(x) <= limit"),
-        ("(inside,) = ctx.saved_tensors", "inside = Quantize.inside")],
-    hint=["The class is one, the calls are many. Whose mask is it at backward?", "`ctx` belongs to one call: `ctx.save_for_backward(…)`."])
+        ("(inside,) = ctx.saved_tensors", "inside = Quantize.inside"),
+    ],
+    hint=[
+        "The class is one, the calls are many. Whose mask is it at backward?",
+        "`ctx` belongs to one call: `ctx.save_for_backward(…)`.",
+    ],
+)
 custom_quantize.mistake(
-    "x itself is changed: the result is written into it", swap=("return step * np.round(np.clip(x, -limit, limit) / step)",
-                                                               "x[...] = step * np.round(np.clip(x, -limit, limit) / step)\n        return x.copy()"),
-    hint=["What is in x after Quantize.apply(x, …)?", "Make a new array, and leave x as it is."])
+    "x itself is changed: the result is written into it",
+    swap=(
+        "return step * np.round(np.clip(x, -limit, limit) / step)",
+        "x[...] = step * np.round(np.clip(x, -limit, limit) / step)\n        return x.copy()",
+    ),
+    hint=["What is in x after Quantize.apply(x, …)?", "Make a new array, and leave x as it is."],
+)
 custom_quantize.mistake(
-    "first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step", swap=(
-        "step * np.round(np.clip(x, -limit, limit) / step)", "np.clip(step * np.round(x / step), -limit, limit)"),
-    hint=["With step 0.4 and limit 1, is y = 1 a multiple of 0.4?", "First `np.clip`, then round."])
-custom_quantize.variant("x saved, and the mask made in backward", source='''
+    "first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step",
+    swap=("step * np.round(np.clip(x, -limit, limit) / step)", "np.clip(step * np.round(x / step), -limit, limit)"),
+    hint=["With step 0.4 and limit 1, is y = 1 a multiple of 0.4?", "First `np.clip`, then round."],
+)
+custom_quantize.variant(
+    "x saved, and the mask made in backward",
+    source="""
 class Quantize(Function):
     @staticmethod
     def forward(ctx, x, step, limit):
@@ -135,8 +178,11 @@ class Quantize(Function):
     def backward(ctx, grad):
         x, = ctx.saved_tensors
         return (Tensor(np.where((x.data >= -ctx.limit) & (x.data <= ctx.limit), grad.data, 0.0)),)
-''')
-custom_quantize.variant("no Function at all: the detach trick", source='''
+""",
+)
+custom_quantize.variant(
+    "no Function at all: the detach trick",
+    source="""
 class Quantize:
     @staticmethod
     def apply(x, step, limit):
@@ -144,8 +190,11 @@ class Quantize:
         rounded = step * np.round(np.clip(x.data, -limit, limit) / step)
         line = x * inside
         return line + Tensor(rounded - line.data)
-''')
-custom_quantize.variant("a mask of numbers, kept as an attribute of ctx", source='''
+""",
+)
+custom_quantize.variant(
+    "a mask of numbers, kept as an attribute of ctx",
+    source="""
 class Quantize(Function):
     @staticmethod
     def forward(ctx, x, step, limit):
@@ -155,4 +204,5 @@ class Quantize(Function):
     @staticmethod
     def backward(ctx, grad):
         return ctx.mask * grad
-''')
+""",
+)

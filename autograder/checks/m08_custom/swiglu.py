@@ -5,8 +5,11 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("custom.swiglu", points=3,
-       device=("∂L/∂a", "∂L/∂b", "b of shape (4,) for every row: ∂L/∂b", "a and b are the same tensor: its gradient"))
+@check(
+    "custom.swiglu",
+    points=3,
+    device=("∂L/∂a", "∂L/∂b", "b of shape (4,) for every row: ∂L/∂b", "a and b are the same tensor: its gradient"),
+)
 def custom_swiglu(student, rng, tools):
     """The fused gate: value, gradients, what it keeps, and the gradient of the gradient."""
     a, b = rng.normal(size=(3, 4)) * 1.5, rng.normal(size=(3, 4))
@@ -69,68 +72,118 @@ def custom_swiglu(student, rng, tools):
 def names(on, reference):
     def swiglu(a, b):
         return a * on.ag.sigmoid(a) * b
+
     return {"SwiGLU": on.function(swiglu, base=reference["Function"])}
 
 
 custom_swiglu.mistake(
-    "a · s' is missing in ∂L/∂a: the sigmoid is treated as a constant", swap=("* b * s * (1 + a * (1 - s))", "* b * s"),
-    hint=["a stands in the formula twice, once inside of σ.", "The product rule: s + a · s · (1 − s)."])
+    "a · s' is missing in ∂L/∂a: the sigmoid is treated as a constant",
+    swap=("* b * s * (1 + a * (1 - s))", "* b * s"),
+    hint=["a stands in the formula twice, once inside of σ.", "The product rule: s + a · s · (1 − s)."],
+)
 custom_swiglu.mistake(
-    "only the way through σ is counted in ∂L/∂a", swap=("* b * s * (1 + a * (1 - s))", "* b * s * a * (1 - s)"),
-    hint=["a stands in the formula twice, once outside of σ.", "The product rule: s + a · s · (1 − s)."])
+    "only the way through σ is counted in ∂L/∂a",
+    swap=("* b * s * (1 + a * (1 - s))", "* b * s * a * (1 - s)"),
+    hint=["a stands in the formula twice, once outside of σ.", "The product rule: s + a · s · (1 − s)."],
+)
 custom_swiglu.mistake(
-    "(1 + a) · (1 − s): the parentheses are in the wrong place", swap=("(1 + a * (1 - s))", "((1 + a) * (1 - s))"),
-    hint=["The 1 is the way outside of σ. Is it multiplied by 1 − s?", "1 + a · (1 − s)."])
+    "(1 + a) · (1 − s): the parentheses are in the wrong place",
+    swap=("(1 + a * (1 - s))", "((1 + a) * (1 - s))"),
+    hint=["The 1 is the way outside of σ. Is it multiplied by 1 − s?", "1 + a · (1 − s)."],
+)
 custom_swiglu.mistake(
-    "the factor b is missing in ∂L/∂a", swap=("return grad * b * s", "return grad * s"),
-    hint=["Wiggle a: does it matter for y how large b is?", "grad · b · s · (1 + a · (1 − s))."])
+    "the factor b is missing in ∂L/∂a",
+    swap=("return grad * b * s", "return grad * s"),
+    hint=["Wiggle a: does it matter for y how large b is?", "grad · b · s · (1 + a · (1 − s))."],
+)
 custom_swiglu.mistake(
-    "in ∂L/∂b the factor a is missing: y = a · s · b", swap=("grad * a * s", "grad * s"),
-    hint=["Wiggle b by a bit: y moves by that bit times what?", "a · σ(a)."])
+    "in ∂L/∂b the factor a is missing: y = a · s · b",
+    swap=("grad * a * s", "grad * s"),
+    hint=["Wiggle b by a bit: y moves by that bit times what?", "a · σ(a)."],
+)
 custom_swiglu.mistake(
-    "grad is forgotten in ∂L/∂b", swap=("grad * a * s", "a * s"),
-    hint=["Along a path we multiply. What came down the path so far?", "grad · a · s."])
+    "grad is forgotten in ∂L/∂b",
+    swap=("grad * a * s", "a * s"),
+    hint=["Along a path we multiply. What came down the path so far?", "grad · a · s."],
+)
 custom_swiglu.mistake(
-    "grad is forgotten in ∂L/∂a", swap=("return grad * b * s", "return b * s"),
-    hint=["Along a path we multiply. What came down the path so far?", "grad · b · s · (1 + a · (1 − s))."])
+    "grad is forgotten in ∂L/∂a",
+    swap=("return grad * b * s", "return b * s"),
+    hint=["Along a path we multiply. What came down the path so far?", "grad · b · s · (1 + a · (1 − s))."],
+)
 custom_swiglu.mistake(
-    "the two gradients are in the wrong order", swap=("return grad * b * s * (1 + a * (1 - s)), grad * a * s",
-                                                      "return grad * a * s, grad * b * s * (1 + a * (1 - s))"),
-    hint=["apply(a, b): which answer comes first?", "∂L/∂a, then ∂L/∂b."])
+    "the two gradients are in the wrong order",
+    swap=(
+        "return grad * b * s * (1 + a * (1 - s)), grad * a * s",
+        "return grad * a * s, grad * b * s * (1 + a * (1 - s))",
+    ),
+    hint=["apply(a, b): which answer comes first?", "∂L/∂a, then ∂L/∂b."],
+)
 custom_swiglu.mistake(
-    "forward is a · σ(b): the gate hangs on the wrong input", swap=("a * sigmoid(a) * b", "a * sigmoid(b)"),
-    hint=["y = a · σ(a) · b.", "`a * sigmoid(a) * b`."])
+    "forward is a · σ(b): the gate hangs on the wrong input",
+    swap=("a * sigmoid(a) * b", "a * sigmoid(b)"),
+    hint=["y = a · σ(a) · b.", "`a * sigmoid(a) * b`."],
+)
 custom_swiglu.mistake(
-    "forward is σ(a) · b, a plain GLU: the factor a is missing", swap=("a * sigmoid(a) * b", "sigmoid(a) * b"),
-    hint=["y = a · σ(a) · b.", "`a * sigmoid(a) * b`."])
+    "forward is σ(a) · b, a plain GLU: the factor a is missing",
+    swap=("a * sigmoid(a) * b", "sigmoid(a) * b"),
+    hint=["y = a · σ(a) · b.", "`a * sigmoid(a) * b`."],
+)
 custom_swiglu.mistake(
-    "s is saved in forward: its numbers are right, but in the second derivative it is a constant", swap=[
-        ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a, b, sigmoid(a))"), ("a, b = ctx.saved_tensors", "a, b, s = ctx.saved_tensors"),
-        ("        s = a.sigmoid()\n", "")],
-    hint=["The gradient is right, the gradient of the gradient is not. What does s know of a?",
-          "Save a and b alone, and compute `s = a.sigmoid()` in backward."])
+    "s is saved in forward: its numbers are right, but in the second derivative it is a constant",
+    swap=[
+        ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a, b, sigmoid(a))"),
+        ("a, b = ctx.saved_tensors", "a, b, s = ctx.saved_tensors"),
+        ("        s = a.sigmoid()\n", ""),
+    ],
+    hint=[
+        "The gradient is right, the gradient of the gradient is not. What does s know of a?",
+        "Save a and b alone, and compute `s = a.sigmoid()` in backward.",
+    ],
+)
 custom_swiglu.mistake(
-    "s is computed from arrays in backward, so the second derivative does not see it", swap=("s = a.sigmoid()", "s = Tensor(sigmoid(a.data))"),
-    hint=["The gradient is right, the gradient of the gradient is not. `.data` leaves the graph.",
-          "`s = a.sigmoid()`, with the tensor's own operator."])
+    "s is computed from arrays in backward, so the second derivative does not see it",
+    swap=("s = a.sigmoid()", "s = Tensor(sigmoid(a.data))"),
+    hint=[
+        "The gradient is right, the gradient of the gradient is not. `.data` leaves the graph.",
+        "`s = a.sigmoid()`, with the tensor's own operator.",
+    ],
+)
 custom_swiglu.mistake(
-    "backward computes with arrays throughout: there is no gradient of the gradient", swap=[
-        ("s = a.sigmoid()", "a, b, grad = a.data, b.data, grad.data\n        s = sigmoid(a)")],
-    hint=["The numbers are right. Do they know where they come from?", "No `.data` in backward: tensors have `*`, `+`, `-` and `.sigmoid()`."])
+    "backward computes with arrays throughout: there is no gradient of the gradient",
+    swap=[("s = a.sigmoid()", "a, b, grad = a.data, b.data, grad.data\n        s = sigmoid(a)")],
+    hint=[
+        "The numbers are right. Do they know where they come from?",
+        "No `.data` in backward: tensors have `*`, `+`, `-` and `.sigmoid()`.",
+    ],
+)
 custom_swiglu.mistake(
-    "a · s is saved, too: a third array is kept", swap=[("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a, b, a * sigmoid(a))"),
-                                                       ("a, b = ctx.saved_tensors", "a, b, _ = ctx.saved_tensors")],
-    hint=["How many arrays does backward really need?", "`ctx.save_for_backward(a, b)`."])
+    "a · s is saved, too: a third array is kept",
+    swap=[
+        ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a, b, a * sigmoid(a))"),
+        ("a, b = ctx.saved_tensors", "a, b, _ = ctx.saved_tensors"),
+    ],
+    hint=["How many arrays does backward really need?", "`ctx.save_for_backward(a, b)`."],
+)
 custom_swiglu.mistake(
-    "the arrays are kept on ctx as copies, so they are not the inputs any more", swap=[
-        ("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a.copy(), b.copy())")],
-    hint=["The engine knows the inputs by their very arrays. Are your copies known?", "Save a and b as they came."])
+    "the arrays are kept on ctx as copies, so they are not the inputs any more",
+    swap=[("ctx.save_for_backward(a, b)", "ctx.save_for_backward(a.copy(), b.copy())")],
+    hint=["The engine knows the inputs by their very arrays. Are your copies known?", "Save a and b as they came."],
+)
 custom_swiglu.mistake(
-    "a and b hang on ctx: the engine does not know of them, and the graph is cut there", swap=[
-        ("ctx.save_for_backward(a, b)", "ctx.a, ctx.b = a, b"), ("a, b = ctx.saved_tensors", "a, b = Tensor(ctx.a), Tensor(ctx.b)")],
-    hint=["Who would notice if a were changed before backward? And what does a new Tensor know of a?",
-          "`ctx.save_for_backward(a, b)`; `ctx.saved_tensors` gives them back with their history."])
-custom_swiglu.variant("the derivative written out, in another order", source='''
+    "a and b hang on ctx: the engine does not know of them, and the graph is cut there",
+    swap=[
+        ("ctx.save_for_backward(a, b)", "ctx.a, ctx.b = a, b"),
+        ("a, b = ctx.saved_tensors", "a, b = Tensor(ctx.a), Tensor(ctx.b)"),
+    ],
+    hint=[
+        "Who would notice if a were changed before backward? And what does a new Tensor know of a?",
+        "`ctx.save_for_backward(a, b)`; `ctx.saved_tensors` gives them back with their history.",
+    ],
+)
+custom_swiglu.variant(
+    "the derivative written out, in another order",
+    source="""
 class SwiGLU(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -143,8 +196,11 @@ class SwiGLU(Function):
         s = 0.5 + 0.5 * (0.5 * a).tanh()
         silu = a * s
         return [(s + silu - silu * s) * grad * b, silu * grad]
-''')
-custom_swiglu.variant("sigmoid by tanh, and sums undone by hand", source='''
+""",
+)
+custom_swiglu.variant(
+    "sigmoid by tanh, and sums undone by hand",
+    source="""
 class SwiGLU(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -160,8 +216,11 @@ class SwiGLU(Function):
         if len(b.shape) < len(db.shape):
             db = db.sum(axis=0)
         return da, db
-''')
-custom_swiglu.variant("backward by recording forward again, and asking the engine", source='''
+""",
+)
+custom_swiglu.variant(
+    "backward by recording forward again, and asking the engine",
+    source="""
 class SwiGLU(Function):
     @staticmethod
     def forward(ctx, a, b):
@@ -175,4 +234,5 @@ class SwiGLU(Function):
         inner = a * s
         slope = s + inner * (1.0 - s)
         return (grad_y * slope) * b, inner * grad_y
-''')
+""",
+)

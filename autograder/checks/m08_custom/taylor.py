@@ -12,7 +12,7 @@ def custom_taylor(student, rng, tools):
     steps = [float(s) for s in rng.uniform(0.1, 1.0) * 0.5 ** np.arange(5)]
 
     def f(x):
-        return np.sum(np.sin(x) * x) - 0.3 * np.sum(x ** 2)
+        return np.sum(np.sin(x) * x) - 0.3 * np.sum(x**2)
 
     right = np.cos(x) * x + np.sin(x) - 0.6 * x
 
@@ -32,72 +32,116 @@ def custom_taylor(student, rng, tools):
         "the other way, −v": lambda: run(right, x, -v, steps),
         "steps in another order": lambda: run(g, x, v, steps[::-1]),
         "one step": lambda: run(g, x, v, steps[:1]),
-        "a linear f: nothing remains": lambda: [float(r) + abs(steps[0]) for r in student.taylor_remainders(
-            lambda x: np.sum(g * x), g, x, v, steps)],
+        "a linear f: nothing remains": lambda: [
+            float(r) + abs(steps[0]) for r in student.taylor_remainders(lambda x: np.sum(g * x), g, x, v, steps)
+        ],
         "vectors": lambda: run(g[0], x[0], v[0], steps),
         "inputs afterwards": afterwards,
     }
 
 
 custom_taylor.mistake(
-    "the step is missing in the first-order guess", swap=("- step * rise", "- rise"),
-    hint=["The guess is how far f rises on a way of ε v. Which ε is in yours?", "ε · Σ gradient · v."])
+    "the step is missing in the first-order guess",
+    swap=("- step * rise", "- rise"),
+    hint=["The guess is how far f rises on a way of ε v. Which ε is in yours?", "ε · Σ gradient · v."],
+)
 custom_taylor.mistake(
-    "f(x) is not taken off", swap=("abs(f(x + step * v) - start - step * rise)", "abs(f(x + step * v) - step * rise)"),
-    hint=["For a tiny step, nothing should be left. What is left of yours?", "f(x + ε v) − f(x) − ε Σ gradient · v."])
+    "f(x) is not taken off",
+    swap=("abs(f(x + step * v) - start - step * rise)", "abs(f(x + step * v) - step * rise)"),
+    hint=["For a tiny step, nothing should be left. What is left of yours?", "f(x + ε v) − f(x) − ε Σ gradient · v."],
+)
 custom_taylor.mistake(
-    "the first-order guess is added, not taken off", swap=("- step * rise", "+ step * rise"),
-    hint=["What is left should be small for a right gradient.", "Minus."])
+    "the first-order guess is added, not taken off",
+    swap=("- step * rise", "+ step * rise"),
+    hint=["What is left should be small for a right gradient.", "Minus."],
+)
 custom_taylor.mistake(
-    "no absolute value", swap=("float(abs(f(x + step * v) - start - step * rise))", "float(f(x + step * v) - start - step * rise)"),
-    hint=["A remainder below 0 cannot be drawn on a logarithmic axis.", "`abs(…)`."])
+    "no absolute value",
+    swap=("float(abs(f(x + step * v) - start - step * rise))", "float(f(x + step * v) - start - step * rise)"),
+    hint=["A remainder below 0 cannot be drawn on a logarithmic axis.", "`abs(…)`."],
+)
 custom_taylor.mistake(
-    "the guess is left out: what is left is only f(x + ε v) − f(x)", swap=(" - step * rise", ""),
-    hint=["Half the step, half the rest, for right gradients and wrong ones.", "Take off ε Σ gradient · v as well."])
+    "the guess is left out: what is left is only f(x + ε v) − f(x)",
+    swap=(" - step * rise", ""),
+    hint=["Half the step, half the rest, for right gradients and wrong ones.", "Take off ε Σ gradient · v as well."],
+)
 custom_taylor.mistake(
-    "divided by the step: then it is a slope's error, of order one less", swap=("- step * rise))", "- step * rise) / step)"),
-    hint=["Half the step should leave a quarter.", "Do not divide."])
+    "divided by the step: then it is a slope's error, of order one less",
+    swap=("- step * rise))", "- step * rise) / step)"),
+    hint=["Half the step should leave a quarter.", "Do not divide."],
+)
 custom_taylor.mistake(
-    "divided by the square of the step: a right gradient gives a constant", swap=("- step * rise))", "- step * rise) / step ** 2)"),
-    hint=["That is half the curvature, a good number, but not the remainder.", "Do not divide."])
+    "divided by the square of the step: a right gradient gives a constant",
+    swap=("- step * rise))", "- step * rise) / step ** 2)"),
+    hint=["That is half the curvature, a good number, but not the remainder.", "Do not divide."],
+)
 custom_taylor.mistake(
-    "x wanders: each step starts where the last one ended", source='''
+    "x wanders: each step starts where the last one ended",
+    source="""
 def taylor_remainders(f, gradient, x, v, steps):
     start, rise, rest = f(x), np.sum(gradient * v), []
     for step in steps:
         x = x + step * v
         rest.append(float(abs(f(x) - start - step * rise)))
     return rest
-''', hint=["Where does the second step start?", "Each from x: `f(x + step * v)`."])
+""",
+    hint=["Where does the second step start?", "Each from x: `f(x + step * v)`."],
+)
 custom_taylor.mistake(
-    "the mean in place of the sum", swap=("np.sum(gradient * v)", "np.mean(gradient * v)"),
-    hint=["All numbers move at once, and their effects add up.", "`np.sum`."])
+    "the mean in place of the sum",
+    swap=("np.sum(gradient * v)", "np.mean(gradient * v)"),
+    hint=["All numbers move at once, and their effects add up.", "`np.sum`."],
+)
 custom_taylor.mistake(
-    "v is left out of the guess: the sum of the gradient alone", swap=("np.sum(gradient * v)", "np.sum(gradient)"),
-    hint=["Which way do we walk?", "Σ gradient · v."])
+    "v is left out of the guess: the sum of the gradient alone",
+    swap=("np.sum(gradient * v)", "np.sum(gradient)"),
+    hint=["Which way do we walk?", "Σ gradient · v."],
+)
 custom_taylor.mistake(
-    "central differences: the guess is compared with both sides, and curvature cancels", swap=(
-        "abs(f(x + step * v) - start - step * rise)", "abs((f(x + step * v) - f(x - step * v)) / 2 - step * rise)"),
-    hint=["What is left falls with ε³ in yours. A good idea, but another one.", "f(x + ε v) − f(x) − ε Σ gradient · v."])
+    "central differences: the guess is compared with both sides, and curvature cancels",
+    swap=("abs(f(x + step * v) - start - step * rise)", "abs((f(x + step * v) - f(x - step * v)) / 2 - step * rise)"),
+    hint=[
+        "What is left falls with ε³ in yours. A good idea, but another one.",
+        "f(x + ε v) − f(x) − ε Σ gradient · v.",
+    ],
+)
 custom_taylor.mistake(
-    "steps are sorted, so the answers come in another order", swap=("for step in steps]", "for step in sorted(steps, reverse=True)]"),
-    hint=["Which answer belongs to which step?", "In the order of `steps`."])
+    "steps are sorted, so the answers come in another order",
+    swap=("for step in steps]", "for step in sorted(steps, reverse=True)]"),
+    hint=["Which answer belongs to which step?", "In the order of `steps`."],
+)
 custom_taylor.mistake(
-    "`gradient @ v` is a product of matrices, unless both are vectors", swap=("np.sum(gradient * v)", "gradient @ v"),
-    hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."])
+    "`gradient @ v` is a product of matrices, unless both are vectors",
+    swap=("np.sum(gradient * v)", "gradient @ v"),
+    hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."],
+)
 custom_taylor.mistake(
-    "relative to f(x), so that nothing can be said where f is 0", swap=("- step * rise))", "- step * rise) / abs(start))"),
-    hint=["Half the step, a quarter of the rest: for that, no division is needed.", "Do not divide."])
-custom_taylor.variant("all at once, an array", source='''
+    "relative to f(x), so that nothing can be said where f is 0",
+    swap=("- step * rise))", "- step * rise) / abs(start))"),
+    hint=["Half the step, a quarter of the rest: for that, no division is needed.", "Do not divide."],
+)
+custom_taylor.variant(
+    "all at once, an array",
+    source="""
 def taylor_remainders(f, gradient, x, v, steps):
     values = np.array([f(x + e * v) for e in steps])
     return np.abs(values - f(x) - np.asarray(steps) * np.vdot(gradient, v))
-''')
-custom_taylor.variant("a generator, with the guess made of the step itself", source='''
+""",
+)
+custom_taylor.variant(
+    "a generator, with the guess made of the step itself",
+    source="""
 def taylor_remainders(f, gradient, x, v, steps):
     for step in steps:
         way = step * v
         yield np.abs(f(x + way) - (f(x) + (gradient * way).sum()))
-''')
-custom_taylor.variant("NumPy's numbers", swap=("float(abs(f(x + step * v) - start - step * rise))", "abs(f(x + step * v) - start - step * rise)"))
-custom_taylor.variant("the other sign within the absolute value", swap=("f(x + step * v) - start - step * rise", "step * rise - (f(x + step * v) - start)"))
+""",
+)
+custom_taylor.variant(
+    "NumPy's numbers",
+    swap=("float(abs(f(x + step * v) - start - step * rise))", "abs(f(x + step * v) - start - step * rise)"),
+)
+custom_taylor.variant(
+    "the other sign within the absolute value",
+    swap=("f(x + step * v) - start - step * rise", "step * rise - (f(x + step * v) - start)"),
+)

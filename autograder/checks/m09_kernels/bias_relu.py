@@ -7,6 +7,7 @@ from autograder.checks.check import check
 def bias_relu(student, rng, tools):
     """Matrices for which too many work-items start: below, to the right, and beside rows that belong to others."""
     from tinygrad_cl.opencl.trial import try_kernel
+
     columns, single, wide = 16, int(rng.integers(9, 13)), int(rng.integers(4, 7))
     rows = int(rng.integers(18, 24))
     cases = {  # name: (rows, columns, work-items, group, first work-item)
@@ -14,13 +15,30 @@ def bias_relu(student, rng, tools):
         "one row, columns too many": (1, single, (16, 2), (8, 2), (0, 0)),
         "only row 1 of three is started": (3, wide, (8, 1), (8, 1), (0, 1)),
     }
-    found, memory = {"input": "rows × columns, work-items: " + "; ".join(
-        f"{r} × {c}, {w[0]} × {w[1]} ({name})" for name, (r, c, w, _, _) in cases.items())}, []
+    found, memory = (
+        {
+            "input": "rows × columns, work-items: "
+            + "; ".join(f"{r} × {c}, {w[0]} × {w[1]} ({name})" for name, (r, c, w, _, _) in cases.items())
+        },
+        [],
+    )
     for name, (r, c, work_items, group, first) in cases.items():
         x, bias = rng.normal(0, 2, r * c).astype(np.float32), rng.normal(0, 2, c).astype(np.float32)
         right = np.maximum(x.reshape(r, c) + bias, 0).ravel() if r == 1 else None
-        out, said = try_kernel(student.BIAS_RELU, "bias_relu", x, bias, None, r, c, result=r * c, work_items=work_items,
-                               local_size=group, offset=first, right=right)
+        out, said = try_kernel(
+            student.BIAS_RELU,
+            "bias_relu",
+            x,
+            bias,
+            None,
+            r,
+            c,
+            result=r * c,
+            work_items=work_items,
+            local_size=group,
+            offset=first,
+            right=right,
+        )
         found[f"out ({name})"] = out.reshape(r, c)
         memory.append(said)
     return found | {"memory": memory}
@@ -28,43 +46,108 @@ def bias_relu(student, rng, tools):
 
 GUARD = "if (row < rows && column < columns)"
 LINE = "out[i] = fmax(x[i] + bias[column], 0.0f);"
-bias_relu.mistake("there is no guard", swap=(GUARD, ""), hint="Which work-items have nothing to compute? Both dimensions may have too many.")
-bias_relu.mistake("only the rows are guarded", swap=(GUARD, "if (row < rows)"),
-                  hint="A work-item too far right of row 0 finds a place in row 1, and writes there. Guard the columns, too.")
-bias_relu.mistake("only the columns are guarded", swap=(GUARD, "if (column < columns)"), hint="Who is below the last row?")
-bias_relu.mistake("the place in memory is guarded, and not row and column", swap=(GUARD, "if (row * columns + column < rows * columns)"),
-                  hint="A work-item too far right has a valid place in memory: the beginning of the next row. It must not write there.")
-bias_relu.mistake("one of the two guards is enough for it: `||`", swap=("&&", "||"), hint="Row *and* column have to be inside: `&&`.")
-bias_relu.mistake("the guard lets one row too many pass", swap=("row < rows", "row <= rows"), hint="The last row has the number rows − 1.")
-bias_relu.mistake("the guard lets one column too many pass", swap=("column < columns", "column <= columns"),
-                  hint="The last column has the number columns − 1.")
-bias_relu.mistake("row and column have changed places", swap=("int column = get_global_id(0), row = get_global_id(1);",
-                  "int column = get_global_id(1), row = get_global_id(0);"), hint="Dimension 0 counts columns.")
-bias_relu.mistake("a row is taken to be `rows` long", swap=("row * columns + column;", "row * rows + column;"),
-                  hint="How many numbers lie between the start of a row and the start of the next?")
-bias_relu.mistake("column after column instead of row after row", swap=("row * columns + column;", "column * rows + row;"),
-                  hint="Neighbours in memory are neighbours in a row: row * columns + column.")
-bias_relu.mistake("the bias is taken for the row", swap=("bias[column]", "bias[row]"), hint="bias has one number for each column.")
-bias_relu.mistake("the bias is read at the place of the matrix", swap=("bias[column]", "bias[i]"), hint="bias has only `columns` numbers.")
+bias_relu.mistake(
+    "there is no guard",
+    swap=(GUARD, ""),
+    hint="Which work-items have nothing to compute? Both dimensions may have too many.",
+)
+bias_relu.mistake(
+    "only the rows are guarded",
+    swap=(GUARD, "if (row < rows)"),
+    hint="A work-item too far right of row 0 finds a place in row 1, and writes there. Guard the columns, too.",
+)
+bias_relu.mistake(
+    "only the columns are guarded", swap=(GUARD, "if (column < columns)"), hint="Who is below the last row?"
+)
+bias_relu.mistake(
+    "the place in memory is guarded, and not row and column",
+    swap=(GUARD, "if (row * columns + column < rows * columns)"),
+    hint="A work-item too far right has a valid place in memory: the beginning of the next row. It must not write there.",
+)
+bias_relu.mistake(
+    "one of the two guards is enough for it: `||`", swap=("&&", "||"), hint="Row *and* column have to be inside: `&&`."
+)
+bias_relu.mistake(
+    "the guard lets one row too many pass",
+    swap=("row < rows", "row <= rows"),
+    hint="The last row has the number rows − 1.",
+)
+bias_relu.mistake(
+    "the guard lets one column too many pass",
+    swap=("column < columns", "column <= columns"),
+    hint="The last column has the number columns − 1.",
+)
+bias_relu.mistake(
+    "row and column have changed places",
+    swap=(
+        "int column = get_global_id(0), row = get_global_id(1);",
+        "int column = get_global_id(1), row = get_global_id(0);",
+    ),
+    hint="Dimension 0 counts columns.",
+)
+bias_relu.mistake(
+    "a row is taken to be `rows` long",
+    swap=("row * columns + column;", "row * rows + column;"),
+    hint="How many numbers lie between the start of a row and the start of the next?",
+)
+bias_relu.mistake(
+    "column after column instead of row after row",
+    swap=("row * columns + column;", "column * rows + row;"),
+    hint="Neighbours in memory are neighbours in a row: row * columns + column.",
+)
+bias_relu.mistake(
+    "the bias is taken for the row", swap=("bias[column]", "bias[row]"), hint="bias has one number for each column."
+)
+bias_relu.mistake(
+    "the bias is read at the place of the matrix",
+    swap=("bias[column]", "bias[i]"),
+    hint="bias has only `columns` numbers.",
+)
 bias_relu.mistake("there is no ReLU", swap=(LINE, "out[i] = x[i] + bias[column];"), hint="And the maximum with 0?")
-bias_relu.mistake("the bias comes after the ReLU", swap=(LINE, "out[i] = fmax(x[i], 0.0f) + bias[column];"),
-                  hint="First the sum, then the maximum of the sum and 0.")
+bias_relu.mistake(
+    "the bias comes after the ReLU",
+    swap=(LINE, "out[i] = fmax(x[i], 0.0f) + bias[column];"),
+    hint="First the sum, then the maximum of the sum and 0.",
+)
 bias_relu.mistake("fmin stands in place of fmax", swap=("fmax", "fmin"), hint="ReLU lets positive numbers pass.")
-bias_relu.mistake("there is no bias", swap=("x[i] + bias[column]", "x[i]"), hint="Each number gets the bias of its column first.")
-bias_relu.mistake("an `int` holds a number with decimals", swap=(LINE, "int v = x[i] + bias[column]; out[i] = v > 0 ? v : 0;"),
-                  hint="In C the type decides: write `float v`.")
-bias_relu.mistake("every work-item computes the whole matrix, in a loop", swap=(
-    "int column = get_global_id(0), row = get_global_id(1);\n    " + GUARD + " {",
-    "for (int row = 0; row < rows; row++) for (int column = 0; column < columns; column++) {"),
-    hint="Each work-item has one number to compute: its own row, its own column.")
-bias_relu.variant("leaving early, with a conditional", swap=(f"{GUARD} {{\n        int i = row * columns + column;\n        {LINE}\n    }}",
-    "if (row >= rows || column >= columns) return;\n    float v = x[row * columns + column] + bias[column];\n"
-    "    out[row * columns + column] = v > 0 ? v : 0;"))
+bias_relu.mistake(
+    "there is no bias", swap=("x[i] + bias[column]", "x[i]"), hint="Each number gets the bias of its column first."
+)
+bias_relu.mistake(
+    "an `int` holds a number with decimals",
+    swap=(LINE, "int v = x[i] + bias[column]; out[i] = v > 0 ? v : 0;"),
+    hint="In C the type decides: write `float v`.",
+)
+bias_relu.mistake(
+    "every work-item computes the whole matrix, in a loop",
+    swap=(
+        "int column = get_global_id(0), row = get_global_id(1);\n    " + GUARD + " {",
+        "for (int row = 0; row < rows; row++) for (int column = 0; column < columns; column++) {",
+    ),
+    hint="Each work-item has one number to compute: its own row, its own column.",
+)
+bias_relu.variant(
+    "leaving early, with a conditional",
+    swap=(
+        f"{GUARD} {{\n        int i = row * columns + column;\n        {LINE}\n    }}",
+        "if (row >= rows || column >= columns) return;\n    float v = x[row * columns + column] + bias[column];\n"
+        "    out[row * columns + column] = v > 0 ? v : 0;",
+    ),
+)
 bias_relu.variant("an int in fmax: C makes a float of it", swap=("0.0f", "0"))
-bias_relu.variant("loops that stride over all work-items", swap=(
-    "int column = get_global_id(0), row = get_global_id(1);\n    " + GUARD + " {",
-    "for (int row = get_global_id(1); row < rows; row += get_global_size(1) + 99)\n"
-    "    for (int column = get_global_id(0); column < columns; column += get_global_size(0) + 99) {"))
-bias_relu.variant("pointers to the row", swap=(f"int i = row * columns + column;\n        {LINE}",
-    "__global const float *from = x + columns * row;\n        __global float *to = out + columns * row;\n"
-    "        to[column] = max(0.0f, bias[column] + from[column]);"))
+bias_relu.variant(
+    "loops that stride over all work-items",
+    swap=(
+        "int column = get_global_id(0), row = get_global_id(1);\n    " + GUARD + " {",
+        "for (int row = get_global_id(1); row < rows; row += get_global_size(1) + 99)\n"
+        "    for (int column = get_global_id(0); column < columns; column += get_global_size(0) + 99) {",
+    ),
+)
+bias_relu.variant(
+    "pointers to the row",
+    swap=(
+        f"int i = row * columns + column;\n        {LINE}",
+        "__global const float *from = x + columns * row;\n        __global float *to = out + columns * row;\n"
+        "        to[column] = max(0.0f, bias[column] + from[column]);",
+    ),
+)

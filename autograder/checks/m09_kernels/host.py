@@ -8,12 +8,19 @@ def host(student, rng, tools):
     """Three arrays through a kernel that the check brings along, with n below one group, within the third, and at its end."""
     from types import SimpleNamespace
     from tinygrad_cl.opencl.kernels import build_kernel
-    device, real = tools.device(), build_kernel("""
+
+    device, real = (
+        tools.device(),
+        build_kernel(
+            """
         __kernel void add_triple(__global const float *a, __global float *b, __global float *last, const int n) {
             int i = get_global_id(0);
             if (i < n) b[i] += 3 * a[i];
             if (i == 0) last[0] = n;
-        }""", "add_triple")
+        }""",
+            "add_triple",
+        ),
+    )
     start, queued = int(rng.integers(10**9, 10**12)), int(rng.integers(1000, 9000))
     took = int(rng.integers(10**5, 10**7))
     launches = []
@@ -21,7 +28,9 @@ def host(student, rng, tools):
     class Receipt:
         def __init__(self, event):
             self.event, self.wait = event, event.wait
-            self.profile = SimpleNamespace(queued=start - queued, submit=start - queued // 2, start=start, end=start + took)
+            self.profile = SimpleNamespace(
+                queued=start - queued, submit=start - queued // 2, start=start, end=start + took
+            )
 
         def __getattr__(self, name):
             return getattr(self.event, name)
@@ -44,39 +53,82 @@ def host(student, rng, tools):
         fresh &= not any(now is given for now in results for given in arrays)
     return found | {
         "input": f"groups of {group}; n = {', '.join(map(str, cases.values()))}; the kernel adds 3·a to b and writes n into "
-                 f"the third array; by its event it ran {took:,} ns, after waiting {queued:,} ns in the queue",
+        f"the third array; by its event it ran {took:,} ns, after waiting {queued:,} ns in the queue",
         "work-items and group of each launch": np.array(launches),
-        "the caller's arrays": ("stay as they are" if kept else "were changed") + ("" if fresh else ", but come back as results"),
+        "the caller's arrays": ("stay as they are" if kept else "were changed")
+        + ("" if fresh else ", but come back as results"),
     }
 
 
-host.mistake("n is rounded down to whole groups, and not up", swap=("(n + local_size - 1) // local_size", "n // local_size or 1"),
-             hint="10 numbers in groups of 4: two groups leave two numbers out.")
-host.mistake("there is always one group more, even where n fills its groups", swap=("(n + local_size - 1) // local_size", "n // local_size + 1"),
-             hint="What does your line give for n = 12 in groups of 4? Three groups are enough.")
-host.mistake("n work-items are started, which is no whole number of groups", swap=("(groups * local_size,)", "(n,)"),
-             hint="The number of work-items is a multiple of the group's.")
-host.mistake("the number of groups is passed for the number of work-items", swap=("(groups * local_size,)", "(groups * 1,)"),
-             hint="OpenCL wants work-items in all, not groups. (CUDA wants groups.)")
-host.mistake("the group's size is left to the driver", swap=("(local_size,), *buffers", "None, *buffers"),
-             hint="The third argument of the call is the size of a group, as a tuple.")
-host.mistake("nanoseconds come back as seconds", swap=("1e-9 * (event", "1.0 * (event"), hint="A second has 10⁹ nanoseconds.")
-host.mistake("microseconds come back as seconds", swap=("1e-9 * (event", "1e-3 * (event"), hint="Nanoseconds to seconds: times 10⁻⁹.")
-host.mistake("the time in the queue is counted, too", swap=("event.profile.start", "event.profile.queued"),
-             hint="From `start` to `end`: what happened between `queued` and `start` is waiting.")
-host.mistake("the time is negative: start minus end", swap=("event.profile.end - event.profile.start", "event.profile.start - event.profile.end"),
-             hint="The end is the larger one.")
-host.mistake("the results are copied into the caller's arrays", swap=("[np.empty_like(array) for array in arrays]", "list(arrays)"),
-             hint="The caller's arrays stay as they are. Copy into `np.empty_like(array)`.")
-host.mistake("nothing is copied back: the results are what went in",
-             swap=("for result, buffer in zip(results, buffers):\n        cl.enqueue_copy(device.queue, result, buffer)",
-                   "for result, array in zip(results, arrays):\n        result[:] = array"),
-             hint="What a kernel writes is in the device's buffer until somebody copies it: `cl.enqueue_copy(queue, array, buffer)`.")
-host.mistake("only the last array comes back", swap=("return results,", "return results[-1:],"),
-             hint="An array comes back for each one that went in.")
-host.mistake("the kernel gets zeros in place of the arrays' numbers", swap=("hostbuf=array)", "hostbuf=0 * array)"),
-             hint="A buffer starts with the array's numbers: `hostbuf=array` and COPY_HOST_PTR.")
-host.variant("copied by hand, with a loop over arrays", source='''
+host.mistake(
+    "n is rounded down to whole groups, and not up",
+    swap=("(n + local_size - 1) // local_size", "n // local_size or 1"),
+    hint="10 numbers in groups of 4: two groups leave two numbers out.",
+)
+host.mistake(
+    "there is always one group more, even where n fills its groups",
+    swap=("(n + local_size - 1) // local_size", "n // local_size + 1"),
+    hint="What does your line give for n = 12 in groups of 4? Three groups are enough.",
+)
+host.mistake(
+    "n work-items are started, which is no whole number of groups",
+    swap=("(groups * local_size,)", "(n,)"),
+    hint="The number of work-items is a multiple of the group's.",
+)
+host.mistake(
+    "the number of groups is passed for the number of work-items",
+    swap=("(groups * local_size,)", "(groups * 1,)"),
+    hint="OpenCL wants work-items in all, not groups. (CUDA wants groups.)",
+)
+host.mistake(
+    "the group's size is left to the driver",
+    swap=("(local_size,), *buffers", "None, *buffers"),
+    hint="The third argument of the call is the size of a group, as a tuple.",
+)
+host.mistake(
+    "nanoseconds come back as seconds", swap=("1e-9 * (event", "1.0 * (event"), hint="A second has 10⁹ nanoseconds."
+)
+host.mistake(
+    "microseconds come back as seconds",
+    swap=("1e-9 * (event", "1e-3 * (event"),
+    hint="Nanoseconds to seconds: times 10⁻⁹.",
+)
+host.mistake(
+    "the time in the queue is counted, too",
+    swap=("event.profile.start", "event.profile.queued"),
+    hint="From `start` to `end`: what happened between `queued` and `start` is waiting.",
+)
+host.mistake(
+    "the time is negative: start minus end",
+    swap=("event.profile.end - event.profile.start", "event.profile.start - event.profile.end"),
+    hint="The end is the larger one.",
+)
+host.mistake(
+    "the results are copied into the caller's arrays",
+    swap=("[np.empty_like(array) for array in arrays]", "list(arrays)"),
+    hint="The caller's arrays stay as they are. Copy into `np.empty_like(array)`.",
+)
+host.mistake(
+    "nothing is copied back: the results are what went in",
+    swap=(
+        "for result, buffer in zip(results, buffers):\n        cl.enqueue_copy(device.queue, result, buffer)",
+        "for result, array in zip(results, arrays):\n        result[:] = array",
+    ),
+    hint="What a kernel writes is in the device's buffer until somebody copies it: `cl.enqueue_copy(queue, array, buffer)`.",
+)
+host.mistake(
+    "only the last array comes back",
+    swap=("return results,", "return results[-1:],"),
+    hint="An array comes back for each one that went in.",
+)
+host.mistake(
+    "the kernel gets zeros in place of the arrays' numbers",
+    swap=("hostbuf=array)", "hostbuf=0 * array)"),
+    hint="A buffer starts with the array's numbers: `hostbuf=array` and COPY_HOST_PTR.",
+)
+host.variant(
+    "copied by hand, with a loop over arrays",
+    source="""
 def run_on_device(device, kernel, arrays, n, local_size):
     buffers = []
     for array in arrays:
@@ -90,10 +142,22 @@ def run_on_device(device, kernel, arrays, n, local_size):
     for i in range(len(arrays)):
         cl.enqueue_copy(device.queue, copies[i], buffers[i])
     return tuple(copies), (event.profile.end - event.profile.start) / 10**9
-''')
-host.variant("without a wait of its own: copying back waits for what is in the queue before", swap=("event.wait()", "pass"))
-host.variant("READ_WRITE left out: it is what buffers are unless somebody says otherwise",
-             swap=("cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR", "cl.mem_flags.COPY_HOST_PTR"))
+""",
+)
+host.variant(
+    "without a wait of its own: copying back waits for what is in the queue before", swap=("event.wait()", "pass")
+)
+host.variant(
+    "READ_WRITE left out: it is what buffers are unless somebody says otherwise",
+    swap=("cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR", "cl.mem_flags.COPY_HOST_PTR"),
+)
 host.variant("rounded up with ceil", swap=("(n + local_size - 1) // local_size", "int(np.ceil(n / local_size))"))
-host.variant("USE_HOST_PTR on copies", swap=[("[cl.Buffer(device.context, flags, hostbuf=array) for array in arrays]",
-             "[cl.Buffer(device.context, flags, hostbuf=array.copy()) for array in arrays]")])
+host.variant(
+    "USE_HOST_PTR on copies",
+    swap=[
+        (
+            "[cl.Buffer(device.context, flags, hostbuf=array) for array in arrays]",
+            "[cl.Buffer(device.context, flags, hostbuf=array.copy()) for array in arrays]",
+        )
+    ],
+)

@@ -99,30 +99,82 @@ def accumulate(student, rng, tools):
     }
 
 
-FIRST, OURS, NEW = "        gradients[node] = part\n", "add_into(gradients[node], part)", "gradients[node] = gradients[node] + part\n        ours.add(node)"
+FIRST, OURS, NEW = (
+    "        gradients[node] = part\n",
+    "add_into(gradients[node], part)",
+    "gradients[node] = gradients[node] + part\n        ours.add(node)",
+)
 
-accumulate.mistake("a new gradient overwrites what was there", swap=[(OURS, "gradients[node] = part"), (NEW, "gradients[node] = part\n        ours.add(node)")],
-                   hint="Over paths, gradients add up.")
+accumulate.mistake(
+    "a new gradient overwrites what was there",
+    swap=[(OURS, "gradients[node] = part"), (NEW, "gradients[node] = part\n        ours.add(node)")],
+    hint="Over paths, gradients add up.",
+)
 accumulate.mistake("only the first one counts", swap=[(OURS, "pass"), (NEW, "pass")], hint="And the second one?")
-accumulate.mistake("in place from the second on, into a buffer that others hold", swap=(NEW, "add_into(gradients[node], part)\n        ours.add(node)"),
-                   hint=["y holds the same Tensor as x. What has y after x was added to?", "The second part makes a new Tensor: `gradients[node] + part`."])
-accumulate.mistake("the first one counts as ours already", swap=(FIRST, "        gradients[node] = part\n        ours.add(node)\n"),
-                   hint=["Who made the first Tensor? A rule, and it may have given it to two nodes.", "Into `ours` with the second, when the sum is made."])
-accumulate.mistake("never in place: each sum is a new Tensor", swap=(OURS, "gradients[node] = gradients[node] + part"),
-                   hint="From the third on, the sum is ours alone: `add_into`, and no new buffer.")
-accumulate.mistake("the sum is not noted as ours, so each is a new one", swap=("\n        ours.add(node)", ""), hint="How does the third part know? `ours.add(node)`.")
-accumulate.mistake("the first one is copied", swap=(FIRST, "        gradients[node] = part.copy()\n        ours.add(node)\n"),
-                   hint=["Most nodes are used once. A copy for each of them is memory for nothing.", "Keep the Tensor as it is."])
-accumulate.mistake("added into the part that arrives", swap=(OURS, "add_into(part, gradients[node])\n        gradients[node] = part"),
-                   hint="Others hold the part, too. Add into the sum that is ours.")
-accumulate.mistake("the second is added into the part that arrives", swap=(NEW, "add_into(part, gradients[node])\n        gradients[node] = part\n        ours.add(node)"),
-                   hint="Others hold that part. The second makes a new Tensor.")
-accumulate.mistake("one node in `ours` opens the door for all", swap=("elif node in ours:", "elif ours:"), hint="Is *this* node's Tensor ours?")
-accumulate.mistake("the Tensor is noted in `ours`, not the node", swap=[("elif node in ours:", "elif gradients[node] in ours:"), ("ours.add(node)", "ours.add(gradients[node])")],
-                   hint="`ours` is a set of nodes.")
-accumulate.mistake("the later ones are added twice", swap=(OURS, "add_into(gradients[node], part)\n        gradients[node] = gradients[node] + part"), hint="add_into has done it all.")
-accumulate.mistake("what add_into returns is kept: None", swap=(OURS, "gradients[node] = add_into(gradients[node], part)"), hint="add_into changes its target, and returns nothing.")
-accumulate.variant("with an early return", source='''
+accumulate.mistake(
+    "in place from the second on, into a buffer that others hold",
+    swap=(NEW, "add_into(gradients[node], part)\n        ours.add(node)"),
+    hint=[
+        "y holds the same Tensor as x. What has y after x was added to?",
+        "The second part makes a new Tensor: `gradients[node] + part`.",
+    ],
+)
+accumulate.mistake(
+    "the first one counts as ours already",
+    swap=(FIRST, "        gradients[node] = part\n        ours.add(node)\n"),
+    hint=[
+        "Who made the first Tensor? A rule, and it may have given it to two nodes.",
+        "Into `ours` with the second, when the sum is made.",
+    ],
+)
+accumulate.mistake(
+    "never in place: each sum is a new Tensor",
+    swap=(OURS, "gradients[node] = gradients[node] + part"),
+    hint="From the third on, the sum is ours alone: `add_into`, and no new buffer.",
+)
+accumulate.mistake(
+    "the sum is not noted as ours, so each is a new one",
+    swap=("\n        ours.add(node)", ""),
+    hint="How does the third part know? `ours.add(node)`.",
+)
+accumulate.mistake(
+    "the first one is copied",
+    swap=(FIRST, "        gradients[node] = part.copy()\n        ours.add(node)\n"),
+    hint=["Most nodes are used once. A copy for each of them is memory for nothing.", "Keep the Tensor as it is."],
+)
+accumulate.mistake(
+    "added into the part that arrives",
+    swap=(OURS, "add_into(part, gradients[node])\n        gradients[node] = part"),
+    hint="Others hold the part, too. Add into the sum that is ours.",
+)
+accumulate.mistake(
+    "the second is added into the part that arrives",
+    swap=(NEW, "add_into(part, gradients[node])\n        gradients[node] = part\n        ours.add(node)"),
+    hint="Others hold that part. The second makes a new Tensor.",
+)
+accumulate.mistake(
+    "one node in `ours` opens the door for all",
+    swap=("elif node in ours:", "elif ours:"),
+    hint="Is *this* node's Tensor ours?",
+)
+accumulate.mistake(
+    "the Tensor is noted in `ours`, not the node",
+    swap=[("elif node in ours:", "elif gradients[node] in ours:"), ("ours.add(node)", "ours.add(gradients[node])")],
+    hint="`ours` is a set of nodes.",
+)
+accumulate.mistake(
+    "the later ones are added twice",
+    swap=(OURS, "add_into(gradients[node], part)\n        gradients[node] = gradients[node] + part"),
+    hint="add_into has done it all.",
+)
+accumulate.mistake(
+    "what add_into returns is kept: None",
+    swap=(OURS, "gradients[node] = add_into(gradients[node], part)"),
+    hint="add_into changes its target, and returns nothing.",
+)
+accumulate.variant(
+    "with an early return",
+    source="""
 def accumulate(gradients, ours, node, part):
     known = gradients.get(node)
     if known is None:
@@ -133,9 +185,15 @@ def accumulate(gradients, ours, node, part):
         ours |= {node}
         return
     add_into(known, part)
-''')
-accumulate.variant("with +=, which makes a new Tensor: Tensors have no addition in place", swap=("gradients[node] = gradients[node] + part", "gradients[node] += part"))
-accumulate.variant("with elementwise kernels, and try", source='''
+""",
+)
+accumulate.variant(
+    "with +=, which makes a new Tensor: Tensors have no addition in place",
+    swap=("gradients[node] = gradients[node] + part", "gradients[node] += part"),
+)
+accumulate.variant(
+    "with elementwise kernels, and try",
+    source="""
 from tinygrad_cl.netcl.ops.elementwise import elementwise_binary
 
 def accumulate(gradients, ours, node, part):
@@ -149,4 +207,5 @@ def accumulate(gradients, ours, node, part):
         else:
             ours.update([node])
             gradients[node] = elementwise_binary(known, part, expression="ADD(v0, v1)")
-''')
+""",
+)

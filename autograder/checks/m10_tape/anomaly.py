@@ -8,6 +8,7 @@ def anomaly(student, rng, tools):
     """Which parent's gradient is bad, in a RuntimeError that names the op and its line; silence where all is well."""
     import contextlib
     import io
+
     name = f"twist{rng.integers(10, 99)}"
     numbers = rng.normal(size=(3, 4)).astype(np.float32)
     number = int(rng.integers(2, 5))
@@ -32,7 +33,11 @@ def anomaly(student, rng, tools):
             raise
         except RuntimeError as error:
             text = str(error)
-            found = [k for k in range(10) if text.startswith(f"Gradient w.r.t. parent {k} of op {made.op_name!r} contains NaN or Inf")]
+            found = [
+                k
+                for k in range(10)
+                if text.startswith(f"Gradient w.r.t. parent {k} of op {made.op_name!r} contains NaN or Inf")
+            ]
             named = [k for k in range(10) if f"parent {k}" in text]
             return [*(found or named or [-9])[:1], bool(found), repr(made.op_name) in text, made.created_at in text]
         return [-2 if printed.getvalue() else -1, 0, 0, 0]
@@ -45,7 +50,11 @@ def anomaly(student, rng, tools):
         return [*seen, *answer(node(name), parts_with(bad, number, everywhere=True)), number]
 
     def first_of_two():
-        return answer(node(name), parts_with(math.nan, number, 4)[:5]) + answer(node("sum", 5), parts_with(math.inf, 1, number)) + [number]
+        return (
+            answer(node(name), parts_with(math.nan, number, 4)[:5])
+            + answer(node("sum", 5), parts_with(math.inf, 1, number))
+            + [number]
+        )
 
     def beside_none():
         parts = parts_with(math.inf, number)
@@ -75,7 +84,7 @@ def anomaly(student, rng, tools):
 
     return {
         "input": f"five gradients of shape {numbers.shape}, number {number} is bad at {list(place)}, and the op is {name!r}; "
-                 "an answer is [parent, first line as asked, op named, its line in the text], or −1 for no error",
+        "an answer is [parent, first line as asked, op named, its line in the text], or −1 for no error",
         "a NaN in one, then in the first, then nothing but NaN in one": lambda: one(math.nan),
         "an Inf": lambda: one(math.inf),
         "a −Inf": lambda: one(-math.inf),
@@ -90,31 +99,86 @@ def anomaly(student, rng, tools):
 
 BAD = "not np.isfinite(part.to_host()).all()"
 
-anomaly.mistake("only NaN is looked for", swap=(BAD, "np.isnan(part.to_host()).any()"), hint="ln at 0 has a slope of ∞; the NaN comes a step later. `np.isfinite`.")
-anomaly.mistake("only Inf is looked for", swap=(BAD, "np.isinf(part.to_host()).any()"), hint="`np.isfinite` is False for both.")
-anomaly.mistake("compared with NaN, which is equal to nothing", swap=(BAD, "(part.to_host() == np.nan).any()"), hint="NaN == NaN is False: `np.isfinite`.")
-anomaly.mistake("bad only if all numbers are", swap=(BAD, "not np.isfinite(part.to_host()).any()"), hint="One is enough: not *all* of them finite.")
-anomaly.mistake("the sum is looked at: large numbers overflow", swap=(BAD, "not np.isfinite(part.to_host().sum())"), hint="3e38 + 3e38 is infinite, and both are fine. Look at each number.")
-anomaly.mistake("None is not skipped", swap=("part is not None and ", ""), hint="A rule may give None: nothing to look at.")
-anomaly.mistake("only parts that are not None are numbered", swap=("enumerate(parts)", "enumerate([p for p in parts if p is not None])"), hint="The parent's number counts all of them, None too.")
-anomaly.mistake("parents are numbered from 1", swap=("enumerate(parts)", "enumerate(parts, 1)"), hint="From 0, as in the list.")
-anomaly.mistake("the last bad one is named", swap=("enumerate(parts)", "reversed(list(enumerate(parts)))"), hint="The first one.")
-anomaly.mistake("the Node's own numbers are looked at", swap=("part.to_host()", "node.to_host()"), hint="The gradients: the parts that the rule returned.")
-anomaly.mistake("only the first part is looked at", swap=("enumerate(parts)", "enumerate(parts[:1])"), hint="One for each parent.")
-anomaly.mistake("a line is printed, no error raised", swap=("raise RuntimeError(", "print("), hint="`raise RuntimeError(…)`, or the loop goes on and nobody reads it.")
-anomaly.mistake("the wrong kind of error", swap=("raise RuntimeError(", "raise ValueError("), hint="A RuntimeError, as PyTorch and netcl have it.")
-anomaly.mistake("the line that made the op is missing", swap=("NaN or Inf\\nThe op was created at {node.created_at}", "NaN or Inf"), hint="`node.created_at` belongs into the message: it is what people look for.")
+anomaly.mistake(
+    "only NaN is looked for",
+    swap=(BAD, "np.isnan(part.to_host()).any()"),
+    hint="ln at 0 has a slope of ∞; the NaN comes a step later. `np.isfinite`.",
+)
+anomaly.mistake(
+    "only Inf is looked for", swap=(BAD, "np.isinf(part.to_host()).any()"), hint="`np.isfinite` is False for both."
+)
+anomaly.mistake(
+    "compared with NaN, which is equal to nothing",
+    swap=(BAD, "(part.to_host() == np.nan).any()"),
+    hint="NaN == NaN is False: `np.isfinite`.",
+)
+anomaly.mistake(
+    "bad only if all numbers are",
+    swap=(BAD, "not np.isfinite(part.to_host()).any()"),
+    hint="One is enough: not *all* of them finite.",
+)
+anomaly.mistake(
+    "the sum is looked at: large numbers overflow",
+    swap=(BAD, "not np.isfinite(part.to_host().sum())"),
+    hint="3e38 + 3e38 is infinite, and both are fine. Look at each number.",
+)
+anomaly.mistake(
+    "None is not skipped", swap=("part is not None and ", ""), hint="A rule may give None: nothing to look at."
+)
+anomaly.mistake(
+    "only parts that are not None are numbered",
+    swap=("enumerate(parts)", "enumerate([p for p in parts if p is not None])"),
+    hint="The parent's number counts all of them, None too.",
+)
+anomaly.mistake(
+    "parents are numbered from 1", swap=("enumerate(parts)", "enumerate(parts, 1)"), hint="From 0, as in the list."
+)
+anomaly.mistake(
+    "the last bad one is named", swap=("enumerate(parts)", "reversed(list(enumerate(parts)))"), hint="The first one."
+)
+anomaly.mistake(
+    "the Node's own numbers are looked at",
+    swap=("part.to_host()", "node.to_host()"),
+    hint="The gradients: the parts that the rule returned.",
+)
+anomaly.mistake(
+    "only the first part is looked at", swap=("enumerate(parts)", "enumerate(parts[:1])"), hint="One for each parent."
+)
+anomaly.mistake(
+    "a line is printed, no error raised",
+    swap=("raise RuntimeError(", "print("),
+    hint="`raise RuntimeError(…)`, or the loop goes on and nobody reads it.",
+)
+anomaly.mistake(
+    "the wrong kind of error",
+    swap=("raise RuntimeError(", "raise ValueError("),
+    hint="A RuntimeError, as PyTorch and netcl have it.",
+)
+anomaly.mistake(
+    "the line that made the op is missing",
+    swap=("NaN or Inf\\nThe op was created at {node.created_at}", "NaN or Inf"),
+    hint="`node.created_at` belongs into the message: it is what people look for.",
+)
 anomaly.mistake("the name has no quotes", swap=("{node.op_name!r}", "{node.op_name}"), hint="`!r` brings the quotes.")
-anomaly.mistake("it speaks only while the mode is on", swap=("if part is not None", "if state.anomaly and part is not None"), hint="The mode was asked already, by parts_of. Here: look.")
-anomaly.variant("in long form", source='''
+anomaly.mistake(
+    "it speaks only while the mode is on",
+    swap=("if part is not None", "if state.anomaly and part is not None"),
+    hint="The mode was asked already, by parts_of. Here: look.",
+)
+anomaly.variant(
+    "in long form",
+    source="""
 def look_for_anomaly(node, parts):
     bad = [k for k in range(len(parts))
            if parts[k] is not None and (np.isnan(parts[k].to_host()) | np.isinf(parts[k].to_host())).any()]
     if bad:
         text = "Gradient w.r.t. parent " + str(bad[0]) + " of op " + repr(node.op_name) + " contains NaN or Inf."
         raise RuntimeError(text + "  " + node.created_at)
-''')
-anomaly.variant("0 · x is 0 for a number, and NaN for what is none", source='''
+""",
+)
+anomaly.variant(
+    "0 · x is 0 for a number, and NaN for what is none",
+    source="""
 def look_for_anomaly(node, parts):
     k = -1
     for part in parts:
@@ -126,4 +190,5 @@ def look_for_anomaly(node, parts):
         if not fine:
             where = "".join(node.creation_trace)
             raise RuntimeError("Gradient w.r.t. parent %d of op '%s' contains NaN or Inf\\n%s" % (k, node.op_name, where))
-''')
+""",
+)

@@ -18,6 +18,7 @@ def apply_op(student, rng, tools):
                 return program()
             finally:
                 state.tapes, state.enabled = tapes, enabled
+
         return run
 
     def leaves(a=True, b=True):
@@ -48,7 +49,14 @@ def apply_op(student, rng, tools):
         out = apply(b, number, a, b, **options)
         parents = [0 if x is a else 1 if x is b else -9 for x in out.parents]
         kept = 1 if out.grad_fn is rule else 0 if out.grad_fn is None else -9
-        return [int(out.requires_grad), kept, isinstance(out, student.Node) and out.value is values[0], isinstance(out.parents, tuple), len(parents), *parents]
+        return [
+            int(out.requires_grad),
+            kept,
+            isinstance(out, student.Node) and out.value is values[0],
+            isinstance(out.parents, tuple),
+            len(parents),
+            *parents,
+        ]
 
     def who_requires():
         with student.Tape():
@@ -88,7 +96,11 @@ def apply_op(student, rng, tools):
         apply(a, b)
         lists = [outer.nodes, inner.nodes, other.nodes]
         wanted = [[first, fourth], [second, third], [elsewhere, late]]
-        return [number, *map(len, lists), *[int(len(x) == len(y) and all(p is q for p, q in zip(x, y))) for x, y in zip(lists, wanted)]]
+        return [
+            number,
+            *map(len, lists),
+            *[int(len(x) == len(y) and all(p is q for p, q in zip(x, y))) for x, y in zip(lists, wanted)],
+        ]
 
     def counted():
         a, b = leaves()
@@ -104,7 +116,9 @@ def apply_op(student, rng, tools):
         "input": f"a = {arrays[0].tolist()}, b = {arrays[1].tolist()}, and the number {number:.4g}",
         "the numbers of a · k + b": clean(result),
         "what fn gets (0: the Tensor of a, 1: that of b, or a number)": clean(what_fn_gets),
-        "operations of b, k, a, b, where a and b, a, b, none require: requires, grad_fn kept, a Node, tuple, parents": clean(who_requires),
+        "operations of b, k, a, b, where a and b, a, b, none require: requires, grad_fn kept, a Node, tuple, parents": clean(
+            who_requires
+        ),
         "the same inside no_grad, and after it": clean(without_recording),
         "the same without any tape": clean(no_tape),
         "op_name: kept, none where nothing is recorded, length": clean(name),
@@ -113,38 +127,114 @@ def apply_op(student, rng, tools):
     }
 
 
-apply_op.mistake("recorded inside no_grad, too", swap=("not is_grad_enabled() or ", ""), hint="Two conditions: somebody requires a gradient, and recording is on.")
-apply_op.mistake("recorded although no argument requires a gradient", swap=(" or not any(x.requires_grad for x in parents)", ""),
-                 hint="`c * c` of two constants: what would backward do there?")
-apply_op.mistake("recorded only if all arguments require a gradient", swap=("any(", "all("), hint="w · x with an input x that requires none: w still wants its gradient. `any`.")
-apply_op.mistake("numbers are parents, too", swap=[("tuple(x for x in args if isinstance(x, Node))", "tuple(args)"), ("x.requires_grad for x in parents", "isinstance(x, Node) and x.requires_grad for x in parents")],
-                 hint="A number has no gradient and no past: Nodes only.")
-apply_op.mistake("only those who require a gradient are parents", swap=("Node(out, True, parents,", "Node(out, True, tuple(x for x in parents if x.requires_grad),"),
-                 hint=["grad_fn's list has an entry for each Node among args.", "All Nodes are parents; backward skips those that require nothing."])
-apply_op.mistake("a Node that is passed twice is one parent", swap=("tuple(x for x in args if isinstance(x, Node))", "tuple(dict.fromkeys(x for x in args if isinstance(x, Node)))"),
-                 hint="x · x: the rule gives two parts, one for each place.")
-apply_op.mistake("fn gets Nodes, not their Tensors", swap=("[x.value if isinstance(x, Node) else x for x in args]", "args"), hint="fn computes with Tensors: `x.value`.")
-apply_op.mistake("fn gets the Tensors alone, without the numbers", swap=("x.value if isinstance(x, Node) else x for x in args]", "x.value for x in args if isinstance(x, Node)]"),
-                 hint="`x * 2.0`: fn needs the 2.0, at its place.")
-apply_op.mistake("the Node is listed on the outermost tape", swap=("current_tape() if tape is None", "state.tapes[0] if tape is None and state.tapes"),
-                 hint="The innermost one: `current_tape()`.")
-apply_op.mistake("the tape that was passed is ignored", swap=("tape = current_tape() if tape is None else tape", "tape = current_tape()"),
-                 hint="`tape=` says where, if it is not None.")
-apply_op.mistake("the Node is listed on the tape that was passed, and on the open one", swap=("    if tape is not None:\n", "    if tape is not current_tape() and current_tape():\n        current_tape().nodes.append(node)\n    if tape is not None:\n"),
-                 hint="On one of the two: the one that was passed, else the open one.")
-apply_op.mistake("without an open tape there is an error", swap=("    if tape is not None:\n        tape.nodes.append(node)", "    tape.nodes.append(node)"),
-                 hint="No tape at all is fine: the graph is in the nodes.")
-apply_op.mistake("without an open tape, nothing is recorded", swap=("if not is_grad_enabled()", "if (tape or current_tape()) is None or not is_grad_enabled()"),
-                 hint="The graph is in the nodes, and another tape can go back through it. The list is all that is missing.")
-apply_op.mistake("all results are listed, also those that are not recorded", swap=("        return Node(out)\n", "        node = Node(out)\n        if tape or current_tape():\n            (tape or current_tape()).nodes.append(node)\n        return node\n"),
-                 hint="Only what backward can go through is worth a place on the tape.")
-apply_op.mistake("results under no_grad keep their rule and their parents", swap=("return Node(out)", "return Node(out, False, parents, grad_fn, op_name)"),
-                 hint=["The rule holds on to Tensors. Who frees them?", "`Node(out)`, and nothing else."])
-apply_op.mistake("the name is lost", swap=("parents, grad_fn, op_name", "parents, grad_fn, None"), hint="`op_name` is the Node's last argument.")
-apply_op.mistake("grad_fn is called at once", swap=("Node(out, True, parents, grad_fn, op_name)", "Node(out, True, parents, grad_fn, op_name)\n    grad_fn(out)"),
-                 hint="There is no gradient yet. Keep the function; backward calls it.")
-apply_op.mistake("the Node does not require a gradient itself", swap=("Node(out, True,", "Node(out, False,"), hint="Who is computed from w needs a gradient, so that w can get one.")
-apply_op.variant("in long form", source='''
+apply_op.mistake(
+    "recorded inside no_grad, too",
+    swap=("not is_grad_enabled() or ", ""),
+    hint="Two conditions: somebody requires a gradient, and recording is on.",
+)
+apply_op.mistake(
+    "recorded although no argument requires a gradient",
+    swap=(" or not any(x.requires_grad for x in parents)", ""),
+    hint="`c * c` of two constants: what would backward do there?",
+)
+apply_op.mistake(
+    "recorded only if all arguments require a gradient",
+    swap=("any(", "all("),
+    hint="w · x with an input x that requires none: w still wants its gradient. `any`.",
+)
+apply_op.mistake(
+    "numbers are parents, too",
+    swap=[
+        ("tuple(x for x in args if isinstance(x, Node))", "tuple(args)"),
+        ("x.requires_grad for x in parents", "isinstance(x, Node) and x.requires_grad for x in parents"),
+    ],
+    hint="A number has no gradient and no past: Nodes only.",
+)
+apply_op.mistake(
+    "only those who require a gradient are parents",
+    swap=("Node(out, True, parents,", "Node(out, True, tuple(x for x in parents if x.requires_grad),"),
+    hint=[
+        "grad_fn's list has an entry for each Node among args.",
+        "All Nodes are parents; backward skips those that require nothing.",
+    ],
+)
+apply_op.mistake(
+    "a Node that is passed twice is one parent",
+    swap=(
+        "tuple(x for x in args if isinstance(x, Node))",
+        "tuple(dict.fromkeys(x for x in args if isinstance(x, Node)))",
+    ),
+    hint="x · x: the rule gives two parts, one for each place.",
+)
+apply_op.mistake(
+    "fn gets Nodes, not their Tensors",
+    swap=("[x.value if isinstance(x, Node) else x for x in args]", "args"),
+    hint="fn computes with Tensors: `x.value`.",
+)
+apply_op.mistake(
+    "fn gets the Tensors alone, without the numbers",
+    swap=("x.value if isinstance(x, Node) else x for x in args]", "x.value for x in args if isinstance(x, Node)]"),
+    hint="`x * 2.0`: fn needs the 2.0, at its place.",
+)
+apply_op.mistake(
+    "the Node is listed on the outermost tape",
+    swap=("current_tape() if tape is None", "state.tapes[0] if tape is None and state.tapes"),
+    hint="The innermost one: `current_tape()`.",
+)
+apply_op.mistake(
+    "the tape that was passed is ignored",
+    swap=("tape = current_tape() if tape is None else tape", "tape = current_tape()"),
+    hint="`tape=` says where, if it is not None.",
+)
+apply_op.mistake(
+    "the Node is listed on the tape that was passed, and on the open one",
+    swap=(
+        "    if tape is not None:\n",
+        "    if tape is not current_tape() and current_tape():\n        current_tape().nodes.append(node)\n    if tape is not None:\n",
+    ),
+    hint="On one of the two: the one that was passed, else the open one.",
+)
+apply_op.mistake(
+    "without an open tape there is an error",
+    swap=("    if tape is not None:\n        tape.nodes.append(node)", "    tape.nodes.append(node)"),
+    hint="No tape at all is fine: the graph is in the nodes.",
+)
+apply_op.mistake(
+    "without an open tape, nothing is recorded",
+    swap=("if not is_grad_enabled()", "if (tape or current_tape()) is None or not is_grad_enabled()"),
+    hint="The graph is in the nodes, and another tape can go back through it. The list is all that is missing.",
+)
+apply_op.mistake(
+    "all results are listed, also those that are not recorded",
+    swap=(
+        "        return Node(out)\n",
+        "        node = Node(out)\n        if tape or current_tape():\n            (tape or current_tape()).nodes.append(node)\n        return node\n",
+    ),
+    hint="Only what backward can go through is worth a place on the tape.",
+)
+apply_op.mistake(
+    "results under no_grad keep their rule and their parents",
+    swap=("return Node(out)", "return Node(out, False, parents, grad_fn, op_name)"),
+    hint=["The rule holds on to Tensors. Who frees them?", "`Node(out)`, and nothing else."],
+)
+apply_op.mistake(
+    "the name is lost",
+    swap=("parents, grad_fn, op_name", "parents, grad_fn, None"),
+    hint="`op_name` is the Node's last argument.",
+)
+apply_op.mistake(
+    "grad_fn is called at once",
+    swap=("Node(out, True, parents, grad_fn, op_name)", "Node(out, True, parents, grad_fn, op_name)\n    grad_fn(out)"),
+    hint="There is no gradient yet. Keep the function; backward calls it.",
+)
+apply_op.mistake(
+    "the Node does not require a gradient itself",
+    swap=("Node(out, True,", "Node(out, False,"),
+    hint="Who is computed from w needs a gradient, so that w can get one.",
+)
+apply_op.variant(
+    "in long form",
+    source="""
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
     values, parents, wanted = [], [], False
     for x in args:
@@ -163,8 +253,11 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
         if target is not None:
             target.nodes += [node]
     return node
-''')
-apply_op.variant("arguments of Node by name, tapes by `or`", source='''
+""",
+)
+apply_op.variant(
+    "arguments of Node by name, tapes by `or`",
+    source="""
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
     nodes = [x for x in args if hasattr(x, "requires_grad")]
     out = fn(*map(lambda x: getattr(x, "value", x), args))
@@ -175,4 +268,5 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
             tape.nodes.append(out)
         return out
     return Node(out, False)
-''')
+""",
+)

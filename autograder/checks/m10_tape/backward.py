@@ -3,10 +3,20 @@
 from autograder.checks.check import check
 
 
-@check("tape.backward", points=4, rtol=1e-4, atol=1e-5, seconds=60,
-       needs=("tape.nest", "tape.apply_op", "tape.mul", "tape.order", "tape.accumulate"),
-       device=("x · w + x: for x, for w", "s = x + w, t = s · x, s + t · t: for x, for w", "sin(x + row) · x: for x, for the row",
-               "the sum of x · x, without and with a gradient"))
+@check(
+    "tape.backward",
+    points=4,
+    rtol=1e-4,
+    atol=1e-5,
+    seconds=60,
+    needs=("tape.nest", "tape.apply_op", "tape.mul", "tape.order", "tape.accumulate"),
+    device=(
+        "x · w + x: for x, for w",
+        "s = x + w, t = s · x, s + t · t: for x, for w",
+        "sin(x + row) · x: for x, for the row",
+        "the sum of x · x, without and with a gradient",
+    ),
+)
 def backward(student, rng, tools):
     """Gradients over every path; who gets one and who holds it; each rule asked once; a second call; what is refused."""
     x_data, w_data, grad = (rng.normal(size=(2, 3)).astype(np.float32) for _ in range(3))
@@ -35,9 +45,11 @@ def backward(student, rng, tools):
 
     def same(x):
         """x, by an operation that launches nothing, hands its gradient on as it is, and notes that it was asked."""
+
         def rule(gradient):
             asked.append(gradient)
             return [gradient]
+
         return student.apply_op(lambda value: value.reshape(value.shape), rule, x, op_name="same")
 
     def shortcut(x, w):
@@ -76,7 +88,7 @@ def backward(student, rng, tools):
             h = same(h)
             h = h + h
         with tools.work_limit(200_000):
-            back(h, put(grad * 0.5 ** 20))
+            back(h, put(grad * 0.5**20))
         return np.array([*seen, len(asked), *numbers(bottom)])
 
     def long_chain():
@@ -202,8 +214,11 @@ def backward(student, rng, tools):
 
     def refused():
         seen, (x, w) = [factor], leaves()
-        for start in (lambda: student.Tape().backward(x * w), lambda: student.Tape().backward(x * w, grad[0]),
-                      lambda: student.Tape().backward(leaf(x_data, False), grad)):
+        for start in (
+            lambda: student.Tape().backward(x * w),
+            lambda: student.Tape().backward(x * w, grad[0]),
+            lambda: student.Tape().backward(leaf(x_data, False), grad),
+        ):
             try:
                 start()
                 seen.append(0)
@@ -213,7 +228,7 @@ def backward(student, rng, tools):
 
     return {
         "input": f"x = {np.round(x_data, 3).tolist()}, w = {np.round(w_data, 3).tolist()}, row = {np.round(row, 3).tolist()}; "
-                 f"the gradient that is passed: {np.round(grad, 3).tolist()}",
+        f"the gradient that is passed: {np.round(grad, 3).tolist()}",
         "x · w + x: for x, for w": lambda: both(lambda x, w: x * w + x),
         "s = x + w, t = s · x, s + t · t: for x, for w": lambda: both(shortcut),
         "s = x + w, s + x + w + x: for x, for w": lambda: both(residual),

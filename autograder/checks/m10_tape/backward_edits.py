@@ -6,21 +6,66 @@ LEAF = "node.grad = gradient.copy() if node.grad is None else node.grad + gradie
 HAND = "accumulate(gradients, ours, parent, fitted(part, parent))"
 SEED = "{loss: seed_gradient(loss, grad)}"
 
-backward.mistake("the order is walked forwards, from the leaves", swap=("reversed(topological_order(loss))", "topological_order(loss)"),
-                 hint=["Who has a gradient when the walk begins?", "`reversed(…)`: the loss comes first."])
-backward.mistake("the nodes of the tape are walked, not those behind the loss", swap=("reversed(topological_order(loss))", "[*reversed(self.nodes), *[n for n in topological_order(loss) if not n.parents]]"),
-                 hint=["A part of the way may lie on another tape.", "`topological_order(loss)`."])
-backward.mistake("a new part overwrites what has arrived", swap=(HAND, "gradients[parent] = fitted(part, parent)"), hint="Over paths we add: accumulate(…).")
-backward.mistake("parts are added in place, into a buffer that others hold", swap=(HAND, "part = fitted(part, parent)\n                if parent in gradients:\n                    add_into(gradients[parent], part)\n                else:\n                    gradients[parent] = part"),
-                 hint=["`add` hands one Tensor to both of its parents.", "accumulate(…) knows which sums are ours."])
-backward.mistake("what broadcasting repeated is not summed up", swap=("fitted(part, parent)", "part"), hint="A row's gradient has the shape of the row: fitted(part, parent).")
-backward.mistake("the gradient that is passed is ignored", swap=(SEED, "{loss: loss.value * 0.0 + 1.0}"), hint="`grad` says how much each number of the loss counts: seed_gradient(loss, grad).")
-backward.mistake("leaves do not accumulate: the last call wins", swap=(LEAF, "node.grad = gradient.copy()"), hint="Gradients of leaves add up over calls, until grad is None again.")
-backward.mistake("a leaf keeps the Tensor that arrived, and so does somebody else", swap=(LEAF, "node.grad = gradient if node.grad is None else node.grad + gradient"),
-                 hint=["Whose Tensor is it? The caller's, perhaps, or that of the other leaf of an `add`.", "A leaf's first grad is a copy."])
-backward.mistake("added into the old grad, which somebody may hold", swap=(LEAF, "if node.grad is None:\n                node.grad = gradient.copy()\n            else:\n                add_into(node.grad, gradient)"),
-                 hint="The old grad stays as it was: `node.grad + gradient` is a new Tensor.")
-backward.mistake("nodes between keep their gradients, and a second call adds to them", source='''
+backward.mistake(
+    "the order is walked forwards, from the leaves",
+    swap=("reversed(topological_order(loss))", "topological_order(loss)"),
+    hint=["Who has a gradient when the walk begins?", "`reversed(…)`: the loss comes first."],
+)
+backward.mistake(
+    "the nodes of the tape are walked, not those behind the loss",
+    swap=(
+        "reversed(topological_order(loss))",
+        "[*reversed(self.nodes), *[n for n in topological_order(loss) if not n.parents]]",
+    ),
+    hint=["A part of the way may lie on another tape.", "`topological_order(loss)`."],
+)
+backward.mistake(
+    "a new part overwrites what has arrived",
+    swap=(HAND, "gradients[parent] = fitted(part, parent)"),
+    hint="Over paths we add: accumulate(…).",
+)
+backward.mistake(
+    "parts are added in place, into a buffer that others hold",
+    swap=(
+        HAND,
+        "part = fitted(part, parent)\n                if parent in gradients:\n                    add_into(gradients[parent], part)\n                else:\n                    gradients[parent] = part",
+    ),
+    hint=["`add` hands one Tensor to both of its parents.", "accumulate(…) knows which sums are ours."],
+)
+backward.mistake(
+    "what broadcasting repeated is not summed up",
+    swap=("fitted(part, parent)", "part"),
+    hint="A row's gradient has the shape of the row: fitted(part, parent).",
+)
+backward.mistake(
+    "the gradient that is passed is ignored",
+    swap=(SEED, "{loss: loss.value * 0.0 + 1.0}"),
+    hint="`grad` says how much each number of the loss counts: seed_gradient(loss, grad).",
+)
+backward.mistake(
+    "leaves do not accumulate: the last call wins",
+    swap=(LEAF, "node.grad = gradient.copy()"),
+    hint="Gradients of leaves add up over calls, until grad is None again.",
+)
+backward.mistake(
+    "a leaf keeps the Tensor that arrived, and so does somebody else",
+    swap=(LEAF, "node.grad = gradient if node.grad is None else node.grad + gradient"),
+    hint=[
+        "Whose Tensor is it? The caller's, perhaps, or that of the other leaf of an `add`.",
+        "A leaf's first grad is a copy.",
+    ],
+)
+backward.mistake(
+    "added into the old grad, which somebody may hold",
+    swap=(
+        LEAF,
+        "if node.grad is None:\n                node.grad = gradient.copy()\n            else:\n                add_into(node.grad, gradient)",
+    ),
+    hint="The old grad stays as it was: `node.grad + gradient` is a new Tensor.",
+)
+backward.mistake(
+    "nodes between keep their gradients, and a second call adds to them",
+    source="""
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
     seed = seed_gradient(loss, grad)
@@ -32,22 +77,64 @@ def backward(self, loss, grad=None):
             if part is not None and parent.requires_grad:
                 part = fitted(part, parent)
                 parent.grad = part.copy() if parent.grad is None else parent.grad + part
-''', hint=["That is netcl's fault: what does the second call start from?", "Nodes between belong to one call: a dictionary `gradients` of this call's own."])
-backward.mistake("parents that require no gradient get one, too", swap=(" and parent.requires_grad:", ":\n                if parent.grad_fn is None and not parent.requires_grad:\n                    parent.grad = fitted(part, parent).copy()"),
-                 hint="`add` gives a part for everybody. Skip who requires none.")
-backward.mistake("what comes for constants is added up, though nobody wants it", swap=(" and parent.requires_grad:", ":"),
-                 hint=["A constant that is used five times: four launches for nothing.", "Skip a parent that requires no gradient."])
-backward.mistake("a part that is None is handed on", swap=("part is not None and ", ""), hint="None: this parent gets no gradient from here.")
-backward.mistake("a node without a gradient stops everything", swap=("if gradient is None:\n            continue", "if gradient is None:\n            break"),
-                 hint="Only this node has nothing to hand on: continue.")
-backward.mistake("where nothing has arrived, the rule is asked all the same", swap=("        if gradient is None:\n            continue\n        if node.grad_fn is None:", "        if node.grad_fn is None and gradient is None:\n            continue\n        if node.grad_fn is None:"),
-                 hint="No gradient has arrived: nothing goes on from here.")
-backward.mistake("the rule is asked for each parent anew", swap=("for parent, part in zip(node.parents, parts_of(node, gradient)):", "for number, parent in enumerate(node.parents):\n            node.grad_fn(gradient)\n            part = parts_of(node, gradient)[number]"),
-                 hint="Once for each node: its list has all parts. Each call launches kernels.")
-backward.mistake("rules are asked without parts_of, so nobody can look at them", swap=("parts_of(node, gradient)", "node.grad_fn(gradient)"),
-                 hint="parts_of(node, gradient) asks the rule, and looks at what it says if detect_anomaly is on.")
-backward.mistake("nodes between keep a grad", swap=("        for parent, part in zip(", "        node.grad = gradient\n        for parent, part in zip("), hint="Only leaves keep one. Each of the others would hold a buffer.")
-backward.mistake("path by path, each part alone", source='''
+""",
+    hint=[
+        "That is netcl's fault: what does the second call start from?",
+        "Nodes between belong to one call: a dictionary `gradients` of this call's own.",
+    ],
+)
+backward.mistake(
+    "parents that require no gradient get one, too",
+    swap=(
+        " and parent.requires_grad:",
+        ":\n                if parent.grad_fn is None and not parent.requires_grad:\n                    parent.grad = fitted(part, parent).copy()",
+    ),
+    hint="`add` gives a part for everybody. Skip who requires none.",
+)
+backward.mistake(
+    "what comes for constants is added up, though nobody wants it",
+    swap=(" and parent.requires_grad:", ":"),
+    hint=["A constant that is used five times: four launches for nothing.", "Skip a parent that requires no gradient."],
+)
+backward.mistake(
+    "a part that is None is handed on",
+    swap=("part is not None and ", ""),
+    hint="None: this parent gets no gradient from here.",
+)
+backward.mistake(
+    "a node without a gradient stops everything",
+    swap=("if gradient is None:\n            continue", "if gradient is None:\n            break"),
+    hint="Only this node has nothing to hand on: continue.",
+)
+backward.mistake(
+    "where nothing has arrived, the rule is asked all the same",
+    swap=(
+        "        if gradient is None:\n            continue\n        if node.grad_fn is None:",
+        "        if node.grad_fn is None and gradient is None:\n            continue\n        if node.grad_fn is None:",
+    ),
+    hint="No gradient has arrived: nothing goes on from here.",
+)
+backward.mistake(
+    "the rule is asked for each parent anew",
+    swap=(
+        "for parent, part in zip(node.parents, parts_of(node, gradient)):",
+        "for number, parent in enumerate(node.parents):\n            node.grad_fn(gradient)\n            part = parts_of(node, gradient)[number]",
+    ),
+    hint="Once for each node: its list has all parts. Each call launches kernels.",
+)
+backward.mistake(
+    "rules are asked without parts_of, so nobody can look at them",
+    swap=("parts_of(node, gradient)", "node.grad_fn(gradient)"),
+    hint="parts_of(node, gradient) asks the rule, and looks at what it says if detect_anomaly is on.",
+)
+backward.mistake(
+    "nodes between keep a grad",
+    swap=("        for parent, part in zip(", "        node.grad = gradient\n        for parent, part in zip("),
+    hint="Only leaves keep one. Each of the others would hold a buffer.",
+)
+backward.mistake(
+    "path by path, each part alone",
+    source="""
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
     def carry(node, gradient):
@@ -59,10 +146,23 @@ def backward(self, loss, grad=None):
                 carry(parent, fitted(part, parent))
 
     carry(loss, seed_gradient(loss, grad))
-''', hint=["20 doublings have a million paths, and 41 nodes.", "Add up what arrives at a node, and ask its rule once: in topological order."])
-backward.mistake("grads are set to None at the start of each call", swap=("    for node in reversed(", "    for node in topological_order(loss):\n        node.grad = None\n    for node in reversed("),
-                 hint="Leaves accumulate over calls. Who wants them empty sets `grad = None`.")
-backward.variant("sums in lists, added up when it is a node's turn", source='''
+""",
+    hint=[
+        "20 doublings have a million paths, and 41 nodes.",
+        "Add up what arrives at a node, and ask its rule once: in topological order.",
+    ],
+)
+backward.mistake(
+    "grads are set to None at the start of each call",
+    swap=(
+        "    for node in reversed(",
+        "    for node in topological_order(loss):\n        node.grad = None\n    for node in reversed(",
+    ),
+    hint="Leaves accumulate over calls. Who wants them empty sets `grad = None`.",
+)
+backward.variant(
+    "sums in lists, added up when it is a node's turn",
+    source="""
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
     arrived = {id(loss): [seed_gradient(loss, grad)]}
@@ -87,8 +187,11 @@ def backward(self, loss, grad=None):
                 if not parent.requires_grad or part is None:
                     continue
                 arrived.setdefault(id(parent), []).append(fitted(part, parent))
-''')
-backward.variant("the start goes through accumulate; leaves at the end", source='''
+""",
+)
+backward.variant(
+    "the start goes through accumulate; leaves at the end",
+    source="""
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
     gradients, ours, leaves = dict(), set(), []
@@ -108,4 +211,5 @@ def backward(self, loss, grad=None):
     for leaf in leaves:
         before = [leaf.grad] if leaf.grad else []
         leaf.grad = gradients[leaf] + (before[0] if before else 0.0)
-''')
+""",
+)

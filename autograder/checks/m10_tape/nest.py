@@ -7,6 +7,7 @@ from autograder.checks.check import check
 def nest(student, rng, tools):
     """Which tape is current on the way in and out, also after an error and in another thread; what lies on a tape stays."""
     import threading
+
     state, way = student.state, [int(k) for k in 1 + rng.permutation(7)[:3]]
 
     def clean(program):
@@ -16,6 +17,7 @@ def nest(student, rng, tools):
                 return program([student.Tape() for _ in range(8)])
             finally:
                 state.tapes = before
+
         return run
 
     def current(tapes):
@@ -93,6 +95,7 @@ def nest(student, rng, tools):
                 seen.append(-9)
             finally:
                 inside.set()
+
         with tapes[way[0]]:
             inside, go_on = threading.Event(), threading.Event()
             thread = threading.Thread(target=work, daemon=True)
@@ -114,22 +117,52 @@ def nest(student, rng, tools):
     }
 
 
-nest.mistake("when a tape ends, all are closed", swap=("state.tapes.pop()", "state.tapes.clear()"),
-             hint=["with outer: with inner: … and after the inner one?", "Close this tape only: `state.tapes.pop()`."])
-nest.mistake("when a tape ends, the outermost is closed in its place", swap=("state.tapes.pop()", "state.tapes.pop(0)"),
-             hint="The last one in is the first one out: pop() without a number.")
-nest.mistake("a tape is never closed", swap=("state.tapes.pop()", "pass"), hint="`__exit__` takes off what `__enter__` put on.")
-nest.mistake("an error leaves the tape open", swap=("state.tapes.pop()", "if exception[0] is None:\n            state.tapes.pop()"),
-             hint="`__exit__` is called in any case. It should close in any case.")
-nest.mistake("errors are swallowed: __exit__ returns something true", swap=("state.tapes.pop()", "return state.tapes.pop()"),
-             hint=["What does Python do if `__exit__` returns something true?", "No `return` in front of the pop."])
-nest.mistake("__enter__ returns nothing, so `as` gives None", swap=("        return self\n", ""), hint="`with Tape() as tape:` is what `__enter__` returns.")
-nest.mistake("the outermost tape is taken as the current one", swap=("state.tapes[-1]", "state.tapes[0]"), hint="The innermost is the last of the list.")
-nest.mistake("without an open tape, there is an IndexError", swap=("state.tapes[-1] if state.tapes else None", "state.tapes[-1]"),
-             hint="An empty list has no last one: None then.")
-nest.mistake("a tape that is opened again is empty", swap=("state.tapes.append(self)", "state.tapes.append(self)\n        self.nodes = []"),
-             hint="The list begins once, in `__init__`.")
-nest.mistake("all tapes have one list of nodes", source='''
+nest.mistake(
+    "when a tape ends, all are closed",
+    swap=("state.tapes.pop()", "state.tapes.clear()"),
+    hint=["with outer: with inner: … and after the inner one?", "Close this tape only: `state.tapes.pop()`."],
+)
+nest.mistake(
+    "when a tape ends, the outermost is closed in its place",
+    swap=("state.tapes.pop()", "state.tapes.pop(0)"),
+    hint="The last one in is the first one out: pop() without a number.",
+)
+nest.mistake(
+    "a tape is never closed", swap=("state.tapes.pop()", "pass"), hint="`__exit__` takes off what `__enter__` put on."
+)
+nest.mistake(
+    "an error leaves the tape open",
+    swap=("state.tapes.pop()", "if exception[0] is None:\n            state.tapes.pop()"),
+    hint="`__exit__` is called in any case. It should close in any case.",
+)
+nest.mistake(
+    "errors are swallowed: __exit__ returns something true",
+    swap=("state.tapes.pop()", "return state.tapes.pop()"),
+    hint=["What does Python do if `__exit__` returns something true?", "No `return` in front of the pop."],
+)
+nest.mistake(
+    "__enter__ returns nothing, so `as` gives None",
+    swap=("        return self\n", ""),
+    hint="`with Tape() as tape:` is what `__enter__` returns.",
+)
+nest.mistake(
+    "the outermost tape is taken as the current one",
+    swap=("state.tapes[-1]", "state.tapes[0]"),
+    hint="The innermost is the last of the list.",
+)
+nest.mistake(
+    "without an open tape, there is an IndexError",
+    swap=("state.tapes[-1] if state.tapes else None", "state.tapes[-1]"),
+    hint="An empty list has no last one: None then.",
+)
+nest.mistake(
+    "a tape that is opened again is empty",
+    swap=("state.tapes.append(self)", "state.tapes.append(self)\n        self.nodes = []"),
+    hint="The list begins once, in `__init__`.",
+)
+nest.mistake(
+    "all tapes have one list of nodes",
+    source="""
 class Tape:
     nodes = []
 
@@ -146,10 +179,17 @@ class Tape:
 
 def current_tape():
     return state.tapes[-1] if state.tapes else None
-''', hint="A list of its own for each: `self.nodes = []` in `__init__`.")
-nest.mistake("a new tape takes the place of the open ones", swap=("state.tapes.append(self)", "state.tapes = [self]"),
-             hint="The tapes outside stay open: append.")
-nest.mistake("open tapes are in a list of your own, one for all threads", source='''
+""",
+    hint="A list of its own for each: `self.nodes = []` in `__init__`.",
+)
+nest.mistake(
+    "a new tape takes the place of the open ones",
+    swap=("state.tapes.append(self)", "state.tapes = [self]"),
+    hint="The tapes outside stay open: append.",
+)
+nest.mistake(
+    "open tapes are in a list of your own, one for all threads",
+    source="""
 OPEN = []
 
 class Tape:
@@ -166,8 +206,12 @@ class Tape:
 
 def current_tape():
     return OPEN[-1] if OPEN else None
-''', hint="`state` has a list for each thread: `state.tapes`.")
-nest.variant("a new list each time", source='''
+""",
+    hint="`state` has a list for each thread: `state.tapes`.",
+)
+nest.variant(
+    "a new list each time",
+    source="""
 class Tape:
     def __init__(self):
         self.nodes = list()
@@ -184,8 +228,11 @@ class Tape:
 def current_tape():
     for tape in reversed(state.tapes):
         return tape
-''')
-nest.variant("each tape is taken out by itself, not by its place", source='''
+""",
+)
+nest.variant(
+    "each tape is taken out by itself, not by its place",
+    source="""
 class Tape:
     def __init__(self, nodes=None):
         self.nodes = [] if nodes is None else nodes
@@ -204,4 +251,5 @@ def current_tape():
     if len(state.tapes) == 0:
         return None
     return state.tapes[len(state.tapes) - 1]
-''')
+""",
+)

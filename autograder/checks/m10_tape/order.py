@@ -6,6 +6,7 @@ from autograder.checks.check import check
 @check("tape.order", points=2)
 def order(student, rng, tools):
     """Which nodes are in the order, each once, and none before its parents; on deep graphs and where many paths meet."""
+
     def node(*parents, requires_grad=True):
         made = student.Node(None, requires_grad, parents, (lambda grad: None) if parents else None, "op")
         made.number = len(made_so_far)
@@ -88,7 +89,9 @@ def order(student, rng, tools):
     }
 
 
-order.mistake("by recursion, which ends at about 1,000 nodes", source='''
+order.mistake(
+    "by recursion, which ends at about 1,000 nodes",
+    source="""
 def topological_order(root):
     order, visited = [], set()
 
@@ -102,8 +105,12 @@ def topological_order(root):
 
     visit(root)
     return order
-''', hint="A list of your own as the stack: it has no limit.")
-order.mistake("nobody notes who was visited: a walk for each path", source='''
+""",
+    hint="A list of your own as the stack: it has no limit.",
+)
+order.mistake(
+    "nobody notes who was visited: a walk for each path",
+    source="""
 def topological_order(root):
     order, stack = [], [root]
     while stack:
@@ -114,8 +121,15 @@ def topological_order(root):
             stack += [node, None]
             stack += [parent for parent in node.parents if parent.requires_grad]
     return order
-''', hint=["40 doublings have a million million paths, and 41 nodes.", "A set `visited`: who is in it is not visited again."])
-order.mistake("nodes in the order in which they are met, turned round", source='''
+""",
+    hint=[
+        "40 doublings have a million million paths, and 41 nodes.",
+        "A set `visited`: who is in it is not visited again.",
+    ],
+)
+order.mistake(
+    "nodes in the order in which they are met, turned round",
+    source="""
 def topological_order(root):
     order, visited, stack = [], {root}, [root]
     while stack:
@@ -126,8 +140,15 @@ def topological_order(root):
                 visited.add(parent)
                 stack.append(parent)
     return order[::-1]
-''', hint=["A short way and a long one lead to s. The short one meets it too early.", "A node goes into the order on the way up: when all its parents are in it."])
-order.mistake("level by level from the root", source='''
+""",
+    hint=[
+        "A short way and a long one lead to s. The short one meets it too early.",
+        "A node goes into the order on the way up: when all its parents are in it.",
+    ],
+)
+order.mistake(
+    "level by level from the root",
+    source="""
 def topological_order(root):
     order, visited, queue = [], {root}, [root]
     for node in queue:
@@ -137,17 +158,52 @@ def topological_order(root):
                 visited.add(parent)
                 queue.append(parent)
     return order[::-1]
-''', hint=["How far is s from the root? There may be two answers.", "A node goes into the order when all its parents are in it."])
-order.mistake("children before parents", swap=("return order", "return order[::-1]"), hint="Parents first: backward turns it round itself.")
-order.mistake("constants are in it, too", swap=("                if parent.requires_grad:\n                    stack.append(parent)", "                stack.append(parent)"),
-              hint="Who requires no gradient needs no visit.")
-order.mistake("the root is missing", swap=("return order", "return order[:-1]"), hint="The walk back begins at the root.")
-order.mistake("leaves are missing", swap=("order.append(stack.pop())", "done = stack.pop()\n            if done.parents:\n                order.append(done)"),
-              hint="Leaves are those whose gradients everybody wants.")
-order.mistake("only the first parent is followed", swap=("for parent in node.parents:", "for parent in node.parents[:1]:"), hint="All of its parents.")
-order.mistake("a mark is left on the nodes, so the second call finds nothing", swap=[("elif node not in visited:", "elif not hasattr(node, \"visited\"):"), ("visited.add(node)", "node.visited = True")],
-              hint="A second backward walks the same nodes. A set of this call's own keeps no traces.")
-order.variant("pairs (node, all parents done)", source='''
+""",
+    hint=[
+        "How far is s from the root? There may be two answers.",
+        "A node goes into the order when all its parents are in it.",
+    ],
+)
+order.mistake(
+    "children before parents",
+    swap=("return order", "return order[::-1]"),
+    hint="Parents first: backward turns it round itself.",
+)
+order.mistake(
+    "constants are in it, too",
+    swap=(
+        "                if parent.requires_grad:\n                    stack.append(parent)",
+        "                stack.append(parent)",
+    ),
+    hint="Who requires no gradient needs no visit.",
+)
+order.mistake(
+    "the root is missing", swap=("return order", "return order[:-1]"), hint="The walk back begins at the root."
+)
+order.mistake(
+    "leaves are missing",
+    swap=(
+        "order.append(stack.pop())",
+        "done = stack.pop()\n            if done.parents:\n                order.append(done)",
+    ),
+    hint="Leaves are those whose gradients everybody wants.",
+)
+order.mistake(
+    "only the first parent is followed",
+    swap=("for parent in node.parents:", "for parent in node.parents[:1]:"),
+    hint="All of its parents.",
+)
+order.mistake(
+    "a mark is left on the nodes, so the second call finds nothing",
+    swap=[
+        ("elif node not in visited:", 'elif not hasattr(node, "visited"):'),
+        ("visited.add(node)", "node.visited = True"),
+    ],
+    hint="A second backward walks the same nodes. A set of this call's own keeps no traces.",
+)
+order.variant(
+    "pairs (node, all parents done)",
+    source="""
 def topological_order(root):
     order, seen = [], set()
     stack = [(root, False)]
@@ -164,10 +220,15 @@ def topological_order(root):
             if parent.requires_grad and id(parent) not in seen:
                 stack.append((parent, False))
     return order
-''')
-order.variant("whoever is in the order was visited: right, though a list is slow to look into",
-              swap=("elif node not in visited:", "elif node not in order:"))
-order.variant("children are counted, as Kahn does", source='''
+""",
+)
+order.variant(
+    "whoever is in the order was visited: right, though a list is slow to look into",
+    swap=("elif node not in visited:", "elif node not in order:"),
+)
+order.variant(
+    "children are counted, as Kahn does",
+    source="""
 from collections import Counter, deque
 
 def topological_order(root):
@@ -189,8 +250,11 @@ def topological_order(root):
                 if not below[parent]:
                     ready.append(parent)
     return list(order)
-''')
-order.variant("with iterators on the stack, a tuple comes back", source='''
+""",
+)
+order.variant(
+    "with iterators on the stack, a tuple comes back",
+    source="""
 def topological_order(root):
     order, visited, stack = [], {root}, [(root, iter(root.parents))]
     while stack:
@@ -204,4 +268,5 @@ def topological_order(root):
             stack.pop()
             order.append(node)
     return tuple(order)
-''')
+""",
+)

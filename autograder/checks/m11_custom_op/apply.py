@@ -4,9 +4,21 @@ from autograder.checks.check import check
 from autograder.checks.m11_custom_op.measured import measured_sin_times
 
 
-@check("customop.apply", points=3, rtol=1e-4, atol=1e-5, seconds=30,
-       device=("∂L/∂a", "∂L/∂b", "b of shape (5,): ∂L/∂b", "a of shape (4, 1), b of shape (3,): ∂L/∂a", "a in both places: ∂L/∂a",
-               "used twice, as f(a, b) · f(b, a): ∂L/∂a and ∂L/∂b"))
+@check(
+    "customop.apply",
+    points=3,
+    rtol=1e-4,
+    atol=1e-5,
+    seconds=30,
+    device=(
+        "∂L/∂a",
+        "∂L/∂b",
+        "b of shape (5,): ∂L/∂b",
+        "a of shape (4, 1), b of shape (3,): ∂L/∂a",
+        "a in both places: ∂L/∂a",
+        "used twice, as f(a, b) · f(b, a): ∂L/∂a and ∂L/∂b",
+    ),
+)
 def apply(student, rng, tools):
     """The op with apply_op: values, gradients under broadcasting, used twice; and how often a sine is computed."""
     ag, device = student.ag, student.device
@@ -95,38 +107,93 @@ def names(on, reference):
 GRAD_B = 'elementwise_binary(grad, saved["sin"], expression="MUL(v0, v1)")'
 SLOPE = 'elementwise_binary(grad, a.value, expression="v0 * cos(v1)")'
 GRAD_A = 'elementwise_binary(slope, b.value, expression="MUL(v0, v1)")'
-apply.mistake("sin(a) is computed once more in backward", swap=(GRAD_B, 'elementwise_binary(grad, a.value, expression="v0 * sin(v1)")'),
-              hint=["The numbers are right. How many sines are computed?", "Forward has sin(a) already: keep it where grad_fn finds it."])
-apply.mistake("∂L/∂b multiplies by a, and not by sin(a)", swap=('grad, saved["sin"]', "grad, a.value"),
-              hint="out = sin(a) · b. If b grows by 1, by how much does out grow?")
-apply.mistake("sin(a) is kept on the function, where the next call overwrites it", swap=[
-    ('saved = {}\n', 'saved = sin_times.__dict__\n')],
-    hint=["Use the op twice before backward. Whose sine is it then?", "Keep it in a variable of this one call: a dict made in sin_times."])
-apply.mistake("cos is missing in ∂L/∂a", swap=('expression="v0 * cos(v1)"', 'expression="v0"'), hint="∂ sin(a)/∂a = cos(a).")
+apply.mistake(
+    "sin(a) is computed once more in backward",
+    swap=(GRAD_B, 'elementwise_binary(grad, a.value, expression="v0 * sin(v1)")'),
+    hint=[
+        "The numbers are right. How many sines are computed?",
+        "Forward has sin(a) already: keep it where grad_fn finds it.",
+    ],
+)
+apply.mistake(
+    "∂L/∂b multiplies by a, and not by sin(a)",
+    swap=('grad, saved["sin"]', "grad, a.value"),
+    hint="out = sin(a) · b. If b grows by 1, by how much does out grow?",
+)
+apply.mistake(
+    "sin(a) is kept on the function, where the next call overwrites it",
+    swap=[("saved = {}\n", "saved = sin_times.__dict__\n")],
+    hint=[
+        "Use the op twice before backward. Whose sine is it then?",
+        "Keep it in a variable of this one call: a dict made in sin_times.",
+    ],
+)
+apply.mistake(
+    "cos is missing in ∂L/∂a", swap=('expression="v0 * cos(v1)"', 'expression="v0"'), hint="∂ sin(a)/∂a = cos(a)."
+)
 apply.mistake("∂L/∂a has sin in place of cos", swap=("cos(v1)", "sin(v1)"), hint="∂ sin(a)/∂a = cos(a).")
-apply.mistake("the derivative of sin is −cos", swap=("v0 * cos(v1)", "-v0 * cos(v1)"), hint="∂ sin(a)/∂a = +cos(a). It is cos that gets a minus.")
-apply.mistake("the cosine is that of the result of the sine: cos(sin(a))", swap=("(grad, a.value, expression", '(grad, saved["sin"], expression'),
-              hint="The slope is taken at a, not at sin(a).")
+apply.mistake(
+    "the derivative of sin is −cos",
+    swap=("v0 * cos(v1)", "-v0 * cos(v1)"),
+    hint="∂ sin(a)/∂a = +cos(a). It is cos that gets a minus.",
+)
+apply.mistake(
+    "the cosine is that of the result of the sine: cos(sin(a))",
+    swap=("(grad, a.value, expression", '(grad, saved["sin"], expression'),
+    hint="The slope is taken at a, not at sin(a).",
+)
 apply.mistake("b is missing in ∂L/∂a", swap=(GRAD_A, "slope"), hint="Wiggle a: does it matter for out how large b is?")
-apply.mistake("the upstream gradient is missing in ∂L/∂b", swap=(GRAD_B, 'saved["sin"]'),
-              hint="Along a path slopes multiply. What came down the path so far?")
-apply.mistake("the upstream gradient is missing in ∂L/∂a", swap=(SLOPE, 'elementwise_unary(a.value, expression="cos(v0)")'),
-              hint="Along a path slopes multiply. What came down the path so far?")
-apply.mistake("the two gradients are in the wrong order", swap=("[grad_a, grad_b]", "[grad_b, grad_a]"),
-              hint="grad_fn answers in the order of apply_op's arguments: a, then b.")
-apply.mistake("forward is a · sin(a): b is missing, as in the tutorial's first try", swap=('saved["sin"], y, expression', 'saved["sin"], x, expression'),
-              hint="out = sin(a) · b. Where is b in your forward?")
-apply.mistake("forward is sin(b) · a: the two are swapped", swap=[("elementwise_unary(x,", "elementwise_unary(y,"), ('saved["sin"], y,', 'saved["sin"], x,')],
-              hint="The sine is that of the first argument.")
-apply.mistake("forward adds: sin(a) + b", swap=('y, expression="MUL(v0, v1)"', 'y, expression="ADD(v0, v1)"'), hint="`MUL(v0, v1)`.")
-apply.mistake("the op has another name on the tape", swap=(', op_name="sin_times"', ""), hint='`apply_op(…, op_name="sin_times")`.')
-apply.mistake("it is composed of ag.sin and *: two ops on the tape", source='''
+apply.mistake(
+    "the upstream gradient is missing in ∂L/∂b",
+    swap=(GRAD_B, 'saved["sin"]'),
+    hint="Along a path slopes multiply. What came down the path so far?",
+)
+apply.mistake(
+    "the upstream gradient is missing in ∂L/∂a",
+    swap=(SLOPE, 'elementwise_unary(a.value, expression="cos(v0)")'),
+    hint="Along a path slopes multiply. What came down the path so far?",
+)
+apply.mistake(
+    "the two gradients are in the wrong order",
+    swap=("[grad_a, grad_b]", "[grad_b, grad_a]"),
+    hint="grad_fn answers in the order of apply_op's arguments: a, then b.",
+)
+apply.mistake(
+    "forward is a · sin(a): b is missing, as in the tutorial's first try",
+    swap=('saved["sin"], y, expression', 'saved["sin"], x, expression'),
+    hint="out = sin(a) · b. Where is b in your forward?",
+)
+apply.mistake(
+    "forward is sin(b) · a: the two are swapped",
+    swap=[("elementwise_unary(x,", "elementwise_unary(y,"), ('saved["sin"], y,', 'saved["sin"], x,')],
+    hint="The sine is that of the first argument.",
+)
+apply.mistake(
+    "forward adds: sin(a) + b",
+    swap=('y, expression="MUL(v0, v1)"', 'y, expression="ADD(v0, v1)"'),
+    hint="`MUL(v0, v1)`.",
+)
+apply.mistake(
+    "the op has another name on the tape",
+    swap=(', op_name="sin_times"', ""),
+    hint='`apply_op(…, op_name="sin_times")`.',
+)
+apply.mistake(
+    "it is composed of ag.sin and *: two ops on the tape",
+    source="""
 def sin_times(a, b):
     return ag.sin(a) * b
-''', hint="That was layer 1. Here it is one op: `apply_op(forward, grad_fn, a, b)`.")
-apply.mistake("the gradients of a product and of a sum are mixed: grad · cos(a) + b", swap=(GRAD_A, GRAD_A.replace("MUL", "ADD")),
-              hint="∂/∂a of sin(a) · b: b stays as a factor.")
-apply.variant("the operators of tensors, and a sine that is computed before", source='''
+""",
+    hint="That was layer 1. Here it is one op: `apply_op(forward, grad_fn, a, b)`.",
+)
+apply.mistake(
+    "the gradients of a product and of a sum are mixed: grad · cos(a) + b",
+    swap=(GRAD_A, GRAD_A.replace("MUL", "ADD")),
+    hint="∂/∂a of sin(a) · b: b stays as a factor.",
+)
+apply.variant(
+    "the operators of tensors, and a sine that is computed before",
+    source="""
 def sin_times(a, b):
     sine = elementwise_unary(a.value, expression="sin(v0)")
 
@@ -134,8 +201,11 @@ def sin_times(a, b):
         return g * b.value * elementwise_unary(a.value, expression="cos(v0)"), sine * g
 
     return apply_op(lambda x, y: sine * y, backward, a, b, op_name="sin_times")
-''')
-apply.variant("a list for what is kept, and values that forward was given", source='''
+""",
+)
+apply.variant(
+    "a list for what is kept, and values that forward was given",
+    source="""
 def sin_times(a, b, tape=None):
     kept = []
 
@@ -153,8 +223,11 @@ def sin_times(a, b, tape=None):
         return [ga, gb]
 
     return apply_op(forward, grad_fn, a, b, tape=tape, op_name="sin_times")
-''')
-apply.variant("nonlocal", source='''
+""",
+)
+apply.variant(
+    "nonlocal",
+    source="""
 def sin_times(a, b):
     sin_a = None
 
@@ -169,4 +242,5 @@ def sin_times(a, b):
                 elementwise_binary(grad, sin_a, expression="MUL(v0, v1)"))
 
     return apply_op(forward, grad_fn, a, b, op_name="sin_times")
-''')
+""",
+)

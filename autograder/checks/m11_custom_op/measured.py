@@ -12,6 +12,7 @@ def measured_sin_times(on, reference):
         def grad_fn(grad):
             found = on.gradients(formula, grad.to_host(), a.to_host(), b.to_host())
             return [Tensor.from_host(grad.queue, each) for each in found]
+
         return reference["apply_op"](lambda x, y: formula(x, y).value, grad_fn, a, b)
 
     return op

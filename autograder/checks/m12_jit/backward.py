@@ -9,6 +9,7 @@ from autograder.checks.check import check
 def backward(student, rng, tools):
     """The lines for four formulas, built into kernels of the check's own: the gradient of each leaf."""
     from tinygrad_cl.opencl.kernels import launch
+
     n = 5
     x, y, silent = student.Traced(), student.Traced(), student.Traced(wants=False)
     leaves = {"left": x, "right": y, "silent": silent}
@@ -18,7 +19,9 @@ def backward(student, rng, tools):
 
     def node(name, *inputs, **attrs):
         record = student.get_primitive(name)
-        needs = tuple(record.backward is not None and isinstance(each, student.Traced) and each.wants for each in inputs)
+        needs = tuple(
+            record.backward is not None and isinstance(each, student.Traced) and each.wants for each in inputs
+        )
         return student.Traced(name, inputs, needs, record.attrs | attrs, record)
 
     product = node("mul", x, y)
@@ -26,10 +29,10 @@ def backward(student, rng, tools):
     bent = node("tanh", x)
     leak = node("leaky_relu", bent, negative_slope=0.3)
     quotient = node("div", leak, y)
-    flat = node("gt", x, "((V)(0))")        # has no backward
-    chosen = node("where", x, y, flat)      # no slope for what decides
+    flat = node("gt", x, "((V)(0))")  # has no backward
+    chosen = node("where", x, y, flat)  # no slope for what decides
     scaled = node("mul", chosen, x)
-    hushed = node("tanh", silent)           # nobody wants its gradient
+    hushed = node("tanh", silent)  # nobody wants its gradient
     less = node("sub", scaled, hushed)
     both = node("add", x, y)
     square = node("mul", both, both)
@@ -40,7 +43,9 @@ def backward(student, rng, tools):
         "(x + y)²": [both, square],
     }
     names = {leaf: name for name, leaf in leaves.items()}
-    names |= {each: f"{each.op_name}_{k}" for k, each in enumerate([each for body in programs.values() for each in body], 3)}
+    names |= {
+        each: f"{each.op_name}_{k}" for k, each in enumerate([each for body in programs.values() for each in body], 3)
+    }
     before, memo = [dict(names), {name: list(body) for name, body in programs.items()}], {}
 
     def texts(each):
@@ -55,9 +60,19 @@ def backward(student, rng, tools):
             wanted = [leaf for leaf in leaves.values() if leaf in found]
             parameters = [f"__global const float *in_{name}" for name in [*leaves, "up"]]
             parameters += [f"__global float *out_{names[leaf]}" for leaf in wanted]
-            source = student.SETTINGS + f"__kernel void check({', '.join(parameters)}) {{ const int i = get_global_id(0);\n" + "\n".join(
-                [*[f"const V {name} = in_{name}[i];" for name in [*leaves, "up"]], *forward, *lines,
-                 *[f"out_{names[leaf]}[i] = {found[leaf]};" for leaf in wanted]]) + "\n}\n"
+            source = (
+                student.SETTINGS
+                + f"__kernel void check({', '.join(parameters)}) {{ const int i = get_global_id(0);\n"
+                + "\n".join(
+                    [
+                        *[f"const V {name} = in_{name}[i];" for name in [*leaves, "up"]],
+                        *forward,
+                        *lines,
+                        *[f"out_{names[leaf]}[i] = {found[leaf]};" for leaf in wanted],
+                    ]
+                )
+                + "\n}\n"
+            )
             results = launch(source, "check", *arrays, up, *[np.zeros(n, np.float32) for _ in wanted], work_items=n)[4:]
             memo[program] = dict(zip(wanted, results))
         return memo[program]
@@ -105,8 +120,10 @@ def backward(student, rng, tools):
             student.backward_lines(body[-1], body, names, "up")
         return [names == before[0], programs == before[1]]
 
-    found = {"input": f"x = {np.round(arrays[0].astype(float), 2).tolist()}, y = {np.round(arrays[1].astype(float), 2).tolist()}, upstream = {np.round(up.astype(float), 2).tolist()}; "
-                      "x is called left, y right; silent wants no gradient"}
+    found = {
+        "input": f"x = {np.round(arrays[0].astype(float), 2).tolist()}, y = {np.round(arrays[1].astype(float), 2).tolist()}, upstream = {np.round(up.astype(float), 2).tolist()}; "
+        "x is called left, y right; silent wants no gradient"
+    }
     for program in programs:
         found[f"{program}: gradient of x"] = lambda program=program: of(program, x)
         found[f"{program}: gradient of y"] = lambda program=program: of(program, y)
@@ -120,47 +137,120 @@ def backward(student, rng, tools):
 
 
 ADDED = 'lines.append(f"{gradients[x]} += {slope};")'
-backward.mistake("a second contribution overwrites the first: `=` for `+=`", swap=("{gradients[x]} += {slope};", "{gradients[x]} = {slope};"),
-                 hint=["x was used twice. What becomes of the first contribution?", "`+=`."])
-backward.mistake("a second contribution is dropped", swap=(ADDED, "pass"), hint=["x was used twice, and both ways count.", "`+=` where there is a gradient already."])
-backward.mistake("forwards: the body is walked from its start, so only its end has a gradient when its turn comes", swap=("reversed(body)", "body"),
-                 hint=["Whose gradient is known at the beginning?", "`reversed(body)`."])
-backward.mistake("the gradient that arrives is always the one of the end", swap=("gradients[node], node.attrs", "upstream, node.attrs"),
-                 hint=["The chain rule: each node multiplies what arrived at *it*.", "`gradients[node]`."])
-backward.mistake("every node gets `needs` as if all were True", swap=("if not need or not slope:", "if not slope or isinstance(x, str):"),
-                 hint=["silent wants no gradient: no line for it.", "`node.needs`, one entry for each input."])
-backward.mistake("the slopes are given to the inputs in the wrong order", swap=("zip(node.inputs, node.needs, slopes)", "zip(node.inputs, node.needs, slopes[::-1] if len(slopes) == 2 else slopes)"),
-                 hint="The first expression belongs to the first input.")
-backward.mistake("a further contribution goes to the gradient of the node, not of its input", swap=(ADDED, 'lines.append(f"{gradients[node]} += {slope};")'),
-                 hint="Whose gradient grows? That of x, the input.")
-backward.mistake("one variable for both inputs: the gradient is handed on by name, without a line of its own",
-                 swap=('                gradients[x] = f"g_{names[x]}"\n                lines.append(f"V {gradients[x]} = {slope};")',
-                       '                gradients[x] = slope if slope.isidentifier() else f"g_{names[x]}"\n                lines += [] if slope.isidentifier() else [f"V {gradients[x]} = {slope};"]'),
-                 hint=["The rule of `add` gives the same name for both. What does a later `+=` on one do to the other?",
-                       "A line `V g_… = …;` for each input."])
-backward.mistake("every contribution declares its variable", swap=(ADDED, 'lines.append(f"V {gradients[x]} = {slope};")'),
-                 hint="Declared once, `V g_left = …;`, then `g_left += …;`.")
-backward.mistake("no variable is declared", swap=('f"V {gradients[x]} = {slope};"', 'f"{gradients[x]} = {slope};"'),
-                 hint="The first contribution declares: `V g_v0 = …;`.")
-backward.mistake("gradients are const, and then added to", swap=('f"V {gradients[x]} = {slope};"', 'f"const V {gradients[x]} = {slope};"'),
-                 hint="What grows with `+=` cannot be const.")
-backward.mistake("the rules get the operation's name in place of the result's", swap=("names[node])\n", "node.op_name)\n"),
-                 hint="tanh's rule uses its result: under which name does the kernel have it?")
-backward.mistake("operations that nobody asked a gradient of are not skipped", swap=("        if node not in gradients:\n            continue\n", ""),
-                 hint=["tanh(silent): nobody wants its gradient, so there is none to hand on.", "`if node not in gradients: continue`."])
-backward.mistake("the rules get the default constants, not those of the operation", swap=("gradients[node], node.attrs", "gradients[node], node.primitive.attrs"),
-                 hint="leaky_relu(…, 0.3) has its slope in `node.attrs`.")
-backward.mistake("a comparison is asked for its slopes", swap=("        if node.primitive.backward is None:\n            continue\n", ""),
-                 hint=["The slope of x > y is 0 everywhere, so its record has no backward: None.", "Skip such a node."])
-backward.mistake("the rules get no names of inputs, but v0, v1, …", swap=("backward(texts(node, names),", 'backward([f"v{k}" for k in range(len(node.inputs))],'),
-                 hint="`texts(node, names)`: the inputs of *this* operation.")
-backward.mistake("a slope that is None is written into the text", swap=("if not need or not slope:", "if isinstance(x, str) or not (need or slope is None):"),
-                 hint="`where` has no slope for its condition: None. No line for it.")
-backward.mistake("the start is a fixed name", swap=("{end: upstream}", '{end: "g"}'), hint="The name of the end's gradient is an argument: `upstream`.")
-backward.mistake("the lines are in reverse order", swap=("return lines, gradients", "return lines[::-1], gradients"),
-                 hint="A gradient must be complete before it is used: the order in which you walk is the order of the lines.")
-backward.variant("only the end can be a comparison: in the middle nobody asks for its gradient", swap=("if node.primitive.backward is None", "if end.primitive.backward is None"))
-backward.variant("contributions collected, one line per node", source='''
+backward.mistake(
+    "a second contribution overwrites the first: `=` for `+=`",
+    swap=("{gradients[x]} += {slope};", "{gradients[x]} = {slope};"),
+    hint=["x was used twice. What becomes of the first contribution?", "`+=`."],
+)
+backward.mistake(
+    "a second contribution is dropped",
+    swap=(ADDED, "pass"),
+    hint=["x was used twice, and both ways count.", "`+=` where there is a gradient already."],
+)
+backward.mistake(
+    "forwards: the body is walked from its start, so only its end has a gradient when its turn comes",
+    swap=("reversed(body)", "body"),
+    hint=["Whose gradient is known at the beginning?", "`reversed(body)`."],
+)
+backward.mistake(
+    "the gradient that arrives is always the one of the end",
+    swap=("gradients[node], node.attrs", "upstream, node.attrs"),
+    hint=["The chain rule: each node multiplies what arrived at *it*.", "`gradients[node]`."],
+)
+backward.mistake(
+    "every node gets `needs` as if all were True",
+    swap=("if not need or not slope:", "if not slope or isinstance(x, str):"),
+    hint=["silent wants no gradient: no line for it.", "`node.needs`, one entry for each input."],
+)
+backward.mistake(
+    "the slopes are given to the inputs in the wrong order",
+    swap=(
+        "zip(node.inputs, node.needs, slopes)",
+        "zip(node.inputs, node.needs, slopes[::-1] if len(slopes) == 2 else slopes)",
+    ),
+    hint="The first expression belongs to the first input.",
+)
+backward.mistake(
+    "a further contribution goes to the gradient of the node, not of its input",
+    swap=(ADDED, 'lines.append(f"{gradients[node]} += {slope};")'),
+    hint="Whose gradient grows? That of x, the input.",
+)
+backward.mistake(
+    "one variable for both inputs: the gradient is handed on by name, without a line of its own",
+    swap=(
+        '                gradients[x] = f"g_{names[x]}"\n                lines.append(f"V {gradients[x]} = {slope};")',
+        '                gradients[x] = slope if slope.isidentifier() else f"g_{names[x]}"\n                lines += [] if slope.isidentifier() else [f"V {gradients[x]} = {slope};"]',
+    ),
+    hint=[
+        "The rule of `add` gives the same name for both. What does a later `+=` on one do to the other?",
+        "A line `V g_… = …;` for each input.",
+    ],
+)
+backward.mistake(
+    "every contribution declares its variable",
+    swap=(ADDED, 'lines.append(f"V {gradients[x]} = {slope};")'),
+    hint="Declared once, `V g_left = …;`, then `g_left += …;`.",
+)
+backward.mistake(
+    "no variable is declared",
+    swap=('f"V {gradients[x]} = {slope};"', 'f"{gradients[x]} = {slope};"'),
+    hint="The first contribution declares: `V g_v0 = …;`.",
+)
+backward.mistake(
+    "gradients are const, and then added to",
+    swap=('f"V {gradients[x]} = {slope};"', 'f"const V {gradients[x]} = {slope};"'),
+    hint="What grows with `+=` cannot be const.",
+)
+backward.mistake(
+    "the rules get the operation's name in place of the result's",
+    swap=("names[node])\n", "node.op_name)\n"),
+    hint="tanh's rule uses its result: under which name does the kernel have it?",
+)
+backward.mistake(
+    "operations that nobody asked a gradient of are not skipped",
+    swap=("        if node not in gradients:\n            continue\n", ""),
+    hint=[
+        "tanh(silent): nobody wants its gradient, so there is none to hand on.",
+        "`if node not in gradients: continue`.",
+    ],
+)
+backward.mistake(
+    "the rules get the default constants, not those of the operation",
+    swap=("gradients[node], node.attrs", "gradients[node], node.primitive.attrs"),
+    hint="leaky_relu(…, 0.3) has its slope in `node.attrs`.",
+)
+backward.mistake(
+    "a comparison is asked for its slopes",
+    swap=("        if node.primitive.backward is None:\n            continue\n", ""),
+    hint=["The slope of x > y is 0 everywhere, so its record has no backward: None.", "Skip such a node."],
+)
+backward.mistake(
+    "the rules get no names of inputs, but v0, v1, …",
+    swap=("backward(texts(node, names),", 'backward([f"v{k}" for k in range(len(node.inputs))],'),
+    hint="`texts(node, names)`: the inputs of *this* operation.",
+)
+backward.mistake(
+    "a slope that is None is written into the text",
+    swap=("if not need or not slope:", "if isinstance(x, str) or not (need or slope is None):"),
+    hint="`where` has no slope for its condition: None. No line for it.",
+)
+backward.mistake(
+    "the start is a fixed name",
+    swap=("{end: upstream}", '{end: "g"}'),
+    hint="The name of the end's gradient is an argument: `upstream`.",
+)
+backward.mistake(
+    "the lines are in reverse order",
+    swap=("return lines, gradients", "return lines[::-1], gradients"),
+    hint="A gradient must be complete before it is used: the order in which you walk is the order of the lines.",
+)
+backward.variant(
+    "only the end can be a comparison: in the middle nobody asks for its gradient",
+    swap=("if node.primitive.backward is None", "if end.primitive.backward is None"),
+)
+backward.variant(
+    "contributions collected, one line per node",
+    source="""
 def backward_lines(end, body, names, upstream):
     parts, lines, gradients = {}, [], {end: upstream}
     for node in body[::-1]:
@@ -180,8 +270,11 @@ def backward_lines(end, body, names, upstream):
             lines.append(f"V g_{names[leaf]} = {parts[leaf][0]};")
             lines += [f"g_{names[leaf]} += {part};" for part in parts[leaf][1:]]
     return lines, gradients
-''')
-backward.variant("with names of its own, all declared as float", source='''
+""",
+)
+backward.variant(
+    "with names of its own, all declared as float",
+    source="""
 def backward_lines(end, body, names, upstream):
     lines = []
     gradients = {}
@@ -201,4 +294,5 @@ def backward_lines(end, body, names, upstream):
             else:
                 lines.append(f"{gradients[x]} += ({slopes[number]});")
     return lines, gradients
-''')
+""",
+)

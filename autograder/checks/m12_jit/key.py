@@ -9,6 +9,7 @@ from autograder.checks.check import check
 def key(student, rng, tools):
     """Pairs of calls: those that one program serves have equal keys, the others have not."""
     from types import SimpleNamespace
+
     Node = student.ag.Node
     a, b = int(rng.integers(3, 7)), int(rng.integers(8, 12))
     number = round(float(rng.uniform(0.5, 2)), 4)
@@ -16,8 +17,17 @@ def key(student, rng, tools):
     def node(*shape, requires_grad=True, array=None):
         array = rng.normal(size=shape).astype(np.float32) if array is None else array
         layout = SimpleNamespace(shape=shape, dtype=array.dtype, size=array.size, nbytes=array.nbytes, device=None)
-        tensor = SimpleNamespace(layout=layout, shape=shape, dtype=array.dtype, size=array.size, ndim=array.ndim, grad=None,
-                                 requires_grad=requires_grad, queue=None, to_host=array.copy)
+        tensor = SimpleNamespace(
+            layout=layout,
+            shape=shape,
+            dtype=array.dtype,
+            size=array.size,
+            ndim=array.ndim,
+            grad=None,
+            requires_grad=requires_grad,
+            queue=None,
+            to_host=array.copy,
+        )
         return Node(tensor, requires_grad)
 
     def same(first, second):
@@ -41,8 +51,12 @@ def key(student, rng, tools):
         "0.0 and -0.0": lambda: same((x, 0.0), (x, -0.0)),
         "nan and nan": lambda: same((x, float("nan")), (x, -float("nan") * 2)),
         "requires_grad of one": lambda: same((x, node(a, b)), (x, node(a, b, requires_grad=False))),
-        "requires_grad of both, and of none": lambda: same((x, twin), (node(a, b, requires_grad=False), node(a, b, requires_grad=False))),
-        "requires_grad of the first, then of the second": lambda: same((x, node(a, b, requires_grad=False)), (node(a, b, requires_grad=False), x)),
+        "requires_grad of both, and of none": lambda: same(
+            (x, twin), (node(a, b, requires_grad=False), node(a, b, requires_grad=False))
+        ),
+        "requires_grad of the first, then of the second": lambda: same(
+            (x, node(a, b, requires_grad=False)), (node(a, b, requires_grad=False), x)
+        ),
         "Node and number have changed places": lambda: same((x, number), (number, x)),
         "two numbers have changed places": lambda: same((x, number, 3.5), (x, 3.5, number)),
         "one argument more": lambda: same((x,), (x, x)),
@@ -51,46 +65,113 @@ def key(student, rng, tools):
 
 
 NODE, NUMBER = '("node", x.requires_grad)', '("number", c_number(x))'
-key.mistake("the arguments themselves are the key", swap=(f"tuple([{NODE} if isinstance(x, ag.Node) else {NUMBER}\n                  for x in args])", "tuple(args)"),
-            hint=["Each batch is another Node. Is the kernel's text another one?", "Take from a Node what is in the text: whether its gradient is wanted."])
-key.mistake("the identity of the Nodes is in the key", swap=(NODE, "(id(x), x.requires_grad)"), hint="The next batch is another object with the same kernel. (And an id may be used again.)")
-key.mistake("the shape is in the key", swap=(NODE, '("node", x.shape, x.requires_grad)'),
-            hint=["Look for the shape in the text of the kernel.", "n is an argument of the kernel, so one text serves all shapes."])
-key.mistake("the size is in the key", swap=(NODE, '("node", x.value.size, x.requires_grad)'), hint="n is an argument of the kernel, so one text serves all sizes.")
-key.mistake("the number of axes is in the key", swap=(NODE, '("node", len(x.shape), x.requires_grad)'), hint="The kernel goes from 0 to n and knows nothing of axes.")
-key.mistake("the tensor's numbers are in the key", swap=(NODE, '("node", x.value.to_host().tobytes(), x.requires_grad)'),
-            hint="What is in a tensor is read by the kernel when it runs. It is not in the text.")
-key.mistake("numbers are left out", swap=(NUMBER, '("number",)'), hint=["f(x, 2) and then f(x, 3): which number stands in the kernel?", "A number is a constant in the text, so it is in the key."])
-key.mistake("requires_grad is left out", swap=(NODE, '("node",)'), hint=["Which gradients does the backward kernel compute?", "`x.requires_grad` decides what is written."])
-key.mistake("whether any requires a gradient, not which", source='''
+key.mistake(
+    "the arguments themselves are the key",
+    swap=(f"tuple([{NODE} if isinstance(x, ag.Node) else {NUMBER}\n                  for x in args])", "tuple(args)"),
+    hint=[
+        "Each batch is another Node. Is the kernel's text another one?",
+        "Take from a Node what is in the text: whether its gradient is wanted.",
+    ],
+)
+key.mistake(
+    "the identity of the Nodes is in the key",
+    swap=(NODE, "(id(x), x.requires_grad)"),
+    hint="The next batch is another object with the same kernel. (And an id may be used again.)",
+)
+key.mistake(
+    "the shape is in the key",
+    swap=(NODE, '("node", x.shape, x.requires_grad)'),
+    hint=[
+        "Look for the shape in the text of the kernel.",
+        "n is an argument of the kernel, so one text serves all shapes.",
+    ],
+)
+key.mistake(
+    "the size is in the key",
+    swap=(NODE, '("node", x.value.size, x.requires_grad)'),
+    hint="n is an argument of the kernel, so one text serves all sizes.",
+)
+key.mistake(
+    "the number of axes is in the key",
+    swap=(NODE, '("node", len(x.shape), x.requires_grad)'),
+    hint="The kernel goes from 0 to n and knows nothing of axes.",
+)
+key.mistake(
+    "the tensor's numbers are in the key",
+    swap=(NODE, '("node", x.value.to_host().tobytes(), x.requires_grad)'),
+    hint="What is in a tensor is read by the kernel when it runs. It is not in the text.",
+)
+key.mistake(
+    "numbers are left out",
+    swap=(NUMBER, '("number",)'),
+    hint=[
+        "f(x, 2) and then f(x, 3): which number stands in the kernel?",
+        "A number is a constant in the text, so it is in the key.",
+    ],
+)
+key.mistake(
+    "requires_grad is left out",
+    swap=(NODE, '("node",)'),
+    hint=["Which gradients does the backward kernel compute?", "`x.requires_grad` decides what is written."],
+)
+key.mistake(
+    "whether any requires a gradient, not which",
+    source="""
 def key_of(args):
     nodes = [x for x in args if isinstance(x, ag.Node)]
     return (any(x.requires_grad for x in nodes), *["node" if isinstance(x, ag.Node) else c_number(x) for x in args])
-''', hint="For x alone another kernel is written than for y alone.")
-key.mistake("numbers are compared as numbers: nan is never found, and -0.0 is taken for 0.0", swap=("c_number(x)", "float(x)"),
-            hint=["What is `0.0 == -0.0` in Python, and `float('nan') == float('nan')`?", "Take the number as it stands in the text: `c_number(x)`."])
-key.mistake("numbers are rounded", swap=("c_number(x)", 'f"{x:.6f}"'), hint="Two numbers that differ in the ninth digit give two texts.")
+""",
+    hint="For x alone another kernel is written than for y alone.",
+)
+key.mistake(
+    "numbers are compared as numbers: nan is never found, and -0.0 is taken for 0.0",
+    swap=("c_number(x)", "float(x)"),
+    hint=[
+        "What is `0.0 == -0.0` in Python, and `float('nan') == float('nan')`?",
+        "Take the number as it stands in the text: `c_number(x)`.",
+    ],
+)
+key.mistake(
+    "numbers are rounded",
+    swap=("c_number(x)", 'f"{x:.6f}"'),
+    hint="Two numbers that differ in the ninth digit give two texts.",
+)
 key.mistake("the order of the arguments is lost", swap=("tuple([", "frozenset(["), hint="f(x, 2, 3) is not f(x, 3, 2).")
-key.mistake("a list, which no dict takes as a key", swap=("tuple([", "list(["), hint="A key must never change: a tuple.")
-key.mistake("only the number of arguments", source='''
+key.mistake(
+    "a list, which no dict takes as a key", swap=("tuple([", "list(["), hint="A key must never change: a tuple."
+)
+key.mistake(
+    "only the number of arguments",
+    source="""
 def key_of(args):
     return len(args)
-''', hint="What of the arguments gets into the text?")
-key.mistake("numbers first, then Nodes: the places are lost", source='''
+""",
+    hint="What of the arguments gets into the text?",
+)
+key.mistake(
+    "numbers first, then Nodes: the places are lost",
+    source="""
 def key_of(args):
     numbers = tuple(c_number(x) for x in args if not isinstance(x, ag.Node))
     return numbers, tuple(x.requires_grad for x in args if isinstance(x, ag.Node))
-''', hint="f(x, 2) and f(2, x) are two texts, if f computes a difference.")
+""",
+    hint="f(x, 2) and f(2, x) are two texts, if f computes a difference.",
+)
 key.variant("the parts of a pair in another order: nothing reads them", swap=(NODE, '(x.requires_grad, "node")'))
 key.variant("the parts of a number's pair in another order", swap=(NUMBER, '(c_number(x), "number")'))
-key.variant("one text", source='''
+key.variant(
+    "one text",
+    source="""
 def key_of(args):
     parts = []
     for x in args:
         parts.append(("grad" if x.requires_grad else "no grad") if isinstance(x, ag.Node) else repr(float(x)))
     return " | ".join(parts)
-''')
-key.variant("with the type and the dtype", source='''
+""",
+)
+key.variant(
+    "with the type and the dtype",
+    source="""
 def key_of(args):
     key = ()
     for x in args:
@@ -99,4 +180,5 @@ def key_of(args):
         else:
             key += (bool(x.requires_grad), str(x.dtype))
     return key
-''')
+""",
+)

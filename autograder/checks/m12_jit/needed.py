@@ -7,14 +7,22 @@ from autograder.checks.check import check
 def needed(student, rng, tools):
     """Lines in which names are parts of other names, and needs are passed on."""
     one, two = (int(k) for k in rng.choice(range(2, 10), 2, replace=False))
-    chain = [f"const V mul_{one} = MUL(v0, v1);", f"const V add_{one}1 = ADD(mul_{one}, v0);", f"const V exp_{two} = exp(v1);",
-             f"const V mul_{one}2 = MUL(exp_{two}, v1);", f"const V tanh_{two} = tanh(add_{one}1);"]
+    chain = [
+        f"const V mul_{one} = MUL(v0, v1);",
+        f"const V add_{one}1 = ADD(mul_{one}, v0);",
+        f"const V exp_{two} = exp(v1);",
+        f"const V mul_{one}2 = MUL(exp_{two}, v1);",
+        f"const V tanh_{two} = tanh(add_{one}1);",
+    ]
     before = list(chain)
 
     def which(lines, users):
         """The numbers of the lines that came back, in their order."""
         found = student.needed(lines, users)
-        return [type(found).__name__, *[str(lines.index(line)) if line in lines else f"another line: {line}" for line in found]]
+        return [
+            type(found).__name__,
+            *[str(lines.index(line)) if line in lines else f"another line: {line}" for line in found],
+        ]
 
     def untouched():
         users = [f"V g = tanh_{two};"]
@@ -36,10 +44,22 @@ def needed(student, rng, tools):
     }
 
 
-needed.mistake("only what the users mention themselves, not what that needs (or the walk goes from the first line on, and learns of it too late)", swap=("            used |= words([line])\n", ""),
-               hint=["tanh(add_…) needs add_…, too.", "What a needed line mentions is used as well; walk from the last line to the first, so that it is known in time."])
-needed.mistake("the lines come back in reverse order", swap=("return found[::-1]", "return found"), hint="A name must be declared before it is used.")
-needed.mistake("a name counts as used if it is a part of another name", source='''
+needed.mistake(
+    "only what the users mention themselves, not what that needs (or the walk goes from the first line on, and learns of it too late)",
+    swap=("            used |= words([line])\n", ""),
+    hint=[
+        "tanh(add_…) needs add_…, too.",
+        "What a needed line mentions is used as well; walk from the last line to the first, so that it is known in time.",
+    ],
+)
+needed.mistake(
+    "the lines come back in reverse order",
+    swap=("return found[::-1]", "return found"),
+    hint="A name must be declared before it is used.",
+)
+needed.mistake(
+    "a name counts as used if it is a part of another name",
+    source="""
 def needed(lines, users):
     found, text = [], " ".join(users)
     for line in reversed(lines):
@@ -47,19 +67,46 @@ def needed(lines, users):
             found.append(line)
             text += " " + line
     return found[::-1]
-''', hint=["`mul_3` stands in `mul_32`.", "Compare whole words: `words(lines)` is the set of them."])
+""",
+    hint=["`mul_3` stands in `mul_32`.", "Compare whole words: `words(lines)` is the set of them."],
+)
 needed.mistake("every line is needed", swap=("if name in used:", "if name:"), hint="Only those that somebody mentions.")
-needed.mistake("a line that is not needed passes on its needs all the same", swap=("            used |= words([line])\n", "        used |= words([line])\n"),
-               hint="Whether `used` grows depends on the line being needed: look at the indentation.")
-needed.mistake("only the first user is looked at", swap=("words(users)", "words(users[:1])"), hint="`users` is a list of lines, and each may mention something.")
-needed.mistake("the names come back, not the lines", swap=("found.append(line)", "found.append(name)"), hint="A list of lines of C.")
-needed.mistake("the caller's users grow", swap=("            used |= words([line])\n", "            users.append(line)\n            used |= words([line])\n"),
-               hint="Keep the set of used words for yourself, and leave the list as it is.")
-needed.mistake("a line stops the search: what stands before a line that is not needed is lost", swap=("            used |= words([line])\n", "            used |= words([line])\n        else:\n            break\n"),
-               hint="A line that is not needed is left out; those before it may be needed all the same.")
-needed.mistake("a line counts as needed if it shares any word with the users", swap=("if name in used:", "if words([line]) & used:"),
-               hint=["All lines share `V`, and many share v0.", "What counts is the name that the line computes, on its left."])
-needed.variant("again and again, until nothing is added", source='''
+needed.mistake(
+    "a line that is not needed passes on its needs all the same",
+    swap=("            used |= words([line])\n", "        used |= words([line])\n"),
+    hint="Whether `used` grows depends on the line being needed: look at the indentation.",
+)
+needed.mistake(
+    "only the first user is looked at",
+    swap=("words(users)", "words(users[:1])"),
+    hint="`users` is a list of lines, and each may mention something.",
+)
+needed.mistake(
+    "the names come back, not the lines",
+    swap=("found.append(line)", "found.append(name)"),
+    hint="A list of lines of C.",
+)
+needed.mistake(
+    "the caller's users grow",
+    swap=("            used |= words([line])\n", "            users.append(line)\n            used |= words([line])\n"),
+    hint="Keep the set of used words for yourself, and leave the list as it is.",
+)
+needed.mistake(
+    "a line stops the search: what stands before a line that is not needed is lost",
+    swap=(
+        "            used |= words([line])\n",
+        "            used |= words([line])\n        else:\n            break\n",
+    ),
+    hint="A line that is not needed is left out; those before it may be needed all the same.",
+)
+needed.mistake(
+    "a line counts as needed if it shares any word with the users",
+    swap=("if name in used:", "if words([line]) & used:"),
+    hint=["All lines share `V`, and many share v0.", "What counts is the name that the line computes, on its left."],
+)
+needed.variant(
+    "again and again, until nothing is added",
+    source="""
 def needed(lines, users):
     keep = set()
     while True:
@@ -68,8 +115,11 @@ def needed(lines, users):
         if more <= keep:
             return [line for k, line in enumerate(lines) if k in keep]
         keep |= more
-''')
-needed.variant("recursively, from what is mentioned", source='''
+""",
+)
+needed.variant(
+    "recursively, from what is mentioned",
+    source="""
 def needed(lines, users):
     definition = {line.split("=")[0].split()[-1]: line for line in lines}
     wanted = []
@@ -83,4 +133,5 @@ def needed(lines, users):
     for user in users:
         visit(user)
     return sorted(wanted, key=lines.index)
-''')
+""",
+)

@@ -11,6 +11,7 @@ def accuracy(student, rng, tools):
     import tinygrad_cl.netcl.autograd as ag
     from tinygrad_cl.netcl.core.device import manager
     from tinygrad_cl.netcl.core.parameter import Parameter
+
     queue = manager.default("auto").queue
     n = int(rng.integers(41, 48))
     weight = Parameter.from_host(queue, rng.normal(size=(12, 10)))
@@ -37,8 +38,11 @@ def accuracy(student, rng, tools):
             student.accuracy(model, images, labels, size=7)
             afterwards = ag.is_grad_enabled()
         rows = [rows for rows, _, _ in seen]
-        return {"rows": [max(rows) <= 7, sum(rows)], "afterwards": afterwards,
-                "recorded": [sum(enabled for _, enabled, _ in seen), sum(required for _, _, required in seen)]}[which]
+        return {
+            "rows": [max(rows) <= 7, sum(rows)],
+            "afterwards": afterwards,
+            "recorded": [sum(enabled for _, enabled, _ in seen), sum(required for _, _, required in seen)],
+        }[which]
 
     return {
         "input": f"{n} images of 3 × 4 bytes; batches of 7, of {n}, and of more than there are",
@@ -52,17 +56,29 @@ def accuracy(student, rng, tools):
         "calls with recording on, results that require a gradient": lambda: watched("recorded"),
         "recording is on again afterwards": lambda: watched("afterwards"),
         "is a number": lambda: isinstance(share(), (float, np.floating)),
-        "images and labels afterwards": lambda: (share(size=7), [(kept[0] == images).all(), (kept[1] == labels).all()])[1],
+        "images and labels afterwards": lambda: (share(size=7), [(kept[0] == images).all(), (kept[1] == labels).all()])[
+            1
+        ],
     }
 
 
-LOOP = '''        for start in range(0, len(images), size):
+LOOP = """        for start in range(0, len(images), size):
             logits = model(on_device(as_rows(images[start:start + size]))).to_host()
             right += np.sum(logits.argmax(axis=1) == labels[start:start + size])
-'''
-accuracy.mistake("the model runs with recording on", swap=("    with ag.no_grad():\n", "    if True:\n"), hint="`with ag.no_grad():` around the loop.")
-accuracy.mistake("recording is switched off, and stays off", swap=("    with ag.no_grad():\n", "    ag.set_grad_enabled(False)\n    if True:\n"), hint="A `with` block puts it back.")
-accuracy.mistake("the mean of the batches' shares: the short batch counts as much as a full one", source='''
+"""
+accuracy.mistake(
+    "the model runs with recording on",
+    swap=("    with ag.no_grad():\n", "    if True:\n"),
+    hint="`with ag.no_grad():` around the loop.",
+)
+accuracy.mistake(
+    "recording is switched off, and stays off",
+    swap=("    with ag.no_grad():\n", "    ag.set_grad_enabled(False)\n    if True:\n"),
+    hint="A `with` block puts it back.",
+)
+accuracy.mistake(
+    "the mean of the batches' shares: the short batch counts as much as a full one",
+    source="""
 def accuracy(model, images, labels, size=500):
     shares = []
     with ag.no_grad():
@@ -70,30 +86,84 @@ def accuracy(model, images, labels, size=500):
             logits = model(on_device(as_rows(images[start:start + size]))).to_host()
             shares.append(np.mean(logits.argmax(axis=1) == labels[start:start + size]))
     return float(np.mean(shares))
-''', hint=["Three pictures in the last batch, 500 in the others: what does one of the three count?", "Count the right ones, divide once."])
-accuracy.mistake("the rest that fills no batch is left out, and counts as wrong", swap=("range(0, len(images), size)", "range(0, len(images) - size + 1, size)"),
-                 hint="All of them count. A slice at the end is shorter by itself.")
-accuracy.mistake("the rest is left out of both, the right ones and their number", swap=[("range(0, len(images), size)", "range(0, len(images) - size + 1, size)"),
-                 ("right / len(images)", "right / max(1, len(images) // size * size)")], hint="All of them count. A slice at the end is shorter by itself.")
-accuracy.mistake("all pictures go through the model at once", swap=(LOOP, '''        logits = model(on_device(as_rows(images))).to_host()
+""",
+    hint=[
+        "Three pictures in the last batch, 500 in the others: what does one of the three count?",
+        "Count the right ones, divide once.",
+    ],
+)
+accuracy.mistake(
+    "the rest that fills no batch is left out, and counts as wrong",
+    swap=("range(0, len(images), size)", "range(0, len(images) - size + 1, size)"),
+    hint="All of them count. A slice at the end is shorter by itself.",
+)
+accuracy.mistake(
+    "the rest is left out of both, the right ones and their number",
+    swap=[
+        ("range(0, len(images), size)", "range(0, len(images) - size + 1, size)"),
+        ("right / len(images)", "right / max(1, len(images) // size * size)"),
+    ],
+    hint="All of them count. A slice at the end is shorter by itself.",
+)
+accuracy.mistake(
+    "all pictures go through the model at once",
+    swap=(
+        LOOP,
+        """        logits = model(on_device(as_rows(images))).to_host()
         right = np.sum(logits.argmax(axis=1) == labels)
-'''), hint="At most `size` at once: memory.")
+""",
+    ),
+    hint="At most `size` at once: memory.",
+)
 accuracy.mistake("the smallest logit is taken", swap=("argmax", "argmin"), hint="The largest logit: argmax.")
-accuracy.mistake("the largest logit of each column", swap=("argmax(axis=1)", "argmax(axis=0)"), hint="axis=1: over the classes of a row.")
-accuracy.mistake("the largest of all logits", swap=("argmax(axis=1)", "argmax()"), hint="One answer for each row: axis=1.")
+accuracy.mistake(
+    "the largest logit of each column",
+    swap=("argmax(axis=1)", "argmax(axis=0)"),
+    hint="axis=1: over the classes of a row.",
+)
+accuracy.mistake(
+    "the largest of all logits", swap=("argmax(axis=1)", "argmax()"), hint="One answer for each row: axis=1."
+)
 accuracy.mistake("the share of wrong answers", swap=("== labels", "!= labels"), hint="Right: equal to the label.")
-accuracy.mistake("the labels always begin at 0", swap=("labels[start:start + size]", "labels[:len(logits)]"), hint="The labels of the same pictures: from start on.")
-accuracy.mistake("the number of right answers, not their share", swap=("right / len(images)", "right"), hint="Divide by their number.")
+accuracy.mistake(
+    "the labels always begin at 0",
+    swap=("labels[start:start + size]", "labels[:len(logits)]"),
+    hint="The labels of the same pictures: from start on.",
+)
+accuracy.mistake(
+    "the number of right answers, not their share",
+    swap=("right / len(images)", "right"),
+    hint="Divide by their number.",
+)
 accuracy.mistake("in percent", swap=("right / len(images)", "100 * right / len(images)"), hint="From 0 to 1.")
-accuracy.mistake("divided by the size of a batch", swap=("right / len(images)", "right / size"), hint="By the number of all pictures.")
+accuracy.mistake(
+    "divided by the size of a batch",
+    swap=("right / len(images)", "right / size"),
+    hint="By the number of all pictures.",
+)
 accuracy.mistake("the share is rounded down", swap=("right / len(images)", "right // len(images)"), hint="`/`.")
-accuracy.mistake("pixels go in from 0 to 255", swap=("as_rows(images[start:start + size])", "images[start:start + size].reshape(len(images[start:start + size]), -1)"),
-                 hint="The model has learned with `as_rows`: numbers from 0 to 1.")
-accuracy.mistake("pictures are not made rows", swap=("as_rows(images[start:start + size])", "images[start:start + size] / 255"), hint="The model takes `as_rows` of pictures.")
+accuracy.mistake(
+    "pixels go in from 0 to 255",
+    swap=(
+        "as_rows(images[start:start + size])",
+        "images[start:start + size].reshape(len(images[start:start + size]), -1)",
+    ),
+    hint="The model has learned with `as_rows`: numbers from 0 to 1.",
+)
+accuracy.mistake(
+    "pictures are not made rows",
+    swap=("as_rows(images[start:start + size])", "images[start:start + size] / 255"),
+    hint="The model takes `as_rows` of pictures.",
+)
 accuracy.mistake("the count begins anew with each batch", swap=("right += np", "right = np"), hint="`+=`")
-accuracy.mistake("only the first batch counts: return stands in the loop", swap=("    return float(right / len(images))", "            return float(right / len(images))"),
-                 hint="How far is the return indented?")
-accuracy.variant("all answers in a list, a mean at the end", source='''
+accuracy.mistake(
+    "only the first batch counts: return stands in the loop",
+    swap=("    return float(right / len(images))", "            return float(right / len(images))"),
+    hint="How far is the return indented?",
+)
+accuracy.variant(
+    "all answers in a list, a mean at the end",
+    source="""
 def accuracy(model, images, labels, size=500):
     answers = []
     with ag.no_grad():
@@ -101,8 +171,11 @@ def accuracy(model, images, labels, size=500):
             part = images[len(answers):len(answers) + size]
             answers += model(ag.tensor(on_device(as_rows(part)))).to_host().argmax(-1).tolist()
     return np.mean(np.array(answers) == labels)
-''')
-accuracy.variant("split before, as a decorated function", source='''
+""",
+)
+accuracy.variant(
+    "split before, as a decorated function",
+    source="""
 @ag.no_grad()
 def accuracy(model, images, labels, size=500):
     hits = 0
@@ -111,9 +184,15 @@ def accuracy(model, images, labels, size=500):
         logits = model(on_device(x)).to_host()
         hits += int((np.argsort(-logits, axis=1, kind="stable")[:, 0] == y).sum())
     return hits / len(labels)
-''')
-accuracy.variant("there are as many labels, in the loop", swap=("range(0, len(images), size)", "range(0, len(labels), size)"))
+""",
+)
+accuracy.variant(
+    "there are as many labels, in the loop", swap=("range(0, len(images), size)", "range(0, len(labels), size)")
+)
 accuracy.variant("there are as many labels, at the end", swap=("right / len(images)", "right / len(labels)"))
-accuracy.variant("the model takes an array to the device itself", swap=("on_device(as_rows(images[start:start + size]))", "as_rows(images[start:start + size])"))
+accuracy.variant(
+    "the model takes an array to the device itself",
+    swap=("on_device(as_rows(images[start:start + size]))", "as_rows(images[start:start + size])"),
+)
 accuracy.variant("the classes are the last axis", swap=("argmax(axis=1)", "argmax(axis=-1)"))
 accuracy.variant("NumPy's float64 is a float", swap=("return float(right / len(images))", "return right / len(images)"))

@@ -13,6 +13,7 @@ def linear(student, rng, tools):
     from tinygrad_cl.netcl.core.device import manager
     from tinygrad_cl.netcl.core.parameter import Parameter
     from tinygrad_cl.netcl.core.tensor import Tensor
+
     queue = manager.default("auto").queue
     rows, inputs, outputs = int(rng.integers(6, 9)), 4, 3
     x, weight, bias = rng.normal(size=(rows, inputs)), rng.normal(size=(inputs, outputs)), rng.normal(size=outputs)
@@ -54,12 +55,21 @@ def linear(student, rng, tools):
     def differ():
         source = np.random.default_rng(5)
         one, two = (student.Linear(queue, inputs, outputs, source).weight.to_host() for _ in range(2))
-        return [np.array_equal(one, two), np.array_equal(drawn(3, 2), drawn(3, 2)), np.array_equal(drawn(3, 2), drawn(3, 2, 4))]
+        return [
+            np.array_equal(one, two),
+            np.array_equal(drawn(3, 2), drawn(3, 2)),
+            np.array_equal(drawn(3, 2), drawn(3, 2, 4)),
+        ]
 
     def parameters():
         layer = known()
         found = list(layer.parameters())
-        return [len(found), found[0] is layer.weight, found[-1] is layer.bias, *[isinstance(p, Parameter) for p in found]]
+        return [
+            len(found),
+            found[0] is layer.weight,
+            found[-1] is layer.bias,
+            *[isinstance(p, Parameter) for p in found],
+        ]
 
     return {
         "input": f"x of shape ({rows}, {inputs}), a layer from {inputs} to {outputs}; weight and bias are written after it was made",
@@ -67,7 +77,12 @@ def linear(student, rng, tools):
         "weight, bias and x: gradients": all_gradients,
         "x is a Tensor: gradients": of_a_tensor,
         "out, after weight was changed": after_a_change,
-        "shapes at first": lambda: [len(known().weight.shape), len(known().bias.shape), *known().weight.shape, *known().bias.shape],
+        "shapes at first": lambda: [
+            len(known().weight.shape),
+            len(known().bias.shape),
+            *known().weight.shape,
+            *known().bias.shape,
+        ],
         "bias at first": lambda: student.Linear(queue, 5, 6, np.random.default_rng(0)).bias.to_host(),
         "weights at first, in units of b: largest, smallest, spread": spread,
         "equal: two layers from one rng; one seed twice; two seeds": differ,
@@ -81,40 +96,98 @@ def names(on, reference):
 
 
 OUT = "return ag.matmul(x, self.weight) + self.bias"
-linear.mistake("a Tensor times a Parameter is computed, and not recorded", swap=("ag.matmul(x, self.weight)", "x @ self.weight"),
-               hint=["Run the cell above the exercise again. Which of the two lines says Node?", "`ag.matmul(x, self.weight)` makes a Node of either."])
+linear.mistake(
+    "a Tensor times a Parameter is computed, and not recorded",
+    swap=("ag.matmul(x, self.weight)", "x @ self.weight"),
+    hint=[
+        "Run the cell above the exercise again. Which of the two lines says Node?",
+        "`ag.matmul(x, self.weight)` makes a Node of either.",
+    ],
+)
 linear.mistake("the bias is left out", swap=(OUT, "return ag.matmul(x, self.weight)"), hint="x · W + b.")
 linear.mistake("the bias is subtracted", swap=("+ self.bias", "- self.bias"), hint="Plus.")
-linear.mistake("the weight has shape (outputs, inputs), as in PyTorch", swap=[
-    ("(inputs, outputs))", "(outputs, inputs))"), ("ag.matmul(x, self.weight)", "ag.matmul(x, self.weight, transpose_b=True)")],
-    hint="Here the weight is (inputs, outputs): rows of x times columns of W.")
-linear.mistake("weight and bias are Tensors: they require no gradient", swap=("Parameter.from_host", "Tensor.from_host"),
-               hint=["Which kind of Tensor does an optimizer change?", "`Parameter.from_host`."])
-linear.mistake("only the weight is a Parameter; the bias is a Tensor", swap=("self.bias = Parameter", "self.bias = Tensor"),
-               hint="The bias learns, too.")
-linear.mistake("b counts the outputs, not the inputs", swap=("6 / inputs", "6 / outputs"), hint="How many products does one output add up?")
-linear.mistake("b counts inputs and outputs: that is Xavier's", swap=("6 / inputs", "6 / (inputs + outputs)"), hint="√(6 / inputs).")
+linear.mistake(
+    "the weight has shape (outputs, inputs), as in PyTorch",
+    swap=[
+        ("(inputs, outputs))", "(outputs, inputs))"),
+        ("ag.matmul(x, self.weight)", "ag.matmul(x, self.weight, transpose_b=True)"),
+    ],
+    hint="Here the weight is (inputs, outputs): rows of x times columns of W.",
+)
+linear.mistake(
+    "weight and bias are Tensors: they require no gradient",
+    swap=("Parameter.from_host", "Tensor.from_host"),
+    hint=["Which kind of Tensor does an optimizer change?", "`Parameter.from_host`."],
+)
+linear.mistake(
+    "only the weight is a Parameter; the bias is a Tensor",
+    swap=("self.bias = Parameter", "self.bias = Tensor"),
+    hint="The bias learns, too.",
+)
+linear.mistake(
+    "b counts the outputs, not the inputs",
+    swap=("6 / inputs", "6 / outputs"),
+    hint="How many products does one output add up?",
+)
+linear.mistake(
+    "b counts inputs and outputs: that is Xavier's",
+    swap=("6 / inputs", "6 / (inputs + outputs)"),
+    hint="√(6 / inputs).",
+)
 linear.mistake("the root is missing", swap=("math.sqrt(6 / inputs)", "6 / inputs"), hint="√(6 / inputs).")
-linear.mistake("weights are drawn from 0 to b", swap=("rng.uniform(-bound, bound,", "rng.uniform(0, bound,"), hint="From −b to b: both signs.")
-linear.mistake("weights are normal, and b is their spread", swap=("rng.uniform(-bound, bound,", "rng.normal(0, bound,"),
-               hint="Uniform: no weight is larger than b.")
-linear.mistake("weights are normal, with the right spread", swap=("rng.uniform(-bound, bound,", "rng.normal(0, bound / math.sqrt(3),"),
-               hint="Uniform: no weight is larger than b.")
-linear.mistake("all weights are 0 at first", swap=("rng.uniform(-bound, bound, (inputs, outputs))", "np.zeros((inputs, outputs))"),
-               hint="With equal weights, all units get equal gradients, and stay equal for ever.")
-linear.mistake("the bias is a matrix of one row", swap=("np.zeros(outputs)", "np.zeros((1, outputs))"),
-               hint="Shape (outputs,): broadcasting adds it to each row all the same.")
-linear.mistake("the bias is drawn, too", swap=("np.zeros(outputs)", "rng.uniform(-bound, bound, outputs)"), hint="It begins at 0.")
+linear.mistake(
+    "weights are drawn from 0 to b",
+    swap=("rng.uniform(-bound, bound,", "rng.uniform(0, bound,"),
+    hint="From −b to b: both signs.",
+)
+linear.mistake(
+    "weights are normal, and b is their spread",
+    swap=("rng.uniform(-bound, bound,", "rng.normal(0, bound,"),
+    hint="Uniform: no weight is larger than b.",
+)
+linear.mistake(
+    "weights are normal, with the right spread",
+    swap=("rng.uniform(-bound, bound,", "rng.normal(0, bound / math.sqrt(3),"),
+    hint="Uniform: no weight is larger than b.",
+)
+linear.mistake(
+    "all weights are 0 at first",
+    swap=("rng.uniform(-bound, bound, (inputs, outputs))", "np.zeros((inputs, outputs))"),
+    hint="With equal weights, all units get equal gradients, and stay equal for ever.",
+)
+linear.mistake(
+    "the bias is a matrix of one row",
+    swap=("np.zeros(outputs)", "np.zeros((1, outputs))"),
+    hint="Shape (outputs,): broadcasting adds it to each row all the same.",
+)
+linear.mistake(
+    "the bias is drawn, too", swap=("np.zeros(outputs)", "rng.uniform(-bound, bound, outputs)"), hint="It begins at 0."
+)
 linear.mistake("the bias begins at 1", swap=("np.zeros(outputs)", "np.ones(outputs)"), hint="It begins at 0.")
-linear.mistake("the rng that was given is not used", swap=("weight = rng.uniform", "weight = np.random.default_rng(0).uniform"),
-               hint="Two layers of one network would begin with the same numbers.")
-linear.mistake("weights are drawn from a generator without a seed", swap=("weight = rng.uniform", "weight = np.random.default_rng().uniform"),
-               hint="The same seed, the same network: draw from `rng`.")
-linear.mistake("the list has the bias first", swap=("[self.weight, self.bias]", "[self.bias, self.weight]"), hint="[weight, bias].")
-linear.mistake("the list forgets the bias", swap=("[self.weight, self.bias]", "[self.weight]"), hint="Who would train it?")
-linear.mistake("the list holds Nodes", swap=("[self.weight, self.bias]", "[ag.tensor(self.weight), ag.tensor(self.bias)]"),
-               hint="An optimizer takes the Parameters themselves.")
-linear.variant("the layer of the engine, and numbers from 0 to 1 stretched", source='''
+linear.mistake(
+    "the rng that was given is not used",
+    swap=("weight = rng.uniform", "weight = np.random.default_rng(0).uniform"),
+    hint="Two layers of one network would begin with the same numbers.",
+)
+linear.mistake(
+    "weights are drawn from a generator without a seed",
+    swap=("weight = rng.uniform", "weight = np.random.default_rng().uniform"),
+    hint="The same seed, the same network: draw from `rng`.",
+)
+linear.mistake(
+    "the list has the bias first", swap=("[self.weight, self.bias]", "[self.bias, self.weight]"), hint="[weight, bias]."
+)
+linear.mistake(
+    "the list forgets the bias", swap=("[self.weight, self.bias]", "[self.weight]"), hint="Who would train it?"
+)
+linear.mistake(
+    "the list holds Nodes",
+    swap=("[self.weight, self.bias]", "[ag.tensor(self.weight), ag.tensor(self.bias)]"),
+    hint="An optimizer takes the Parameters themselves.",
+)
+linear.variant(
+    "the layer of the engine, and numbers from 0 to 1 stretched",
+    source="""
 class Linear:
     def __init__(self, queue, inputs, outputs, rng):
         b = (6 / inputs) ** 0.5
@@ -127,9 +200,21 @@ class Linear:
 
     def parameters(self):
         return self.weight, self.bias
-''')
-linear.variant("x is wrapped first, and @ does the rest", swap=(OUT, """if not isinstance(x, ag.Node):
+""",
+)
+linear.variant(
+    "x is wrapped first, and @ does the rest",
+    swap=(
+        OUT,
+        """if not isinstance(x, ag.Node):
             x = ag.tensor(x)
-        return ag.add(self.bias, x @ ag.tensor(self.weight))"""))
-linear.variant("drawn row by row", swap=("rng.uniform(-bound, bound, (inputs, outputs))",
-               "[[rng.uniform(-bound, bound) for _ in range(outputs)] for _ in range(inputs)]"))
+        return ag.add(self.bias, x @ ag.tensor(self.weight))""",
+    ),
+)
+linear.variant(
+    "drawn row by row",
+    swap=(
+        "rng.uniform(-bound, bound, (inputs, outputs))",
+        "[[rng.uniform(-bound, bound) for _ in range(outputs)] for _ in range(inputs)]",
+    ),
+)

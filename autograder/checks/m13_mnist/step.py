@@ -13,11 +13,17 @@ def step(student, rng, tools):
     from tinygrad_cl.netcl.core.parameter import Parameter
     from tinygrad_cl.netcl.core.tensor import Tensor
     from tinygrad_cl.netcl.runtime import capture
+
     device = manager.default("auto")
     queue, rows, inputs, classes = device.queue, 6, 4, 3
     weight, lr = rng.normal(size=(inputs, classes)), rng.uniform(0.3, 0.8)
-    data = [(Tensor.from_host(queue, rng.normal(size=(rows, inputs))), Tensor.from_host(queue, np.eye(classes)[rng.integers(0, classes, rows)]))
-            for _ in range(6)]
+    data = [
+        (
+            Tensor.from_host(queue, rng.normal(size=(rows, inputs))),
+            Tensor.from_host(queue, np.eye(classes)[rng.integers(0, classes, rows)]),
+        )
+        for _ in range(6)
+    ]
 
     def number(loss):
         return loss.to_host() if hasattr(loss, "to_host") else float(loss)
@@ -52,10 +58,13 @@ def step(student, rng, tools):
             def back(grad):
                 events.append("backward")
                 return [grad]
+
             return ag.apply_op(lambda value: value.copy(), back, out)
 
         loss = student.make_step(model, Watched([w], lr=lr))(*data[0])
-        kinds = [sum(event.startswith(kind) for event in events) for kind in ("forward", "backward", "step", "step with a")]
+        kinds = [
+            sum(event.startswith(kind) for event in events) for kind in ("forward", "backward", "step", "step with a")
+        ]
         return [*kinds, events[-1].startswith("step"), hasattr(loss, "to_host"), isinstance(loss, np.ndarray)]
 
     def tape_afterwards():
@@ -95,34 +104,106 @@ def step(student, rng, tools):
     }
 
 
-ZERO, BACKWARD, STEP, RETURN = "        optimizer.zero_grad()\n", "        tape.backward(loss)\n", "        optimizer.step()\n", "        return loss.value\n"
-step.mistake("the gradients of the steps before are never forgotten", swap=(ZERO, ""), hint=["Gradients add up on leaves. Who clears them?", "`optimizer.zero_grad()` at the beginning of the step."])
-step.mistake("gradients are forgotten only at the end: an old one counts in the first step", swap=[(ZERO, ""), (RETURN, ZERO + RETURN)],
-             hint="Gradients from before the call do not count: forget them at the beginning.")
-step.mistake("gradients are forgotten between backward and step: nothing moves", swap=[(ZERO, ""), (STEP, ZERO + STEP)], hint="In which order? Forget, compute, step.")
-step.mistake("gradients are forgotten once, outside of the step", swap=(f"    def step(x, y):\n{ZERO}", f"    optimizer.zero_grad()\n\n    def step(x, y):\n"),
-             hint="What stands before `def step` runs once. Forget them in each step.")
+ZERO, BACKWARD, STEP, RETURN = (
+    "        optimizer.zero_grad()\n",
+    "        tape.backward(loss)\n",
+    "        optimizer.step()\n",
+    "        return loss.value\n",
+)
+step.mistake(
+    "the gradients of the steps before are never forgotten",
+    swap=(ZERO, ""),
+    hint=["Gradients add up on leaves. Who clears them?", "`optimizer.zero_grad()` at the beginning of the step."],
+)
+step.mistake(
+    "gradients are forgotten only at the end: an old one counts in the first step",
+    swap=[(ZERO, ""), (RETURN, ZERO + RETURN)],
+    hint="Gradients from before the call do not count: forget them at the beginning.",
+)
+step.mistake(
+    "gradients are forgotten between backward and step: nothing moves",
+    swap=[(ZERO, ""), (STEP, ZERO + STEP)],
+    hint="In which order? Forget, compute, step.",
+)
+step.mistake(
+    "gradients are forgotten once, outside of the step",
+    swap=(f"    def step(x, y):\n{ZERO}", f"    optimizer.zero_grad()\n\n    def step(x, y):\n"),
+    hint="What stands before `def step` runs once. Forget them in each step.",
+)
 step.mistake("there is no backward", swap=(BACKWARD, ""), hint="Who computes the gradients?")
 step.mistake("the optimizer does not step", swap=(STEP, ""), hint="`optimizer.step()`.")
-step.mistake("the optimizer steps before backward, with no gradient yet", swap=(BACKWARD + STEP, STEP + BACKWARD), hint="backward first.")
+step.mistake(
+    "the optimizer steps before backward, with no gradient yet",
+    swap=(BACKWARD + STEP, STEP + BACKWARD),
+    hint="backward first.",
+)
 step.mistake("the optimizer steps twice", swap=(STEP, STEP + STEP), hint="Once.")
-step.mistake("backward runs twice: the gradient is doubled", swap=(BACKWARD, BACKWARD + BACKWARD), hint="Gradients add up: once.")
-step.mistake("the loss is read: float(…)", swap=("return loss.value", "return float(loss.to_host())"),
-             hint=["What does `capture` say to a read?", "Return the Tensor, `loss.value`."])
-step.mistake("the loss is read for a look at it, and then returned as a Tensor", swap=(RETURN, "        last = float(loss.to_host())\n" + RETURN), hint="Nothing is read inside the step.")
-step.mistake("the loss after the step is returned", swap=(RETURN, "        return cross_entropy(model(x), y).value\n"), hint="The loss that was differentiated, from before the step.")
+step.mistake(
+    "backward runs twice: the gradient is doubled", swap=(BACKWARD, BACKWARD + BACKWARD), hint="Gradients add up: once."
+)
+step.mistake(
+    "the loss is read: float(…)",
+    swap=("return loss.value", "return float(loss.to_host())"),
+    hint=["What does `capture` say to a read?", "Return the Tensor, `loss.value`."],
+)
+step.mistake(
+    "the loss is read for a look at it, and then returned as a Tensor",
+    swap=(RETURN, "        last = float(loss.to_host())\n" + RETURN),
+    hint="Nothing is read inside the step.",
+)
+step.mistake(
+    "the loss after the step is returned",
+    swap=(RETURN, "        return cross_entropy(model(x), y).value\n"),
+    hint="The loss that was differentiated, from before the step.",
+)
 step.mistake("nothing is returned", swap=(RETURN, ""), hint="`return loss.value`.")
-step.mistake("the logits are returned", swap=[("loss = cross_entropy(model(x), y)", "logits = model(x)\n            loss = cross_entropy(logits, y)"), ("return loss.value", "return logits.value")],
-             hint="The loss, one number.")
-step.mistake("the labels are taken for pictures", swap=("cross_entropy(model(x), y)", "cross_entropy(y, model(x))"), hint="cross_entropy(logits, targets).")
-step.mistake("softmax comes before cross-entropy, which has one inside", swap=("cross_entropy(model(x), y)", "cross_entropy(ag.softmax(model(x)), y)"), hint="cross_entropy takes logits.")
-step.mistake("forward runs inside no_grad", swap=("            loss = cross_entropy(model(x), y)", "            with ag.no_grad():\n                loss = cross_entropy(model(x), y)"),
-             hint="no_grad is for measuring, not for training.")
-step.mistake("the step runs at once, and its loss is returned in its place", swap=("    return step", "    return step(x, y)"), hint="`return step`: the function, not a call of it.")
-step.mistake("the first batch is kept, and trained for ever", swap=("    def step(x, y):\n", "    kept = []\n\n    def step(x, y):\n        kept.append((x, y))\n        x, y = kept[0]\n"),
-             hint="Each call has a batch of its own.")
-step.mistake("the loss is a NumPy array", swap=("return loss.value", "return loss.to_host()"), hint="That reads it. Return the Tensor.")
-step.variant("the Node is returned, and no tape is open: nodes know their parents", source='''
+step.mistake(
+    "the logits are returned",
+    swap=[
+        ("loss = cross_entropy(model(x), y)", "logits = model(x)\n            loss = cross_entropy(logits, y)"),
+        ("return loss.value", "return logits.value"),
+    ],
+    hint="The loss, one number.",
+)
+step.mistake(
+    "the labels are taken for pictures",
+    swap=("cross_entropy(model(x), y)", "cross_entropy(y, model(x))"),
+    hint="cross_entropy(logits, targets).",
+)
+step.mistake(
+    "softmax comes before cross-entropy, which has one inside",
+    swap=("cross_entropy(model(x), y)", "cross_entropy(ag.softmax(model(x)), y)"),
+    hint="cross_entropy takes logits.",
+)
+step.mistake(
+    "forward runs inside no_grad",
+    swap=(
+        "            loss = cross_entropy(model(x), y)",
+        "            with ag.no_grad():\n                loss = cross_entropy(model(x), y)",
+    ),
+    hint="no_grad is for measuring, not for training.",
+)
+step.mistake(
+    "the step runs at once, and its loss is returned in its place",
+    swap=("    return step", "    return step(x, y)"),
+    hint="`return step`: the function, not a call of it.",
+)
+step.mistake(
+    "the first batch is kept, and trained for ever",
+    swap=(
+        "    def step(x, y):\n",
+        "    kept = []\n\n    def step(x, y):\n        kept.append((x, y))\n        x, y = kept[0]\n",
+    ),
+    hint="Each call has a batch of its own.",
+)
+step.mistake(
+    "the loss is a NumPy array",
+    swap=("return loss.value", "return loss.to_host()"),
+    hint="That reads it. Return the Tensor.",
+)
+step.variant(
+    "the Node is returned, and no tape is open: nodes know their parents",
+    source="""
 def make_step(model, optimizer):
     def train_on(x, y):
         for p in optimizer.params:
@@ -132,8 +213,11 @@ def make_step(model, optimizer):
         optimizer.step()
         return loss
     return train_on
-''')
-step.variant("a class with __call__", source='''
+""",
+)
+step.variant(
+    "a class with __call__",
+    source="""
 class Step:
     def __init__(self, model, optimizer):
         self.model, self.optimizer = model, optimizer
@@ -149,6 +233,7 @@ class Step:
 
 
 make_step = Step
-''')
+""",
+)
 step.variant("zero_grad after forward, and again at the end", swap=[(ZERO, ""), (BACKWARD, ZERO + BACKWARD)])
 step.variant("the Node itself, which can be read as well", swap=("return loss.value", "return loss"))

@@ -59,14 +59,17 @@ def parallel_compress(student, rng, tools):
         def program(comm):
             compressor = student.Compressor(keep)
             return [compressor.all_reduce(comm, of_round[comm.rank].copy()) for of_round in many]
+
         return student.simulate(program, 3)
 
     def nothing_lost():
         """Σ sent + Σ rests, less Σ gradients."""
+
         def program(comm):
             compressor = student.Compressor(2)
             sent = sum(compressor.all_reduce(comm, of_round[comm.rank].copy()) for of_round in many)
             return sent, np.array(compressor.rest)
+
         results = student.simulate(program, 3)[0]
         return [results[0][0] + sum(rest for _, rest in results) - many.sum((0, 1)), results[0][0]]
 
@@ -90,56 +93,97 @@ def parallel_compress(student, rng, tools):
 
 
 parallel_compress.mistake(
-    "what is not sent is thrown away", swap=("self.rest[indices] = 0", "self.rest = 0"),
-    hint=["What becomes of the second largest number?", "It stays in the rest."])
+    "what is not sent is thrown away",
+    swap=("self.rest[indices] = 0", "self.rest = 0"),
+    hint=["What becomes of the second largest number?", "It stays in the rest."],
+)
 parallel_compress.mistake(
-    "the choice looks at the gradient alone, not at gradient + rest", swap=("np.argsort(-abs(self.rest))", "np.argsort(-abs(gradient))"),
-    hint=["A small number that was never sent grows in the rest. Does it ever get its turn?", "Choose by the size of gradient + rest."])
+    "the choice looks at the gradient alone, not at gradient + rest",
+    swap=("np.argsort(-abs(self.rest))", "np.argsort(-abs(gradient))"),
+    hint=[
+        "A small number that was never sent grows in the rest. Does it ever get its turn?",
+        "Choose by the size of gradient + rest.",
+    ],
+)
 parallel_compress.mistake(
-    "what is sent stays in the rest, too, and is sent again", swap=("        self.rest[indices] = 0\n", ""),
-    hint=["Sent is sent.", "Set the rest to 0 where something was sent."])
+    "what is sent stays in the rest, too, and is sent again",
+    swap=("        self.rest[indices] = 0\n", ""),
+    hint=["Sent is sent.", "Set the rest to 0 where something was sent."],
+)
 parallel_compress.mistake(
-    "the largest are chosen without regard to size below zero", swap=("-abs(self.rest)", "-self.rest"),
-    hint=["−3 is large, too.", "By abs(…)."])
+    "the largest are chosen without regard to size below zero",
+    swap=("-abs(self.rest)", "-self.rest"),
+    hint=["−3 is large, too.", "By abs(…)."],
+)
 parallel_compress.mistake(
-    "the smallest are chosen", swap=("-abs(self.rest)", "abs(self.rest)"),
-    hint=["np.argsort puts the smallest first.", "argsort of minus abs, or take from the end."])
+    "the smallest are chosen",
+    swap=("-abs(self.rest)", "abs(self.rest)"),
+    hint=["np.argsort puts the smallest first.", "argsort of minus abs, or take from the end."],
+)
 parallel_compress.mistake(
-    "the gradient's numbers are sent, without the rest", swap=("values = self.rest[indices]", "values = gradient[indices]"),
-    hint=["What was kept has to be sent some day.", "gradient + rest at these indices."])
+    "the gradient's numbers are sent, without the rest",
+    swap=("values = self.rest[indices]", "values = gradient[indices]"),
+    hint=["What was kept has to be sent some day.", "gradient + rest at these indices."],
+)
 parallel_compress.mistake(
-    "the sizes are sent, without their signs", swap=("values = self.rest[indices]", "values = abs(self.rest)[indices]"),
-    hint=["abs is for choosing.", "Send the numbers as they are."])
+    "the sizes are sent, without their signs",
+    swap=("values = self.rest[indices]", "values = abs(self.rest)[indices]"),
+    hint=["abs is for choosing.", "Send the numbers as they are."],
+)
 parallel_compress.mistake(
     "the rest is replaced by the new gradient's, not added to",
     swap=("self.rest = self.rest + gradient", "carried, self.rest = self.rest + gradient, gradient.copy()"),
-    hint=["What is left of earlier calls?", "rest + gradient, less what is sent."])
+    hint=["What is left of earlier calls?", "rest + gradient, less what is sent."],
+)
 parallel_compress.mistake(
-    "a view is sent, and set to 0 afterwards", swap=("values = self.rest[indices]\n        self.rest[indices] = 0",
-                                                     "self.rest[indices] = 0\n        values = self.rest[indices]"),
-    hint=["In which order: take, then set to 0.", "`values = rest[indices]` first."])
+    "a view is sent, and set to 0 afterwards",
+    swap=(
+        "values = self.rest[indices]\n        self.rest[indices] = 0",
+        "self.rest[indices] = 0\n        values = self.rest[indices]",
+    ),
+    hint=["In which order: take, then set to 0.", "`values = rest[indices]` first."],
+)
 parallel_compress.mistake(
-    "the caller's gradient becomes the rest, and is changed", swap=("self.rest = self.rest + gradient", "gradient += self.rest\n        self.rest = gradient"),
-    hint=["`gradient += …` writes into the caller's array.", "`self.rest = self.rest + gradient` makes a new one."])
+    "the caller's gradient becomes the rest, and is changed",
+    swap=("self.rest = self.rest + gradient", "gradient += self.rest\n        self.rest = gradient"),
+    hint=["`gradient += …` writes into the caller's array.", "`self.rest = self.rest + gradient` makes a new one."],
+)
 parallel_compress.mistake(
-    "the first `keep` numbers are sent", swap=("np.argsort(-abs(self.rest))[:self.keep]", "np.arange(self.keep)"),
-    hint=["Which numbers are the largest?", "np.argsort(-abs(…))[:keep]"])
+    "the first `keep` numbers are sent",
+    swap=("np.argsort(-abs(self.rest))[:self.keep]", "np.arange(self.keep)"),
+    hint=["Which numbers are the largest?", "np.argsort(-abs(…))[:keep]"],
+)
 parallel_compress.mistake(
-    "where two processes chose the same index, the last one counts", swap=("total[indices] += values", "total[indices] = values"),
-    hint=["Two processes may choose the same index.", "`+=`"])
+    "where two processes chose the same index, the last one counts",
+    swap=("total[indices] += values", "total[indices] = values"),
+    hint=["Two processes may choose the same index.", "`+=`"],
+)
 parallel_compress.mistake(
-    "the whole gradients are sent around, with zeros in them", swap=[
-        ("for indices, values in comm.allgather(self.select(gradient)):\n            total[indices] += values",
-         "indices, values = self.select(gradient)\n        mine = np.zeros_like(gradient)\n        mine[indices] = values\n        comm.Allreduce(mine, total)")],
-    hint=["Zeros cost as much as other numbers.", "comm.allgather(the pair of indices and values)"])
+    "the whole gradients are sent around, with zeros in them",
+    swap=[
+        (
+            "for indices, values in comm.allgather(self.select(gradient)):\n            total[indices] += values",
+            "indices, values = self.select(gradient)\n        mine = np.zeros_like(gradient)\n        mine[indices] = values\n        comm.Allreduce(mine, total)",
+        )
+    ],
+    hint=["Zeros cost as much as other numbers.", "comm.allgather(the pair of indices and values)"],
+)
 parallel_compress.mistake(
-    "the sum is divided by the number of processes", swap=("return total", "return total / comm.size"),
-    hint="The sum was asked for.")
+    "the sum is divided by the number of processes",
+    swap=("return total", "return total / comm.size"),
+    hint="The sum was asked for.",
+)
 parallel_compress.mistake(
-    "one rest for all objects: it is kept in the class", swap=[("self.keep = keep\n        self.rest = 0", "self.keep = keep\n        Compressor.rest = 0"),
-          ("self.rest = self.rest + gradient", "Compressor.rest = self.rest + gradient")],
-    hint=["Each process, and each layer, has its own rest.", "self.rest"])
-parallel_compress.variant("argpartition, and a mask", source='''
+    "one rest for all objects: it is kept in the class",
+    swap=[
+        ("self.keep = keep\n        self.rest = 0", "self.keep = keep\n        Compressor.rest = 0"),
+        ("self.rest = self.rest + gradient", "Compressor.rest = self.rest + gradient"),
+    ],
+    hint=["Each process, and each layer, has its own rest.", "self.rest"],
+)
+parallel_compress.variant(
+    "argpartition, and a mask",
+    source="""
 class Compressor:
     def __init__(self, keep):
         self.keep, self.rest = keep, 0.0
@@ -157,8 +201,11 @@ class Compressor:
         for pair in everybody:
             np.add.at(total, *pair)
         return total
-''')
-parallel_compress.variant("one by one, with lists", source='''
+""",
+)
+parallel_compress.variant(
+    "one by one, with lists",
+    source="""
 class Compressor:
     def __init__(self, keep):
         self.keep = keep
@@ -185,4 +232,5 @@ class Compressor:
     def all_reduce(self, comm, gradient):
         pairs = comm.allgather(self.select(gradient))
         return sum(np.bincount(i, weights=v, minlength=len(gradient)) for i, v in pairs)
-''')
+""",
+)

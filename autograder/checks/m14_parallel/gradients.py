@@ -5,8 +5,17 @@ import numpy as np
 from autograder.checks.check import check
 
 
-@check("parallel.gradients", points=4, rtol=2e-4, atol=2e-5,
-       device=("3 processes, shares not equal: ∂L/∂w", "3 processes, shares not equal: ∂L/∂b", "3 processes, shares not equal: the loss"))
+@check(
+    "parallel.gradients",
+    points=4,
+    rtol=2e-4,
+    atol=2e-5,
+    device=(
+        "3 processes, shares not equal: ∂L/∂w",
+        "3 processes, shares not equal: ∂L/∂b",
+        "3 processes, shares not equal: the loss",
+    ),
+)
 def parallel_gradients(student, rng, tools):
     """Shares that are equal and not; one message; what was there before."""
     ag = student.ag
@@ -29,8 +38,14 @@ def parallel_gradients(student, rng, tools):
                 w.grad = student.Tensor.from_host(queue, np.full((4, 3), 7.0))
             for _ in range(times):
                 loss = student.parallel_gradients(comm, loss_of, [w, b], x[:count], y[:count])
-            return {"loss": loss, "w": w.grad.to_host(), "b": b.grad.to_host(), "weights": w.to_host(),
-                    "kind": "a number" if np.isscalar(loss) or isinstance(loss, np.ndarray) else f"a {type(loss).__name__}"}
+            return {
+                "loss": loss,
+                "w": w.grad.to_host(),
+                "b": b.grad.to_host(),
+                "weights": w.to_host(),
+                "kind": "a number" if np.isscalar(loss) or isinstance(loss, np.ndarray) else f"a {type(loss).__name__}",
+            }
+
         return student.simulate(program, size)
 
     def of_all(name, *which, **how):
@@ -82,52 +97,82 @@ def names(on, reference):
         for parameter, gradient in zip(parameters, found):
             parameter.grad = reference["on_device"](gradient)
         return float(on.value(lambda *nodes: loss_of(nodes, x, y), *arrays))
+
     return {"parallel_gradients": measured_gradients}
 
 
 SHARE = " * (len(my_x) / len(x))"
 
 parallel_gradients.mistake(
-    "the means of the processes are added as they are", swap=(SHARE, ""),
-    hint=["Twice as many processes, twice the gradient?", "Before adding up, each multiplies by its share of the rows: "
-          "len(my_x) / len(x)."])
+    "the means of the processes are added as they are",
+    swap=(SHARE, ""),
+    hint=[
+        "Twice as many processes, twice the gradient?",
+        "Before adding up, each multiplies by its share of the rows: len(my_x) / len(x).",
+    ],
+)
 parallel_gradients.mistake(
-    "the mean of the means: each process counts the same, whatever its share", swap=(SHARE, " / comm.size"),
-    hint=["8 rows for 3 processes are 3, 3 and 2. Does a row of the last one count more?", "The share is len(my_x) / len(x), not "
-          "1 / comm.size."])
+    "the mean of the means: each process counts the same, whatever its share",
+    swap=(SHARE, " / comm.size"),
+    hint=[
+        "8 rows for 3 processes are 3, 3 and 2. Does a row of the last one count more?",
+        "The share is len(my_x) / len(x), not 1 / comm.size.",
+    ],
+)
 parallel_gradients.mistake(
     "only the gradients are weighted by the share, the loss is not",
     swap=("comm.Allreduce(row" + SHARE + ", total)", "row[1:] *= len(my_x) / len(x)\n    comm.Allreduce(row, total)"),
-    hint=["The gradients are right. And what comes back?", "The loss is a mean over rows like the rest: the same share."])
+    hint=[
+        "The gradients are right. And what comes back?",
+        "The loss is a mean over rows like the rest: the same share.",
+    ],
+)
 parallel_gradients.mistake(
     "the loss that comes back is that of this process's rows",
     swap=("return float(total[0])", "return float(row[0])"),
-    hint=["Do all processes return the same?", "The first number of the sum, not of what was sent."])
+    hint=["Do all processes return the same?", "The first number of the sum, not of what was sent."],
+)
 parallel_gradients.mistake(
     "an old gradient is still there, and backward adds to it",
     swap=("    for parameter in parameters:\n        parameter.grad = None\n", ""),
-    hint=["backward adds to what it finds in grad.", "Set grad to None first."])
+    hint=["backward adds to what it finds in grad.", "Set grad to None first."],
+)
 parallel_gradients.mistake(
-    "every process differentiates the whole batch", swap=("np.array_split(array, comm.size)[comm.rank]", "array"),
-    hint=["Then nobody needs the others. How many rows went through your loss_of?", "np.array_split(x, comm.size)[comm.rank]"])
+    "every process differentiates the whole batch",
+    swap=("np.array_split(array, comm.size)[comm.rank]", "array"),
+    hint=[
+        "Then nobody needs the others. How many rows went through your loss_of?",
+        "np.array_split(x, comm.size)[comm.rank]",
+    ],
+)
 parallel_gradients.mistake(
-    "every process takes the rows of process 0", swap=("[comm.rank]", "[0]"),
-    hint=["Who differentiates the last rows?", "[comm.rank]"])
+    "every process takes the rows of process 0",
+    swap=("[comm.rank]", "[0]"),
+    hint=["Who differentiates the last rows?", "[comm.rank]"],
+)
 parallel_gradients.mistake(
-    "nothing is sent: each keeps its own gradient", swap=("comm.Allreduce(row" + SHARE + ", total)", "total = row"),
-    hint=["No message was sent.", "`comm.Allreduce(row, total)`, then take `total` apart."])
+    "nothing is sent: each keeps its own gradient",
+    swap=("comm.Allreduce(row" + SHARE + ", total)", "total = row"),
+    hint=["No message was sent.", "`comm.Allreduce(row, total)`, then take `total` apart."],
+)
 parallel_gradients.mistake(
     "the sum arrives, but is not written into the gradients",
     swap=("parameter.grad.write(total[", "parameter.grad.write(row["),
-    hint=["What do you take apart, what was sent or what arrived?", "`parameter.grad.write(part of total)`"])
+    hint=["What do you take apart, what was sent or what arrived?", "`parameter.grad.write(part of total)`"],
+)
 parallel_gradients.mistake(
-    "the place in the row does not move on: every parameter gets the part of the first", swap=("        begin += grad.size\n", ""),
-    hint=["Which part of the row belongs to the second parameter?", "`begin` goes on by grad.size."])
+    "the place in the row does not move on: every parameter gets the part of the first",
+    swap=("        begin += grad.size\n", ""),
+    hint=["Which part of the row belongs to the second parameter?", "`begin` goes on by grad.size."],
+)
 parallel_gradients.mistake(
-    "the first number of the row is the loss, but it is taken for a gradient", swap=("begin = 1\n", "begin = 0\n"),
-    hint=["What stands at the beginning of your row?", "The gradients begin after the loss."])
+    "the first number of the row is the loss, but it is taken for a gradient",
+    swap=("begin = 1\n", "begin = 0\n"),
+    hint=["What stands at the beginning of your row?", "The gradients begin after the loss."],
+)
 parallel_gradients.mistake(
-    "a message for each parameter", source='''
+    "a message for each parameter",
+    source="""
 def parallel_gradients(comm, loss_of, parameters, x, y):
     my_x, my_y = (np.array_split(array, comm.size)[comm.rank] for array in (x, y))
     for parameter in parameters:
@@ -143,20 +188,39 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
     total = np.empty((), np.float32)
     comm.Allreduce(np.array(loss.value.to_host() * share), total)
     return float(total)
-''', hint=["The numbers are right. Count the messages: a network has hundreds of parameters.", "np.concatenate all of them, the "
-           "loss too, into one row; one Allreduce; then take it apart."])
+""",
+    hint=[
+        "The numbers are right. Count the messages: a network has hundreds of parameters.",
+        "np.concatenate all of them, the loss too, into one row; one Allreduce; then take it apart.",
+    ],
+)
 parallel_gradients.mistake(
     "the message is float64: twice as many bytes",
     swap=[(SHARE, " * np.float64(len(my_x) / len(x))"), ("total = np.empty_like(row)", "total = np.empty(row.shape)")],
-    hint=["The numbers are right. How many bytes has each?", "float32: a plain number times a float32 row stays float32, an np.float64 does not."])
+    hint=[
+        "The numbers are right. How many bytes has each?",
+        "float32: a plain number times a float32 row stays float32, an np.float64 does not.",
+    ],
+)
 parallel_gradients.mistake(
-    "the loss that comes back is a Node", swap=("return float(total[0])", "return loss"),
-    hint=["A Node holds its graph, and it is the loss of a part.", "`float(…)` of what arrived."])
+    "the loss that comes back is a Node",
+    swap=("return float(total[0])", "return loss"),
+    hint=["A Node holds its graph, and it is the loss of a part.", "`float(…)` of what arrived."],
+)
 parallel_gradients.mistake(
-    "grad becomes an array, where it was a tensor on the device", swap=(
-        "parameter.grad.write(total[begin:begin + grad.size].reshape(grad.shape))", "parameter.grad = total[begin:begin + grad.size].reshape(grad.shape)"),
-    hint=["An optimizer on the device expects a tensor in grad.", "`parameter.grad.write(array)`, or `on_device(array)`."])
-parallel_gradients.variant("the share goes into backward", source='''
+    "grad becomes an array, where it was a tensor on the device",
+    swap=(
+        "parameter.grad.write(total[begin:begin + grad.size].reshape(grad.shape))",
+        "parameter.grad = total[begin:begin + grad.size].reshape(grad.shape)",
+    ),
+    hint=[
+        "An optimizer on the device expects a tensor in grad.",
+        "`parameter.grad.write(array)`, or `on_device(array)`.",
+    ],
+)
+parallel_gradients.variant(
+    "the share goes into backward",
+    source="""
 def parallel_gradients(comm, loss_of, parameters, x, y):
     begin = sum(len(part) for part in np.array_split(x, comm.size)[:comm.rank])
     mine = slice(begin, begin + len(np.array_split(x, comm.size)[comm.rank]))
@@ -174,8 +238,11 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
     for parameter, part in zip(parameters, parts):
         parameter.grad = on_device(part.reshape(parameter.shape))
     return loss.item()
-''')
-parallel_gradients.variant("the loss is multiplied on the tape, and the row is filled in place", source='''
+""",
+)
+parallel_gradients.variant(
+    "the loss is multiplied on the tape, and the row is filled in place",
+    source="""
 def parallel_gradients(comm, loss_of, parameters, x, y):
     xs, ys = np.array_split(x, comm.Get_size()), np.array_split(y, comm.Get_size())
     me = comm.Get_rank()
@@ -195,12 +262,19 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
         at -= parameter.size
         parameter.grad.write(total[at:at + parameter.size].reshape(parameter.shape))
     return total[-1]
-''')
+""",
+)
 for old, new in (("len(my_x)", "len(my_y)"), ("/ len(x)", "/ len(y)")):
     parallel_gradients.variant(f"x and y have the same number of rows: {new}", swap=(old, new))
-for old, new in (("total[begin:begin + grad.size]", "total[begin:begin + parameter.size]"), ("begin += grad.size", "begin += parameter.size"),
-                 ("reshape(grad.shape)", "reshape(parameter.shape)"), ("zip(parameters, gradients)", "zip(parameters, parameters)")):
+for old, new in (
+    ("total[begin:begin + grad.size]", "total[begin:begin + parameter.size]"),
+    ("begin += grad.size", "begin += parameter.size"),
+    ("reshape(grad.shape)", "reshape(parameter.shape)"),
+    ("zip(parameters, gradients)", "zip(parameters, parameters)"),
+):
     parallel_gradients.variant(f"a gradient has the shape of its parameter: {new}", swap=(old, new))
-parallel_gradients.variant("the sum overwrites the row, which is not needed any longer", swap=("total = np.empty_like(row)", "total = row"))
+parallel_gradients.variant(
+    "the sum overwrites the row, which is not needed any longer", swap=("total = np.empty_like(row)", "total = row")
+)
 parallel_gradients.variant("NumPy's number is a plain number, too", swap=("float(total[0])", "total[0]"))
 parallel_gradients.variant("a Node has its numbers from its value", swap=("loss.to_host()", "loss.value.to_host()"))

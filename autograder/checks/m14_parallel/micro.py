@@ -19,7 +19,9 @@ def parallel_micro(student, rng, tools):
 
     def run(data, size):
         given = w.copy()
-        return student.simulate(lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], size), len(data))
+        return student.simulate(
+            lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], size), len(data)
+        )
 
     def rows_seen(size):
         rows.clear()
@@ -28,8 +30,12 @@ def parallel_micro(student, rng, tools):
 
     def moved():
         given, before = w.copy(), [(x.copy(), y.copy()) for x, y in data]
-        first = student.simulate(lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], 2), 3)[0]
-        again = student.simulate(lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], 2), 3)[0]
+        first = student.simulate(
+            lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], 2), 3
+        )[0]
+        again = student.simulate(
+            lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], 2), 3
+        )[0]
         far = sum(abs(a - b).sum() for pair, old in zip(data, before) for a, b in zip(pair, old))
         return [far, *given, *np.ravel(again) - np.ravel(first), *first[0]]
 
@@ -51,28 +57,45 @@ def parallel_micro(student, rng, tools):
 
 parallel_micro.mistake(
     "the mean of the processes' means: each counts the same",
-    swap=[("return total[:-1] / total[-1]", "return total[:-1] / comm.size"), ("    total = np.empty_like(row)", "    row[:-1] /= max(len(x), 1)\n    total = np.empty_like(row)")],
-    hint=["11 rows or 3: does a process count the same?", "Send sums, and the number of rows; divide at the end."])
+    swap=[
+        ("return total[:-1] / total[-1]", "return total[:-1] / comm.size"),
+        ("    total = np.empty_like(row)", "    row[:-1] /= max(len(x), 1)\n    total = np.empty_like(row)"),
+    ],
+    hint=["11 rows or 3: does a process count the same?", "Send sums, and the number of rows; divide at the end."],
+)
 parallel_micro.mistake(
-    "the sum is divided by this process's own rows", swap=("/ total[-1]", "/ max(len(x), 1)"),
-    hint=["How many rows have the others?", "Let the number of rows travel along: its sum is what to divide by."])
+    "the sum is divided by this process's own rows",
+    swap=("/ total[-1]", "/ max(len(x), 1)"),
+    hint=["How many rows have the others?", "Let the number of rows travel along: its sum is what to divide by."],
+)
 parallel_micro.mistake(
-    "the sum is divided by own rows times processes, as if all had as many", swap=("/ total[-1]", "/ (max(len(x), 1) * comm.size)"),
-    hint=["The others have more rows, or fewer.", "Let the number of rows travel along."])
+    "the sum is divided by own rows times processes, as if all had as many",
+    swap=("/ total[-1]", "/ (max(len(x), 1) * comm.size)"),
+    hint=["The others have more rows, or fewer.", "Let the number of rows travel along."],
+)
 parallel_micro.mistake(
-    "the gradients of the micro-batches are added without their rows", swap=("len(x[part]) * gradient_of", "gradient_of"),
-    hint=["gradient_of gives a mean.", "Rows times mean is the sum, which can be added."])
+    "the gradients of the micro-batches are added without their rows",
+    swap=("len(x[part]) * gradient_of", "gradient_of"),
+    hint=["gradient_of gives a mean.", "Rows times mean is the sum, which can be added."],
+)
 parallel_micro.mistake(
-    "every micro-batch counts as full", swap=("len(x[part]) * gradient_of", "size * gradient_of"),
-    hint=["How many rows has the last one?", "len(x[part]), not size."])
+    "every micro-batch counts as full",
+    swap=("len(x[part]) * gradient_of", "size * gradient_of"),
+    hint=["How many rows has the last one?", "len(x[part]), not size."],
+)
 parallel_micro.mistake(
-    "the last micro-batch is left out if it is not full", swap=("range(0, len(x), size)", "range(0, len(x) - size + 1, size)"),
-    hint=["7 rows in threes: where is the last one?", "A slice may be shorter at the end."])
+    "the last micro-batch is left out if it is not full",
+    swap=("range(0, len(x), size)", "range(0, len(x) - size + 1, size)"),
+    hint=["7 rows in threes: where is the last one?", "A slice may be shorter at the end."],
+)
 parallel_micro.mistake(
-    "the sum is not divided", swap=(" / total[-1]", ""),
-    hint=["The gradient of the mean loss was asked for.", "Divide by the number of all rows."])
+    "the sum is not divided",
+    swap=(" / total[-1]", ""),
+    hint=["The gradient of the mean loss was asked for.", "Divide by the number of all rows."],
+)
 parallel_micro.mistake(
-    "a message for each micro-batch, and they do not all have as many", source='''
+    "a message for each micro-batch, and they do not all have as many",
+    source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
     result, rows = np.zeros_like(w), np.zeros(1)
     for begin in range(0, len(x), size):
@@ -82,9 +105,15 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
         result += total
     comm.Allreduce(np.array([float(len(x))]), rows)
     return result / rows
-''', hint=["A process with fewer micro-batches is done earlier, and the others wait.", "Add up all of yours first; then one Allreduce."])
+""",
+    hint=[
+        "A process with fewer micro-batches is done earlier, and the others wait.",
+        "Add up all of yours first; then one Allreduce.",
+    ],
+)
 parallel_micro.mistake(
-    "the number of rows is a second message", source='''
+    "the number of rows is a second message",
+    source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
     mine, rows = np.zeros_like(w), np.zeros(1)
     for begin in range(0, len(x), size):
@@ -94,13 +123,20 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     comm.Allreduce(mine, total)
     comm.Allreduce(np.array([float(len(x))]), rows)
     return total / rows
-''', hint=["The gradient is right. Count the messages.", "One more number at the end of the same message."])
+""",
+    hint=["The gradient is right. Count the messages.", "One more number at the end of the same message."],
+)
 parallel_micro.mistake(
     "a process without rows returns early, and the others wait for it",
-    swap=("    row = np.zeros(w.size + 1)", "    if not len(x):\n        return np.zeros_like(w)\n    row = np.zeros(w.size + 1)"),
-    hint=["All processes make a collective call, or none.", "Zeros, and 0 rows, are a message, too."])
+    swap=(
+        "    row = np.zeros(w.size + 1)",
+        "    if not len(x):\n        return np.zeros_like(w)\n    row = np.zeros(w.size + 1)",
+    ),
+    hint=["All processes make a collective call, or none.", "Zeros, and 0 rows, are a message, too."],
+)
 parallel_micro.mistake(
-    "all rows go through at once", source='''
+    "all rows go through at once",
+    source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
     row = np.zeros(w.size + 1)
     if len(x):
@@ -108,8 +144,12 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     total = np.empty_like(row)
     comm.Allreduce(row, total)
     return total[:-1] / total[-1]
-''', hint=["How many rows did gradient_of get at once?", "Slices of `size` rows."])
-parallel_micro.variant("rows in front, a while loop, a matrix of two rows", source='''
+""",
+    hint=["How many rows did gradient_of get at once?", "Slices of `size` rows."],
+)
+parallel_micro.variant(
+    "rows in front, a while loop, a matrix of two rows",
+    source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
     mine, total = np.zeros((2, 1 + len(w)))
     mine[0] = y.shape[0]
@@ -120,10 +160,17 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     comm.Allreduce(mine, total)
     rows, *gradient = total
     return np.array(gradient) / rows
-''')
-parallel_micro.variant("by allgather of pairs, each a sum and its rows", swap=[
-    ("    total = np.empty_like(row)\n    comm.Allreduce(row, total)\n", "    total = sum(comm.allgather(row))\n")])
-parallel_micro.variant("pieces as equal as can be", source='''
+""",
+)
+parallel_micro.variant(
+    "by allgather of pairs, each a sum and its rows",
+    swap=[
+        ("    total = np.empty_like(row)\n    comm.Allreduce(row, total)\n", "    total = sum(comm.allgather(row))\n")
+    ],
+)
+parallel_micro.variant(
+    "pieces as equal as can be",
+    source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
     pieces = max(1, -(-len(x) // size))
     mine = sum((len(part) * gradient_of(w, part, other) for part, other in
@@ -132,6 +179,11 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     room = row * 0
     comm.Allreduce(row, room)
     return room[:w.size] / room[w.size]
-''')
-for old, new in (("row[-1] = len(x)", "row[-1] = len(y)"), ("range(0, len(x), size)", "range(0, len(y), size)"), ("len(x[part]) *", "len(y[part]) *")):
+""",
+)
+for old, new in (
+    ("row[-1] = len(x)", "row[-1] = len(y)"),
+    ("range(0, len(x), size)", "range(0, len(y), size)"),
+    ("len(x[part]) *", "len(y[part]) *"),
+):
     parallel_micro.variant(f"x and y have the same number of rows: {new}", swap=(old, new))

@@ -41,6 +41,7 @@ def parallel_overlap(student, rng, tools):
                 for i, array in enumerate(arrays[comm.rank][:count]):
                     notes[comm.rank].append(f"gradient {i}")
                     yield array.copy()
+
             return student.overlapped(Watched(comm, notes[comm.rank]), computed(), bucket)
 
         results, _ = student.simulate(program, size)
@@ -83,43 +84,74 @@ def parallel_overlap(student, rng, tools):
 
 
 parallel_overlap.mistake(
-    "all gradients are computed before the first message", swap=("for gradient in gradients:", "for gradient in list(gradients):"),
-    hint=["Look at the order of what happens: all gradients, then all messages.", "list(…) asks for all. Loop over the iterator itself."])
+    "all gradients are computed before the first message",
+    swap=("for gradient in gradients:", "for gradient in list(gradients):"),
+    hint=[
+        "Look at the order of what happens: all gradients, then all messages.",
+        "list(…) asks for all. Loop over the iterator itself.",
+    ],
+)
 parallel_overlap.mistake(
-    "each message is waited for at once: nothing overlaps", swap=("requests.append(comm.Iallreduce(*arrays[-1]))", "requests.append(comm.Iallreduce(*arrays[-1]))\n        requests[-1].Wait()"),
-    hint=["Between start and Wait the next gradient should be computed.", "Wait after the loop."])
+    "each message is waited for at once: nothing overlaps",
+    swap=(
+        "requests.append(comm.Iallreduce(*arrays[-1]))",
+        "requests.append(comm.Iallreduce(*arrays[-1]))\n        requests[-1].Wait()",
+    ),
+    hint=["Between start and Wait the next gradient should be computed.", "Wait after the loop."],
+)
 parallel_overlap.mistake(
-    "what is left in the last bucket is never sent", swap=("    if collected:\n        send()\n", ""),
-    hint=["The last bucket is rarely full.", "After the loop: if something is collected, send it."])
+    "what is left in the last bucket is never sent",
+    swap=("    if collected:\n        send()\n", ""),
+    hint=["The last bucket is rarely full.", "After the loop: if something is collected, send it."],
+)
 parallel_overlap.mistake(
-    "at the end the bucket is sent even if nothing is in it", swap=("    if collected:\n        send()\n", "    send()\n"),
-    hint=["What if the last gradient has just filled the bucket?", "Send at the end only if something is collected."])
+    "at the end the bucket is sent even if nothing is in it",
+    swap=("    if collected:\n        send()\n", "    send()\n"),
+    hint=["What if the last gradient has just filled the bucket?", "Send at the end only if something is collected."],
+)
 parallel_overlap.mistake(
-    "an empty array more comes back: np.split at the last length, too", swap=("np.cumsum(lengths)[:-1]", "np.cumsum(lengths)"),
-    hint=["How many sums came back?", "np.split cuts between the parts: np.cumsum(lengths)[:-1]."])
+    "an empty array more comes back: np.split at the last length, too",
+    swap=("np.cumsum(lengths)[:-1]", "np.cumsum(lengths)"),
+    hint=["How many sums came back?", "np.split cuts between the parts: np.cumsum(lengths)[:-1]."],
+)
 parallel_overlap.mistake(
-    "only the last request is waited for", swap=("for request in requests:\n        request.Wait()", "requests[-1].Wait()"),
-    hint=["NaN: room that was read before its sum was there.", "Wait for each request."])
+    "only the last request is waited for",
+    swap=("for request in requests:\n        request.Wait()", "requests[-1].Wait()"),
+    hint=["NaN: room that was read before its sum was there.", "Wait for each request."],
+)
 parallel_overlap.mistake(
-    "nobody waits", swap=("    for request in requests:\n        request.Wait()\n", ""),
-    hint=["NaN: the sums are not there yet.", "Wait for each request."])
+    "nobody waits",
+    swap=("    for request in requests:\n        request.Wait()\n", ""),
+    hint=["NaN: the sums are not there yet.", "Wait for each request."],
+)
 parallel_overlap.mistake(
-    "a bucket has to be more than full", swap=(">= bucket", "> bucket"),
-    hint=["Six numbers in a bucket of six.", "`>=`"])
+    "a bucket has to be more than full",
+    swap=(">= bucket", "> bucket"),
+    hint=["Six numbers in a bucket of six.", "`>=`"],
+)
 parallel_overlap.mistake(
-    "the bucket counts gradients, not numbers", swap=("sum(part.size for part in collected) >= bucket", "len(collected) >= bucket"),
-    hint=["How many numbers are collected?", "The sum of their sizes."])
+    "the bucket counts gradients, not numbers",
+    swap=("sum(part.size for part in collected) >= bucket", "len(collected) >= bucket"),
+    hint=["How many numbers are collected?", "The sum of their sizes."],
+)
 parallel_overlap.mistake(
-    "a message for each gradient, however small", swap=("if sum(part.size for part in collected) >= bucket:", "if collected:"),
-    hint=["A bucket is collected first.", "Send when the bucket is full."])
+    "a message for each gradient, however small",
+    swap=("if sum(part.size for part in collected) >= bucket:", "if collected:"),
+    hint=["A bucket is collected first.", "Send when the bucket is full."],
+)
 parallel_overlap.mistake(
-    "the bucket is not emptied: what was sent is sent again", swap=("        collected.clear()\n", ""),
-    hint=["What is in the bucket after it was sent?", "Empty it."])
+    "the bucket is not emptied: what was sent is sent again",
+    swap=("        collected.clear()\n", ""),
+    hint=["What is in the bucket after it was sent?", "Empty it."],
+)
 parallel_overlap.mistake(
-    "only the gradient that fills the bucket is looked at", swap=("sum(part.size for part in collected) >= bucket", "gradient.size >= bucket"),
-    hint=["2 and 3 numbers together fill a bucket of 4.", "Count all that is collected."])
+    "only the gradient that fills the bucket is looked at",
+    swap=("sum(part.size for part in collected) >= bucket", "gradient.size >= bucket"),
+    hint=["2 and 3 numbers together fill a bucket of 4.", "Count all that is collected."],
+)
 parallel_overlap.mistake(
-    "one array is used for all messages: it is changed while it is being sent", source='''
+    "one array is used for all messages: it is changed while it is being sent",
+    source="""
 def overlapped(comm, gradients, bucket):
     requests, results, lengths, filled = [], [], [], 0
     message = np.zeros(1000)
@@ -137,14 +169,22 @@ def overlapped(comm, gradients, bucket):
     for request in requests:
         request.Wait()
     return np.split(np.concatenate(results), np.cumsum(lengths)[:-1])
-''', hint=["Until Wait, the array belongs to MPI.", "A new array for each message: np.concatenate makes one."])
+""",
+    hint=["Until Wait, the array belongs to MPI.", "A new array for each message: np.concatenate makes one."],
+)
 parallel_overlap.mistake(
-    "the sums of the buckets come back, not those of the gradients", swap=("return np.split(total, np.cumsum(lengths)[:-1])", "return [received for _, received in arrays]"),
-    hint=["One sum for each gradient, in its length.", "Concatenate what arrived, and split it at the lengths."])
+    "the sums of the buckets come back, not those of the gradients",
+    swap=("return np.split(total, np.cumsum(lengths)[:-1])", "return [received for _, received in arrays]"),
+    hint=["One sum for each gradient, in its length.", "Concatenate what arrived, and split it at the lengths."],
+)
 parallel_overlap.mistake(
-    "the sums come back in the order of the layers, first layer first", swap=("return np.split(total, np.cumsum(lengths)[:-1])", "return np.split(total, np.cumsum(lengths)[:-1])[::-1]"),
-    hint="In the order in which the gradients came.")
-parallel_overlap.variant("next() by hand, a message written into room of its own", source='''
+    "the sums come back in the order of the layers, first layer first",
+    swap=("return np.split(total, np.cumsum(lengths)[:-1])", "return np.split(total, np.cumsum(lengths)[:-1])[::-1]"),
+    hint="In the order in which the gradients came.",
+)
+parallel_overlap.variant(
+    "next() by hand, a message written into room of its own",
+    source="""
 def overlapped(comm, gradients, bucket):
     flying, now, owners = [], [], []
     gradients = iter(gradients)
@@ -167,8 +207,11 @@ def overlapped(comm, gradients, bucket):
             sums.append(room[:size].copy())
             room = room[size:]
     return sums
-''')
-parallel_overlap.variant("a running count, waits from the end", source='''
+""",
+)
+parallel_overlap.variant(
+    "a running count, waits from the end",
+    source="""
 def overlapped(comm, gradients, bucket):
     requests, rooms, kept, parts, count, result = [], [], [], [], 0, []
 
@@ -190,4 +233,5 @@ def overlapped(comm, gradients, bucket):
     for room, sizes in rooms:
         result += np.split(room, np.cumsum(sizes[:-1]))
     return result
-''')
+""",
+)

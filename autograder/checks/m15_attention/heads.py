@@ -34,43 +34,83 @@ def attention_heads(student, rng, tools):
 
 SPLIT = "ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (0, 2, 1, 3))"
 JOIN = "ag.reshape(ag.transpose(x, (0, 2, 1, 3)), (batch, length, heads * width))"
-attention_heads.mistake("split: only reshaped, so that a head gets all features of some places", swap=(
-    SPLIT, "ag.reshape(x, (batch, heads, length, width // heads))"),
-    hint=["Reshape moves nothing: the first numbers of the result are the first numbers of x, all of place 0.",
-          "Cut the last axis, then swap the axes in the middle."])
-attention_heads.mistake("split: the axes are not swapped", swap=(SPLIT, "ag.reshape(x, (batch, length, heads, width // heads))"),
-                        hint="(batch, L, heads, w) is half of it: `ag.transpose(…, (0, 2, 1, 3))`.")
-attention_heads.mistake("split: each head gets every so-many-th feature, not neighbours", swap=(
-    SPLIT, "ag.transpose(ag.reshape(x, (batch, length, width // heads, heads)), (0, 3, 1, 2))"),
-    hint="Head 0 gets the first w features: (…, heads, w), in this order.")
-attention_heads.mistake("split: heads and features are mixed up: w heads of so many features", swap=(
-    "(batch, length, heads, width // heads)), (0, 2, 1, 3)", "(batch, length, width // heads, heads)), (0, 2, 1, 3)"),
-    hint="How many heads has your result? The second axis says it.")
-attention_heads.mistake("split: places and features are swapped inside a head", swap=("heads)), (0, 2, 1, 3))", "heads)), (0, 2, 3, 1))"),
-                        hint="A head is (L, w): a row for each place.")
-attention_heads.mistake("join: only reshaped, so that a place gets features of other places", swap=(
-    JOIN, "ag.reshape(x, (batch, length, heads * width))"),
-    hint=["Reshape moves nothing. Where do the numbers of one place stand in (batch, heads, L, w)?", "Swap back first, then reshape."])
-attention_heads.mistake("join: the features of the heads alternate", swap=("ag.transpose(x, (0, 2, 1, 3))", "ag.transpose(x, (0, 2, 3, 1))"),
-                        hint="First all features of head 0, then all of head 1: (batch, L, heads, w).")
-attention_heads.mistake("join: swapped back, but heads and features are still two axes", swap=(JOIN, "ag.transpose(x, (0, 2, 1, 3))"),
-                        hint="The result has three axes: (batch, L, heads · w).")
-attention_heads.mistake("the batches are in the wrong order: all heads are in one axis with them", swap=(
-    SPLIT, "ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (2, 0, 1, 3))"),
-    hint="Batch first: (batch, heads, L, w).")
-attention_heads.mistake("split: computed on the host, so that no gradient comes back", swap=(
-    SPLIT, "ag.tensor(Tensor.from_host(queue, x.to_host().reshape(batch, length, heads, width // heads).swapaxes(1, 2)))"),
-    hint="The numbers are right, but the way back is lost. `ag.reshape` and `ag.transpose` know it.")
+attention_heads.mistake(
+    "split: only reshaped, so that a head gets all features of some places",
+    swap=(SPLIT, "ag.reshape(x, (batch, heads, length, width // heads))"),
+    hint=[
+        "Reshape moves nothing: the first numbers of the result are the first numbers of x, all of place 0.",
+        "Cut the last axis, then swap the axes in the middle.",
+    ],
+)
+attention_heads.mistake(
+    "split: the axes are not swapped",
+    swap=(SPLIT, "ag.reshape(x, (batch, length, heads, width // heads))"),
+    hint="(batch, L, heads, w) is half of it: `ag.transpose(…, (0, 2, 1, 3))`.",
+)
+attention_heads.mistake(
+    "split: each head gets every so-many-th feature, not neighbours",
+    swap=(SPLIT, "ag.transpose(ag.reshape(x, (batch, length, width // heads, heads)), (0, 3, 1, 2))"),
+    hint="Head 0 gets the first w features: (…, heads, w), in this order.",
+)
+attention_heads.mistake(
+    "split: heads and features are mixed up: w heads of so many features",
+    swap=(
+        "(batch, length, heads, width // heads)), (0, 2, 1, 3)",
+        "(batch, length, width // heads, heads)), (0, 2, 1, 3)",
+    ),
+    hint="How many heads has your result? The second axis says it.",
+)
+attention_heads.mistake(
+    "split: places and features are swapped inside a head",
+    swap=("heads)), (0, 2, 1, 3))", "heads)), (0, 2, 3, 1))"),
+    hint="A head is (L, w): a row for each place.",
+)
+attention_heads.mistake(
+    "join: only reshaped, so that a place gets features of other places",
+    swap=(JOIN, "ag.reshape(x, (batch, length, heads * width))"),
+    hint=[
+        "Reshape moves nothing. Where do the numbers of one place stand in (batch, heads, L, w)?",
+        "Swap back first, then reshape.",
+    ],
+)
+attention_heads.mistake(
+    "join: the features of the heads alternate",
+    swap=("ag.transpose(x, (0, 2, 1, 3))", "ag.transpose(x, (0, 2, 3, 1))"),
+    hint="First all features of head 0, then all of head 1: (batch, L, heads, w).",
+)
+attention_heads.mistake(
+    "join: swapped back, but heads and features are still two axes",
+    swap=(JOIN, "ag.transpose(x, (0, 2, 1, 3))"),
+    hint="The result has three axes: (batch, L, heads · w).",
+)
+attention_heads.mistake(
+    "the batches are in the wrong order: all heads are in one axis with them",
+    swap=(SPLIT, "ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (2, 0, 1, 3))"),
+    hint="Batch first: (batch, heads, L, w).",
+)
+attention_heads.mistake(
+    "split: computed on the host, so that no gradient comes back",
+    swap=(
+        SPLIT,
+        "ag.tensor(Tensor.from_host(queue, x.to_host().reshape(batch, length, heads, width // heads).swapaxes(1, 2)))",
+    ),
+    hint="The numbers are right, but the way back is lost. `ag.reshape` and `ag.transpose` know it.",
+)
 attention_heads.variant("a length of 3.0: reshape takes it", swap=("width // heads)", "width / heads)"))
-attention_heads.variant("each head cut out, then stacked; joined by cat", source='''
+attention_heads.variant(
+    "each head cut out, then stacked; joined by cat",
+    source="""
 def split_heads(x, heads):
     return ag.stack(ag.chunk(x, heads, axis=2), axis=1)
 
 
 def join_heads(x):
     return ag.cat([x[:, head] for head in range(x.shape[1])], axis=-1)
-''')
-attention_heads.variant("by slices, for any number of axes in front", source='''
+""",
+)
+attention_heads.variant(
+    "by slices, for any number of axes in front",
+    source="""
 def split_heads(x, heads):
     w = x.shape[-1] // heads
     return ag.stack([x[..., h * w:(h + 1) * w] for h in range(heads)], axis=-3 % 4)
@@ -79,4 +119,5 @@ def split_heads(x, heads):
 def join_heads(x):
     swapped = ag.transpose(x, axes=[0, 2, 1, 3])
     return ag.reshape(swapped, (*swapped.shape[:2], -1))
-''')
+""",
+)

@@ -55,51 +55,115 @@ def names(on, reference):
 
 
 GRADIENT = "r * (g - row_mean(g) - u * row_mean(g * u))"
-attention_normalize.mistake("mean and r count as constants: the gradient is r · g", swap=(GRADIENT, "r * g"),
-                            hint=["Moving x as a whole changes nothing. What gradient does your rule give to moving it?",
-                                  "Two parts go: mean(g), and u · mean(g · u)."])
-attention_normalize.mistake("mean(g) is not taken off", swap=("g - row_mean(g) - u", "g - u"),
-                            hint=["Sum your gradient over a row. Moving a row changes nothing, so that must be 0.", "− mean(g)"])
-attention_normalize.mistake("the part u · mean(g · u) is missing", swap=(" - u * row_mean(g * u)", ""),
-                            hint=["Stretching a row changes nothing. Is the sum of gradient · u about 0?", "− u · mean(g · u)"])
-attention_normalize.mistake("the part u · mean(g · u) is added, not taken off", swap=("- u * row_mean(g * u)", "+ u * row_mean(g * u)"),
-                            hint="Both means are taken off: −, −.")
-attention_normalize.mistake("u · mean(g) stands where u · mean(g · u) belongs", swap=("row_mean(g * u)", "row_mean(g)"),
-                            hint="How much does g stretch? That is the mean of g · u.")
-attention_normalize.mistake("u is forgotten in front of mean(g · u)", swap=("u * row_mean(g * u)", "row_mean(g * u)"),
-                            hint="mean(g · u) says how much; u says in which direction.")
-attention_normalize.mistake("the factor r is missing in the gradient", swap=(GRADIENT, GRADIENT.removeprefix("r * ")),
-                            hint=["A row of large numbers changes its u little when one of them moves by 1.", "r · (…)"])
-attention_normalize.mistake("the gradient is divided by r", swap=("[r * (g", "[1 / r * (g"),
-                            hint="u is x times r, so the gradient is multiplied by r, too.")
-attention_normalize.mistake("x itself stands for u in the gradient", swap=("u * row_mean(g * u)", "x.value * row_mean(g * x.value)"),
-                            hint="The formula has u, what forward computed. x is not normalized.")
-attention_normalize.mistake("what is centred stands for u in the gradient", swap=("u * row_mean(g * u)", "centred * row_mean(g * centred)"),
-                            hint="u is centred · r; the r counts twice.")
-attention_normalize.mistake("eps stands outside the root", swap=("rsqrt(row_mean(centred * centred) + eps)", "1 / (1 / rsqrt(row_mean(centred * centred)) + eps)"),
-                            hint=["For small numbers it makes a difference.", "√(variance + eps), not √variance + eps."])
-attention_normalize.mistake("eps is added to r", swap=("rsqrt(row_mean(centred * centred) + eps)", "rsqrt(row_mean(centred * centred)) + eps"),
-                            hint="eps keeps the root away from 0: it belongs inside, to the variance.")
+attention_normalize.mistake(
+    "mean and r count as constants: the gradient is r · g",
+    swap=(GRADIENT, "r * g"),
+    hint=[
+        "Moving x as a whole changes nothing. What gradient does your rule give to moving it?",
+        "Two parts go: mean(g), and u · mean(g · u).",
+    ],
+)
+attention_normalize.mistake(
+    "mean(g) is not taken off",
+    swap=("g - row_mean(g) - u", "g - u"),
+    hint=["Sum your gradient over a row. Moving a row changes nothing, so that must be 0.", "− mean(g)"],
+)
+attention_normalize.mistake(
+    "the part u · mean(g · u) is missing",
+    swap=(" - u * row_mean(g * u)", ""),
+    hint=["Stretching a row changes nothing. Is the sum of gradient · u about 0?", "− u · mean(g · u)"],
+)
+attention_normalize.mistake(
+    "the part u · mean(g · u) is added, not taken off",
+    swap=("- u * row_mean(g * u)", "+ u * row_mean(g * u)"),
+    hint="Both means are taken off: −, −.",
+)
+attention_normalize.mistake(
+    "u · mean(g) stands where u · mean(g · u) belongs",
+    swap=("row_mean(g * u)", "row_mean(g)"),
+    hint="How much does g stretch? That is the mean of g · u.",
+)
+attention_normalize.mistake(
+    "u is forgotten in front of mean(g · u)",
+    swap=("u * row_mean(g * u)", "row_mean(g * u)"),
+    hint="mean(g · u) says how much; u says in which direction.",
+)
+attention_normalize.mistake(
+    "the factor r is missing in the gradient",
+    swap=(GRADIENT, GRADIENT.removeprefix("r * ")),
+    hint=["A row of large numbers changes its u little when one of them moves by 1.", "r · (…)"],
+)
+attention_normalize.mistake(
+    "the gradient is divided by r",
+    swap=("[r * (g", "[1 / r * (g"),
+    hint="u is x times r, so the gradient is multiplied by r, too.",
+)
+attention_normalize.mistake(
+    "x itself stands for u in the gradient",
+    swap=("u * row_mean(g * u)", "x.value * row_mean(g * x.value)"),
+    hint="The formula has u, what forward computed. x is not normalized.",
+)
+attention_normalize.mistake(
+    "what is centred stands for u in the gradient",
+    swap=("u * row_mean(g * u)", "centred * row_mean(g * centred)"),
+    hint="u is centred · r; the r counts twice.",
+)
+attention_normalize.mistake(
+    "eps stands outside the root",
+    swap=("rsqrt(row_mean(centred * centred) + eps)", "1 / (1 / rsqrt(row_mean(centred * centred)) + eps)"),
+    hint=["For small numbers it makes a difference.", "√(variance + eps), not √variance + eps."],
+)
+attention_normalize.mistake(
+    "eps is added to r",
+    swap=("rsqrt(row_mean(centred * centred) + eps)", "rsqrt(row_mean(centred * centred)) + eps"),
+    hint="eps keeps the root away from 0: it belongs inside, to the variance.",
+)
 attention_normalize.mistake("eps is not used", swap=(" + eps)", " + 1e-5)"), hint="eps is an argument, and may be 0.5.")
-attention_normalize.mistake("eps is left out", swap=(" + eps)", ")"), hint="Rows of equal numbers have variance 0. √(variance + eps).")
-attention_normalize.mistake("the variance is divided by n − 1", swap=("row_mean(centred * centred)", "row_mean(centred * centred) * (x.shape[-1] / (x.shape[-1] - 1))"),
-                            hint="Layer norm takes the plain mean of squares: n, not n − 1.")
-attention_normalize.mistake("the root is missing: divided by the variance", swap=("r = rsqrt(row_mean(centred * centred) + eps)", "r = 1 / (row_mean(centred * centred) + eps)"),
-                            hint="What is the variance of your u? The root makes it 1.")
-attention_normalize.mistake("the mean is not taken off", swap=("u = centred * r", "u = x.value * r"), hint="u is what is centred, times r.")
-attention_normalize.mistake("the variance is the mean of x², not of what is centred", swap=("row_mean(centred * centred)", "row_mean(x.value * x.value)"),
-                            hint="How far are numbers from their mean? Centre first.")
-attention_normalize.mistake("many operations on the tape, not one", source='''
+attention_normalize.mistake(
+    "eps is left out", swap=(" + eps)", ")"), hint="Rows of equal numbers have variance 0. √(variance + eps)."
+)
+attention_normalize.mistake(
+    "the variance is divided by n − 1",
+    swap=("row_mean(centred * centred)", "row_mean(centred * centred) * (x.shape[-1] / (x.shape[-1] - 1))"),
+    hint="Layer norm takes the plain mean of squares: n, not n − 1.",
+)
+attention_normalize.mistake(
+    "the root is missing: divided by the variance",
+    swap=("r = rsqrt(row_mean(centred * centred) + eps)", "r = 1 / (row_mean(centred * centred) + eps)"),
+    hint="What is the variance of your u? The root makes it 1.",
+)
+attention_normalize.mistake(
+    "the mean is not taken off", swap=("u = centred * r", "u = x.value * r"), hint="u is what is centred, times r."
+)
+attention_normalize.mistake(
+    "the variance is the mean of x², not of what is centred",
+    swap=("row_mean(centred * centred)", "row_mean(x.value * x.value)"),
+    hint="How far are numbers from their mean? Centre first.",
+)
+attention_normalize.mistake(
+    "many operations on the tape, not one",
+    source="""
 def normalize(x, eps=1e-5):
     centred = x - ag.mean(x, axis=-1, keepdims=True)
     return centred * ag.rsqrt(ag.mean(centred * centred, axis=-1, keepdims=True) + eps)
-''', hint=["The numbers are right. The tape lists an operation for each step.", "Compute u from `x.value`, and make one Node by `ag.apply_op`."])
-attention_normalize.mistake("the package's layer_norm is called", source='''
+""",
+    hint=[
+        "The numbers are right. The tape lists an operation for each step.",
+        "Compute u from `x.value`, and make one Node by `ag.apply_op`.",
+    ],
+)
+attention_normalize.mistake(
+    "the package's layer_norm is called",
+    source="""
 def normalize(x, eps=1e-5):
     return ag.layer_norm(x, eps=eps)
-''', hint='Write it yourself: `ag.apply_op(…, op_name="normalize")`.')
+""",
+    hint='Write it yourself: `ag.apply_op(…, op_name="normalize")`.',
+)
 attention_normalize.variant("a Tensor for a list of one: the engine takes both", swap=(f"[{GRADIENT}]", GRADIENT))
-attention_normalize.variant("from sums, and n in front", source='''
+attention_normalize.variant(
+    "from sums, and n in front",
+    source="""
 def normalize(x, eps=1e-5):
     n = x.shape[-1]
 
@@ -120,8 +184,11 @@ def normalize(x, eps=1e-5):
 
     saved = {}
     return ag.apply_op(forward, differentiate, x, op_name="normalize")
-''')
-attention_normalize.variant("in NumPy, with the Jacobian of each row", source='''
+""",
+)
+attention_normalize.variant(
+    "in NumPy, with the Jacobian of each row",
+    source="""
 def normalize(x, eps=1e-5):
     numbers = x.to_host().astype(np.float64)
     n = numbers.shape[-1]
@@ -136,8 +203,11 @@ def normalize(x, eps=1e-5):
         return (Tensor.from_host(queue, (jacobian * g[..., None, :]).sum(-1)),)
 
     return ag.apply_op(lambda value: out, backward, x, op_name="normalize")
-''')
-attention_normalize.variant("the gradient in two steps: through r, then through the mean", source='''
+""",
+)
+attention_normalize.variant(
+    "the gradient in two steps: through r, then through the mean",
+    source="""
 def normalize(x, eps=1e-5):
     saved = []
 
@@ -153,4 +223,5 @@ def normalize(x, eps=1e-5):
         return [of_centred - row_mean(of_centred)]
 
     return ag.apply_op(forward, differentiate, x, op_name="normalize")
-''')
+""",
+)

@@ -23,41 +23,76 @@ def attention_windows(student, rng, tools):
 
 
 X, Y = "ids[places]", "ids[places + 1]"
-attention_windows.mistake("y is the same as x: the model is asked for the character that it sees", swap=(Y, X),
-                          hint=["What comes after the last character of x? Is it in y?", "One place further: `places + 1`."])
-attention_windows.mistake("y is the character before, not the next one", swap=(Y, "ids[places - 1]"),
-                          hint=["Does y[0, 0] stand behind or in front of x[0, 0]?", "`places + 1`."])
-attention_windows.mistake("y is two places further", swap=(Y, "ids[(places + 2) % len(ids)]"),
-                          hint=["y[i] is what x[i + 1] is.", "`places + 1`."])
-attention_windows.mistake("y begins anew at the end of each window: its last answer is the window's first character",
-                          swap=(f"return {X}, {Y}", f"return {X}, np.roll({X}, -1, axis=1)"),
-                          hint=["Look at the last column of y. Where does the text go on?",
-                                "Take y from the text, not from x: `ids[places + 1]`."])
-attention_windows.mistake("the windows come one after the other, wherever they should start",
-                          swap=("np.asarray(starts)[:, None]", "(length * np.arange(len(starts)))[:, None]"),
-                          hint=["At which place of ids does your second window start? And `starts[1]`?", "`starts[:, None]`"])
-attention_windows.mistake("windows are columns, not rows", swap=("np.asarray(starts)[:, None] + np.arange(length)",
-                                                                 "np.asarray(starts) + np.arange(length)[:, None]"),
-                          hint=["Which shape have x and y?", "starts go down (`[:, None]`), places in a window to the right."])
-attention_windows.mistake("each window is one place too far right", swap=("np.arange(length)", "(np.arange(length) + 1) % (len(ids) - 1)"),
-                          hint=["A window that starts at 3 begins with `ids[3]`.", "`np.arange(length)` starts at 0."])
-attention_windows.mistake("x and y have changed places", swap=(f"return {X}, {Y}", f"return {Y}, {X}"),
-                          hint=["First what is seen, then what is asked.", "return x, y"])
-attention_windows.mistake("only the character after the whole window is asked", swap=(f"return {X}, {Y}", f"return {X}, {Y}[:, -1]"),
-                          hint=["Each place of the window has a next character.", "y has the shape of x."])
-attention_windows.variant("a loop over the starts", source='''
+attention_windows.mistake(
+    "y is the same as x: the model is asked for the character that it sees",
+    swap=(Y, X),
+    hint=["What comes after the last character of x? Is it in y?", "One place further: `places + 1`."],
+)
+attention_windows.mistake(
+    "y is the character before, not the next one",
+    swap=(Y, "ids[places - 1]"),
+    hint=["Does y[0, 0] stand behind or in front of x[0, 0]?", "`places + 1`."],
+)
+attention_windows.mistake(
+    "y is two places further",
+    swap=(Y, "ids[(places + 2) % len(ids)]"),
+    hint=["y[i] is what x[i + 1] is.", "`places + 1`."],
+)
+attention_windows.mistake(
+    "y begins anew at the end of each window: its last answer is the window's first character",
+    swap=(f"return {X}, {Y}", f"return {X}, np.roll({X}, -1, axis=1)"),
+    hint=[
+        "Look at the last column of y. Where does the text go on?",
+        "Take y from the text, not from x: `ids[places + 1]`.",
+    ],
+)
+attention_windows.mistake(
+    "the windows come one after the other, wherever they should start",
+    swap=("np.asarray(starts)[:, None]", "(length * np.arange(len(starts)))[:, None]"),
+    hint=["At which place of ids does your second window start? And `starts[1]`?", "`starts[:, None]`"],
+)
+attention_windows.mistake(
+    "windows are columns, not rows",
+    swap=("np.asarray(starts)[:, None] + np.arange(length)", "np.asarray(starts) + np.arange(length)[:, None]"),
+    hint=["Which shape have x and y?", "starts go down (`[:, None]`), places in a window to the right."],
+)
+attention_windows.mistake(
+    "each window is one place too far right",
+    swap=("np.arange(length)", "(np.arange(length) + 1) % (len(ids) - 1)"),
+    hint=["A window that starts at 3 begins with `ids[3]`.", "`np.arange(length)` starts at 0."],
+)
+attention_windows.mistake(
+    "x and y have changed places",
+    swap=(f"return {X}, {Y}", f"return {Y}, {X}"),
+    hint=["First what is seen, then what is asked.", "return x, y"],
+)
+attention_windows.mistake(
+    "only the character after the whole window is asked",
+    swap=(f"return {X}, {Y}", f"return {X}, {Y}[:, -1]"),
+    hint=["Each place of the window has a next character.", "y has the shape of x."],
+)
+attention_windows.variant(
+    "a loop over the starts",
+    source="""
 def windows(ids, length, starts):
     x = [ids[start:start + length] for start in starts]
     y = [ids[start + 1:start + length + 1] for start in starts]
     return np.stack(x), np.stack(y)
-''')
-attention_windows.variant("cut from all windows of length + 1", source='''
+""",
+)
+attention_windows.variant(
+    "cut from all windows of length + 1",
+    source="""
 def windows(ids, length, starts):
     both = np.lib.stride_tricks.sliding_window_view(ids, length + 1)[np.array(starts)]
     return [both[:, :-1], both[:, 1:]]
-''')
-attention_windows.variant("lists of ints", source='''
+""",
+)
+attention_windows.variant(
+    "lists of ints",
+    source="""
 def windows(ids, length, starts):
     x = [[int(ids[s + i]) for i in range(length)] for s in starts]
     return x, [row[1:] + [int(ids[s + length])] for row, s in zip(x, starts)]
-''')
+""",
+)

@@ -4,8 +4,7 @@ import math
 from dataclasses import dataclass
 from functools import partial
 
-from tinygrad_cl.netcl.autograd.jit_source import (backward_lines, call, forward_lines, name_nodes,
-                                                   needed, words)
+from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_lines, name_nodes, needed, words
 from tinygrad_cl.netcl.autograd.node import Node, caller, record
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
 from tinygrad_cl.netcl.core.device import Plans
@@ -70,10 +69,10 @@ class CompiledGraph:
         if not self.records:
             return Node(out)
         saved = [tensors[number] for number in self.saved] + (results if self.chosen else [])
-        parents = tuple([x if isinstance(x, Node) else Node(x, x.requires_grad)
-                         for x in values if isinstance(x, (Node, Tensor))])
-        return record(Node(out, True, parents, partial(self.differentiate, saved), name, {},
-                           caller()), tape)
+        parents = tuple(
+            [x if isinstance(x, Node) else Node(x, x.requires_grad) for x in values if isinstance(x, (Node, Tensor))]
+        )
+        return record(Node(out, True, parents, partial(self.differentiate, saved), name, {}, caller()), tape)
 
     def differentiate(self, saved, gradient):
         """The gradient of each leaf that is a tensor, or None, from that of the result."""
@@ -105,10 +104,15 @@ class CompiledGraph:
             lines.append("const V ties = (V)(1);")
             totals.append(("ties", dtype))
             results.append(result)
-        chain = Chain("fused_forward", tuple(names[leaf] for leaf in self.leaves), tuple(lines),
-                      tuple(stores), tuple(totals), self.how or "sum")
-        return Kernel(chain, [(leaf.layout, leaf.layout and leaf.shape) for leaf in self.leaves],
-                      self.axes, results)
+        chain = Chain(
+            "fused_forward",
+            tuple(names[leaf] for leaf in self.leaves),
+            tuple(lines),
+            tuple(stores),
+            tuple(totals),
+            self.how or "sum",
+        )
+        return Kernel(chain, [(leaf.layout, leaf.layout and leaf.shape) for leaf in self.leaves], self.axes, results)
 
     def make_backward(self):
         """The backward Kernel; which leaves it reads, `saved`; and where the gradient of each
@@ -128,18 +132,16 @@ class CompiledGraph:
         inputs = [(names[leaf], leaf.layout, leaf.layout and leaf.shape) for leaf in used]
         inputs += [(end, self.whole, self.whole.shape)] * self.stored
         kept = tuple(1 if axis in self.axes else n for axis, n in enumerate(self.whole.shape))
-        inputs += [(name, self.head.layout, kept)
-                   for name in [*["best", "ties"] * self.chosen, "upstream"]]
+        inputs += [(name, self.head.layout, kept) for name in [*["best", "ties"] * self.chosen, "upstream"]]
         inputs += [("count", None, None)] * (self.how == "mean")
         axes, stores, totals = self.share(wanted)
         results = stores | totals
         self.saved = [self.leaves.index(leaf) for leaf in used]
-        self.places = [list(results).index(leaf) if leaf in results else None
-                       for leaf in self.tensors]
-        write, add = [tuple((gradients[leaf], layout.dtype.name) for leaf, layout in each.items())
-                      for each in (stores, totals)]
-        chain = Chain("fused_backward", tuple(name for name, *_ in inputs), tuple(lines),
-                      write, add)
+        self.places = [list(results).index(leaf) if leaf in results else None for leaf in self.tensors]
+        write, add = [
+            tuple((gradients[leaf], layout.dtype.name) for leaf, layout in each.items()) for each in (stores, totals)
+        ]
+        chain = Chain("fused_backward", tuple(name for name, *_ in inputs), tuple(lines), write, add)
         self.backward = Kernel(chain, [rest for _, *rest in inputs], axes, list(results.values()))
 
     def first_gradient(self):
@@ -156,8 +158,7 @@ class CompiledGraph:
         """
         axes, stores, totals = (), {}, {}
         for leaf in wanted:
-            repeated = tuple(axis for axis in axes_to(self.whole.shape, leaf.shape)
-                             if self.whole.shape[axis] > 1)
+            repeated = tuple(axis for axis in axes_to(self.whole.shape, leaf.shape) if self.whole.shape[axis] > 1)
             if not repeated:
                 stores[leaf] = leaf.layout
             elif axes in ((), repeated):
@@ -180,8 +181,10 @@ class CompiledGraph:
 
     def __str__(self):
         """What was traced, a line for each input and each operation."""
-        lines = [f"{self.names[leaf]}: {leaf.dtype} {leaf.shape}" if leaf.layout else
-                 f"{self.names[leaf]}: a number" for leaf in self.leaves]
+        lines = [
+            f"{self.names[leaf]}: {leaf.dtype} {leaf.shape}" if leaf.layout else f"{self.names[leaf]}: a number"
+            for leaf in self.leaves
+        ]
         lines += [f"{self.names[node]} = {call(node, self.names)}" for node in self.body]
         if self.how:
             lines.append(call(self.head, self.names))
@@ -228,8 +231,8 @@ def chain_of(head):
 def content(head, leaves, body):
     """All that a CompiledGraph depends on, as a key: the same for the same chain."""
     numbers = {node: number for number, node in enumerate([*leaves, *body])}
-    operations = [(node.primitive, node.needs, repr(node.attrs),
-                   *[x if isinstance(x, str) else numbers[x] for x in node.inputs])
-                  for node in body]
-    return (*[leaf.layout for leaf in leaves], *operations, head.op_name, head.needs,
-            repr(head.attrs), head.layout)
+    operations = [
+        (node.primitive, node.needs, repr(node.attrs), *[x if isinstance(x, str) else numbers[x] for x in node.inputs])
+        for node in body
+    ]
+    return (*[leaf.layout for leaf in leaves], *operations, head.op_name, head.needs, repr(head.attrs), head.layout)

@@ -25,7 +25,7 @@ def embedding(weight, idx, tape=None):
     ValueError for an index that is no row; where it lies on the device already, its features are
     NaN, and its gradient goes nowhere. The gradient has no race: it is the same at every run.
     """
-    weight, = as_nodes((weight,))
+    (weight,) = as_nodes((weight,))
     if len(weight.shape) != 2:
         raise ValueError(f"a table of rows has two axes, not shape {weight.shape}")
     return select("embedding", weight, 0, idx, tape)
@@ -33,20 +33,23 @@ def embedding(weight, idx, tape=None):
 
 def index_select(x, axis, idx, tape=None):
     """x[…, idx, …] along one axis, as numpy.take(x, idx, axis): `embedding` for any axis."""
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     return select("index_select", x, axis, idx, tape)
 
 
 def select(name, x, axis, idx, tape):
     """index_select of a Node."""
     shape = x.shape
-    axis, = normal_axes(axis, shape)
-    indices = indexing.index_tensor(idx.value if isinstance(idx, Node) else idx, x.value,
-                                    below=shape[axis])
+    (axis,) = normal_axes(axis, shape)
+    indices = indexing.index_tensor(idx.value if isinstance(idx, Node) else idx, x.value, below=shape[axis])
     return apply_op(
         lambda value: indexing.index_select(value, axis, indices),
         lambda grad: [indexing.index_select_backward(grad, shape, axis, indices)],
-        x, tape=tape, op_name=name, attrs={"axis": axis})
+        x,
+        tape=tape,
+        op_name=name,
+        attrs={"axis": axis},
+    )
 
 
 # -- parts of a tensor ----------------------------------------------------------------------------
@@ -54,8 +57,8 @@ def select(name, x, axis, idx, tape):
 
 def narrow(x, axis, start, length, tape=None):
     """`length` numbers along an axis, from `start` on: x[…, start:start + length, …]."""
-    x, = as_nodes((x,))
-    axis, = normal_axes(axis, x.shape)
+    (x,) = as_nodes((x,))
+    (axis,) = normal_axes(axis, x.shape)
     start = start + x.shape[axis] if start < 0 else start
     if not 0 <= start <= start + length <= x.shape[axis]:
         raise ValueError(f"axis {axis} of shape {x.shape} has no part of {length} from {start} on")
@@ -66,16 +69,15 @@ def split(x, split_size_or_sections, axis=0, tape=None):
     """x cut into parts along an axis, a list: each of a size, the last one of what is left; or of
     the sizes in a list, which add up to the length of the axis.
     """
-    x, = as_nodes((x,))
-    axis, = normal_axes(axis, x.shape)
+    (x,) = as_nodes((x,))
+    (axis,) = normal_axes(axis, x.shape)
     length, sizes = x.shape[axis], split_size_or_sections
     if isinstance(sizes, int):
         if sizes < 1:
             raise ValueError(f"parts have a size of at least 1, not {sizes}")
         sizes = [min(sizes, length - start) for start in range(0, length, sizes)]
     if sum(sizes) != length:
-        raise ValueError(f"the sizes {list(sizes)} do not add up to {length}, the length of axis "
-                         f"{axis}")
+        raise ValueError(f"the sizes {list(sizes)} do not add up to {length}, the length of axis {axis}")
     starts = np.cumsum([0, *sizes]).tolist()
     return [narrow(x, axis, start, size, tape) for start, size in zip(starts, sizes)]
 
@@ -83,8 +85,8 @@ def split(x, split_size_or_sections, axis=0, tape=None):
 def chunk(x, chunks, axis=0, tape=None):
     """x cut along an axis into so many parts of one size, the last one smaller; fewer where that
     does not come out. A list."""
-    x, = as_nodes((x,))
-    axis, = normal_axes(axis, x.shape)
+    (x,) = as_nodes((x,))
+    (axis,) = normal_axes(axis, x.shape)
     if chunks < 1:
         raise ValueError(f"a tensor has at least 1 part, not {chunks}")
     return split(x, max(1, -(-x.shape[axis] // chunks)), axis, tape)
@@ -92,14 +94,14 @@ def chunk(x, chunks, axis=0, tape=None):
 
 def unsqueeze(x, axis, tape=None):
     """x with one more axis, of length 1, in this place."""
-    x, = as_nodes((x,))
-    axis, = normal_axes(axis, (*x.shape, 1))
+    (x,) = as_nodes((x,))
+    (axis,) = normal_axes(axis, (*x.shape, 1))
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), tape)
 
 
 def squeeze(x, axis=None, tape=None):
     """x without an axis of length 1, or without all of them."""
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     gone = [n for n, length in enumerate(x.shape) if length == 1]
     if axis is not None:
         gone = normal_axes(axis, x.shape)
@@ -116,15 +118,20 @@ def cat(tensors, axis=0, tape=None):
     nodes = as_nodes(list(tensors))
     if not nodes or not all(isinstance(node, Node) for node in nodes):
         raise TypeError("cat takes a list of Nodes, Tensors and arrays, not all of them arrays")
-    axis, = normal_axes(axis, nodes[0].shape)
+    (axis,) = normal_axes(axis, nodes[0].shape)
     ends = np.cumsum([node.shape[axis] for node in nodes]).tolist()
     before = (slice(None),) * axis
-    keys = [before + (slice(end - node.shape[axis], end),) if node.requires_grad else None
-            for node, end in zip(nodes, ends)]
+    keys = [
+        before + (slice(end - node.shape[axis], end),) if node.requires_grad else None for node, end in zip(nodes, ends)
+    ]
     return apply_op(
         lambda *values: indexing.concatenate(values, axis),
         lambda grad: [key and indexing.Part(grad, key).take(grad) for key in keys],
-        *nodes, tape=tape, op_name="cat", attrs={"axis": axis})
+        *nodes,
+        tape=tape,
+        op_name="cat",
+        attrs={"axis": axis},
+    )
 
 
 def stack(tensors, axis=0, tape=None):

@@ -118,8 +118,9 @@ class CompiledFunction:
 
     def source(self, *args, **kwargs):
         """The text of the kernels of a call with these arguments, forward and backward."""
-        return "\n".join(text for graph in self.graphs(*args, **kwargs)
-                         for text in (graph.forward_source, graph.backward_source))
+        return "\n".join(
+            text for graph in self.graphs(*args, **kwargs) for text in (graph.forward_source, graph.backward_source)
+        )
 
     def _look_up(self, args, kwargs):
         """(the Program of a call, the values that it begins with)"""
@@ -196,8 +197,11 @@ class CompiledFunction:
             out = self.__wrapped__(*as_nodes(args), **kwargs)
         if self._warn and program.warn:
             self._warn = False  # once is enough
-            warnings.warn(f"{self._name[4:]} is not fused, its operations run one by one: "
-                          f"{program.why}", JitFallback, stacklevel=3)
+            warnings.warn(
+                f"{self._name[4:]} is not fused, its operations run one by one: {program.why}",
+                JitFallback,
+                stacklevel=3,
+            )
         return out
 
 

@@ -35,8 +35,14 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
     primitive = None if activation is None else get_primitive(activation)
     form = form_of(primitive, tuple(attrs.items()), bias is not None)
     layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
-    return apply_op(layer.forward, layer.differentiate if form.slopes else None, *inputs, tape=tape,
-                    op_name="linear", attrs={"activation": activation, **attrs})
+    return apply_op(
+        layer.forward,
+        layer.differentiate if form.slopes else None,
+        *inputs,
+        tape=tape,
+        op_name="linear",
+        attrs={"activation": activation, **attrs},
+    )
 
 
 def check_shapes(x, weight, bias=None):
@@ -44,8 +50,9 @@ def check_shapes(x, weight, bias=None):
     fit = len(weight) == 2 and x[-1:] == weight[:1] and bias in (None, weight[1:])
     if not fit:
         also = "" if bias is None else f" and {bias}"
-        raise ValueError("linear takes x of shape (…, in), a weight (in, out) and a bias (out,), "
-                         f"not {x}, {weight}{also}")
+        raise ValueError(
+            f"linear takes x of shape (…, in), a weight (in, out) and a bias (out,), not {x}, {weight}{also}"
+        )
 
 
 class Form:
@@ -64,8 +71,7 @@ class Form:
             self.rule, self.slopes = None, True
             return
         if primitive.arity != 1:
-            raise TypeError(f"linear takes an activation of one input; {primitive.name} has "
-                            f"{primitive.arity}")
+            raise TypeError(f"linear takes an activation of one input; {primitive.name} has {primitive.arity}")
         y = primitive.forward([z], primitive.constants(attrs))
         self.value = Formula(f"linear_{primitive.name}", (y,), arity)
         self.slopes = primitive.gradients(attrs) != [None]
@@ -107,8 +113,10 @@ class Layer:
         """[∂L/∂x, ∂L/∂W, ∂L/∂b], None for one that is not wanted."""
         grad = grad.reshape((math.prod(self.shape[:-1]), self.weight.shape[1]))
         if self.form.rule:
-            grad, = self.form.rule.run(self.saved, grad)
-        parts = [lambda: matmul(grad, self.weight, transpose_b=True).reshape(self.shape),
-                 lambda: matmul(self.rows, grad, transpose_a=True),
-                 lambda: reduce_sum(grad, 0)]
+            (grad,) = self.form.rule.run(self.saved, grad)
+        parts = [
+            lambda: matmul(grad, self.weight, transpose_b=True).reshape(self.shape),
+            lambda: matmul(self.rows, grad, transpose_a=True),
+            lambda: reduce_sum(grad, 0),
+        ]
         return [part() if need else None for part, need in zip(parts, self.needs)]

@@ -16,8 +16,12 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.indexing import index_tensor
 from tinygrad_cl.netcl.ops.reduction import reduce
 from tinygrad_cl.netcl.ops.rows import compute_rows
-from tinygrad_cl.netcl.ops.rows_table import (CROSS_ENTROPY, CROSS_ENTROPY_BACKWARD,
-                                              SOFT_CROSS_ENTROPY, SOFT_CROSS_ENTROPY_BACKWARD)
+from tinygrad_cl.netcl.ops.rows_table import (
+    CROSS_ENTROPY,
+    CROSS_ENTROPY_BACKWARD,
+    SOFT_CROSS_ENTROPY,
+    SOFT_CROSS_ENTROPY_BACKWARD,
+)
 
 
 def mse_loss(pred, target, tape=None, reduction="mean"):
@@ -45,8 +49,7 @@ def binary_cross_entropy_with_logits(logits, target, tape=None, reduction="mean"
 
     max(x, 0) − x t + ln(1 + e⁻|x|), which never takes the logarithm of 0.    ∂/∂x = σ(x) − t
     """
-    return elementwise_loss("binary_cross_entropy_with_logits", "logistic_loss", logits, target,
-                            tape, reduction)
+    return elementwise_loss("binary_cross_entropy_with_logits", "logistic_loss", logits, target, tape, reduction)
 
 
 bce_with_logits = binary_cross_entropy_with_logits
@@ -56,8 +59,9 @@ def elementwise_loss(name, primitive, pred, target, tape, reduction):
     """A primitive of prediction and target, of one shape, reduced."""
     pred, target = as_nodes((pred, target))
     if isinstance(pred, Node) and isinstance(target, Node) and pred.shape != target.shape:
-        raise ValueError(f"{name}: the prediction has shape {pred.shape}, the target "
-                         f"{target.shape}; they must be equal")
+        raise ValueError(
+            f"{name}: the prediction has shape {pred.shape}, the target {target.shape}; they must be equal"
+        )
     check_reduction(reduction)
     loss = apply_primitive(primitive, pred, target, tape=tape)
     if reduction == "none":
@@ -86,8 +90,10 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
         return index_cross_entropy(logits, target, tape, reduction)
     if shape and given == shape:
         return soft_cross_entropy(*as_nodes((logits, target)), tape, reduction)
-    raise ValueError(f"cross_entropy of logits {shape} needs class indices of shape {shape[:-1]}, "
-                     f"or probabilities of shape {shape}, not a target of shape {given}")
+    raise ValueError(
+        f"cross_entropy of logits {shape} needs class indices of shape {shape[:-1]}, "
+        f"or probabilities of shape {shape}, not a target of shape {given}"
+    )
 
 
 def index_cross_entropy(logits, target, tape, reduction):
@@ -104,8 +110,9 @@ def index_cross_entropy(logits, target, tape, reduction):
         return compute_rows(CROSS_ENTROPY_BACKWARD, (g, scale, x, m, s, target))
 
     out = reduced(loss, reduction)
-    return apply_op(lambda value: out, differentiate, logits, tape=tape, op_name="cross_entropy",
-                    attrs={"reduction": reduction})
+    return apply_op(
+        lambda value: out, differentiate, logits, tape=tape, op_name="cross_entropy", attrs={"reduction": reduction}
+    )
 
 
 def soft_cross_entropy(logits, target, tape, reduction):
@@ -119,8 +126,15 @@ def soft_cross_entropy(logits, target, tape, reduction):
         return compute_rows(SOFT_CROSS_ENTROPY_BACKWARD, (g, scale, x, p, m, s, total), wanted)
 
     out = reduced(loss, reduction)
-    return apply_op(lambda *values: out, differentiate, logits, target, tape=tape,
-                    op_name="cross_entropy", attrs={"reduction": reduction})
+    return apply_op(
+        lambda *values: out,
+        differentiate,
+        logits,
+        target,
+        tape=tape,
+        op_name="cross_entropy",
+        attrs={"reduction": reduction},
+    )
 
 
 def reduced(loss, reduction):

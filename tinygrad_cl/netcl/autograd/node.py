@@ -35,12 +35,10 @@ class Node:
     made_at         where: a code object and a position in it
     """
 
-    __slots__ = ("value", "requires_grad", "parents", "grad_fn", "op_name", "attrs", "made_at",
-                 "stack", "__weakref__")
+    __slots__ = ("value", "requires_grad", "parents", "grad_fn", "op_name", "attrs", "made_at", "stack", "__weakref__")
     __array_ufunc__ = None  # so that np.float64(2) * node is left to Node.__rmul__
 
-    def __init__(self, value, requires_grad=False, parents=(), grad_fn=None, op_name=None,
-                 attrs=None, made_at=None):
+    def __init__(self, value, requires_grad=False, parents=(), grad_fn=None, op_name=None, attrs=None, made_at=None):
         self.value = value
         self.requires_grad = requires_grad
         self.parents = parents
@@ -99,8 +97,7 @@ class Node:
 
     def __repr__(self):
         name = f", op_name={self.op_name!r}" if self.op_name else ""
-        return (f"Node(shape={self.shape}, dtype={self.dtype}{name}, "
-                f"requires_grad={self.requires_grad})")
+        return f"Node(shape={self.shape}, dtype={self.dtype}{name}, requires_grad={self.requires_grad})"
 
     def __add__(self, other):
         return apply_primitive("add", self, other)
@@ -179,8 +176,7 @@ def as_node(x, like):
 
 def as_nodes(args):
     """The arguments of an operation, each as a Node or a number."""
-    like = next((x.value if isinstance(x, Node) else x for x in args
-                 if isinstance(x, (Node, Tensor))), None)
+    like = next((x.value if isinstance(x, Node) else x for x in args if isinstance(x, (Node, Tensor))), None)
     return [as_node(x, like) for x in args]
 
 
@@ -238,8 +234,7 @@ def record(node, tape=None):
         state.tapes[-1].nodes.append(node)
     if state.anomaly:
         frames = traceback.extract_stack()
-        node.stack = traceback.format_list(
-            [frame for frame in frames if not frame.filename.startswith(OURS)])
+        node.stack = traceback.format_list([frame for frame in frames if not frame.filename.startswith(OURS)])
     return node
 
 
@@ -263,9 +258,15 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
         raise TypeError("matmul takes matrices and vectors; multiply by a number with *")
     forward = partial(tensor_matmul, transpose_a=transpose_a, transpose_b=transpose_b)
     needs = (a.requires_grad, b.requires_grad)
-    return apply_op(forward, matmul_rule(a.value, b.value, transpose_a, transpose_b, needs), a, b,
-                    tape=tape, op_name="matmul",
-                    attrs={"transpose_a": transpose_a, "transpose_b": transpose_b})
+    return apply_op(
+        forward,
+        matmul_rule(a.value, b.value, transpose_a, transpose_b, needs),
+        a,
+        b,
+        tape=tape,
+        op_name="matmul",
+        attrs={"transpose_a": transpose_a, "transpose_b": transpose_b},
+    )
 
 
 def getitem(x, key, tape=None):
@@ -274,8 +275,7 @@ def getitem(x, key, tape=None):
     The gradient goes to where the numbers were taken from, added up where one was taken twice.
     IndexError and ValueError as ops.indexing.Part says.
     """
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     key = key if isinstance(key, tuple) else (key,)
     part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
-    return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem",
-                    attrs={"key": key})
+    return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem", attrs={"key": key})

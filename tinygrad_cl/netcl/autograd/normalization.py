@@ -5,9 +5,16 @@
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, as_nodes
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows, one_axis
-from tinygrad_cl.netcl.ops.rows_table import (LAYER_NORM, LAYER_NORM_BACKWARD, LOG_SOFTMAX,
-                                              LOG_SOFTMAX_BACKWARD, LOGSUMEXP, LOGSUMEXP_BACKWARD,
-                                              SOFTMAX, SOFTMAX_BACKWARD)
+from tinygrad_cl.netcl.ops.rows_table import (
+    LAYER_NORM,
+    LAYER_NORM_BACKWARD,
+    LOG_SOFTMAX,
+    LOG_SOFTMAX_BACKWARD,
+    LOGSUMEXP,
+    LOGSUMEXP_BACKWARD,
+    SOFTMAX,
+    SOFTMAX_BACKWARD,
+)
 
 
 def softmax(x, axis=-1, tape=None):
@@ -18,16 +25,28 @@ def softmax(x, axis=-1, tape=None):
     """
     x = whole("softmax", x)
     y = along(SOFTMAX, axis, x.value)
-    return apply_op(lambda value: y, lambda g: [along(SOFTMAX_BACKWARD, axis, g, y)], x, tape=tape,
-                    op_name="softmax", attrs={"axis": axis})
+    return apply_op(
+        lambda value: y,
+        lambda g: [along(SOFTMAX_BACKWARD, axis, g, y)],
+        x,
+        tape=tape,
+        op_name="softmax",
+        attrs={"axis": axis},
+    )
 
 
 def log_softmax(x, axis=-1, tape=None):
     """z = ln softmax(x), without a logarithm of 0.    ∂L/∂x = g − softmax(x) Σ g"""
     x = whole("log_softmax", x)
     z = along(LOG_SOFTMAX, axis, x.value)
-    return apply_op(lambda value: z, lambda g: [along(LOG_SOFTMAX_BACKWARD, axis, g, z)], x,
-                    tape=tape, op_name="log_softmax", attrs={"axis": axis})
+    return apply_op(
+        lambda value: z,
+        lambda g: [along(LOG_SOFTMAX_BACKWARD, axis, g, z)],
+        x,
+        tape=tape,
+        op_name="log_softmax",
+        attrs={"axis": axis},
+    )
 
 
 def logsumexp(x, axis=-1, keepdims=False, tape=None):
@@ -36,15 +55,16 @@ def logsumexp(x, axis=-1, keepdims=False, tape=None):
     one = one_axis(axis, x.shape)
     kept = tuple(1 if each == one else length for each, length in enumerate(x.shape))
     rows = axis_to_end(x.value, one)
-    out, = compute_rows(LOGSUMEXP, (rows,))
-    out = out.reshape(kept if keepdims else kept[:one] + kept[one + 1:])
+    (out,) = compute_rows(LOGSUMEXP, (rows,))
+    out = out.reshape(kept if keepdims else kept[:one] + kept[one + 1 :])
 
     def differentiate(g):
         g = g.reshape((*rows.shape[:-1], 1))
         return [axis_from_end(compute_rows(LOGSUMEXP_BACKWARD, (g, rows))[0], one)]
 
-    return apply_op(lambda value: out, differentiate, x, tape=tape, op_name="logsumexp",
-                    attrs={"axis": axis, "keepdims": keepdims})
+    return apply_op(
+        lambda value: out, differentiate, x, tape=tape, op_name="logsumexp", attrs={"axis": axis, "keepdims": keepdims}
+    )
 
 
 def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
@@ -53,12 +73,10 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
     gamma, beta   of the length of a row; None for 1 and 0. With u = (x − mean) / √(variance + eps),
                   ∂L/∂gamma = Σ g u and ∂L/∂beta = Σ g, summed over the rows.
     """
-    x, gamma, beta = as_nodes((whole("layer_norm", x), 1.0 if gamma is None else gamma,
-                               0.0 if beta is None else beta))
+    x, gamma, beta = as_nodes((whole("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta))
     for name, each in (("gamma", gamma), ("beta", beta)):
         if isinstance(each, Node) and each.shape != x.shape[-1:]:
-            raise ValueError(f"layer_norm of shape {x.shape} needs {name} of shape {x.shape[-1:]}, "
-                             f"not {each.shape}")
+            raise ValueError(f"layer_norm of shape {x.shape} needs {name} of shape {x.shape[-1:]}, not {each.shape}")
     inputs = (x, gamma, beta)
     x, scale, shift = [each.value if isinstance(each, Node) else each for each in inputs]
     out, mean, rstd = compute_rows(LAYER_NORM, (x, scale, shift, eps))
@@ -71,13 +89,11 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
         # What gamma and beta were repeated over is summed up by the engine.
         return [part for part, each in zip((*parts, g), inputs) if isinstance(each, Node)]
 
-    return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm",
-                    attrs={"eps": eps})
+    return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})
 
 
 def whole(name, x):
     """x as a Node. TypeError if it is neither a Node nor a Tensor."""
     if not isinstance(x, (Node, Tensor)):
-        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: "
-                        "Tensor.from_host makes one")
+        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
     return as_nodes((x,))[0]

@@ -14,11 +14,55 @@ from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
 __all__ = [
-    "abs", "absolute_error", "add", "broadcast_to", "cast", "clamp", "cos", "div", "elu", "eq",
-    "exp", "ge", "gelu", "gt", "le", "leaky_relu", "log", "log_loss", "logistic_loss", "lt",
-    "matmul", "max", "maximum", "mean", "min", "minimum", "mul", "ne", "neg", "pow", "primitive",
-    "reciprocal", "relu", "reshape", "rsqrt", "sigmoid", "sin", "softplus", "sqrt", "square",
-    "squared_error", "sub", "sum", "swish", "tanh", "tensor", "transpose", "where"]
+    "abs",
+    "absolute_error",
+    "add",
+    "broadcast_to",
+    "cast",
+    "clamp",
+    "cos",
+    "div",
+    "elu",
+    "eq",
+    "exp",
+    "ge",
+    "gelu",
+    "gt",
+    "le",
+    "leaky_relu",
+    "log",
+    "log_loss",
+    "logistic_loss",
+    "lt",
+    "matmul",
+    "max",
+    "maximum",
+    "mean",
+    "min",
+    "minimum",
+    "mul",
+    "ne",
+    "neg",
+    "pow",
+    "primitive",
+    "reciprocal",
+    "relu",
+    "reshape",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "softplus",
+    "sqrt",
+    "square",
+    "squared_error",
+    "sub",
+    "sum",
+    "swish",
+    "tanh",
+    "tensor",
+    "transpose",
+    "where",
+]
 
 
 def tensor(x, requires_grad=None):
@@ -26,8 +70,7 @@ def tensor(x, requires_grad=None):
     Parameter).
     """
     if not isinstance(x, Tensor):
-        raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: "
-                        "Tensor.from_host makes one")
+        raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
     if requires_grad and x.dtype == INT32:
         raise TypeError("an int32 tensor holds indices, and indices have no gradient")
     return Node(x, x.requires_grad if requires_grad is None else bool(requires_grad))
@@ -84,18 +127,28 @@ where = primitive("where")
 
 def sum(x, axis=None, keepdims=False, tape=None):
     """Σ x over one axis, several or all.    ∂Σx/∂x = 1"""
-    x, = as_nodes((x,))
-    return apply_op(partial(reduction.reduce_sum, axis=axis, keepdims=keepdims),
-                    sum_rule(x.value, axis), x, tape=tape, op_name="sum",
-                    attrs={"axis": axis, "keepdims": keepdims})
+    (x,) = as_nodes((x,))
+    return apply_op(
+        partial(reduction.reduce_sum, axis=axis, keepdims=keepdims),
+        sum_rule(x.value, axis),
+        x,
+        tape=tape,
+        op_name="sum",
+        attrs={"axis": axis, "keepdims": keepdims},
+    )
 
 
 def mean(x, axis=None, keepdims=False, tape=None):
     """Σ x / n over one axis, several or all.    ∂(Σx / n)/∂x = 1 / n"""
-    x, = as_nodes((x,))
-    return apply_op(partial(reduction.reduce_mean, axis=axis, keepdims=keepdims),
-                    sum_rule(x.value, axis, mean=True), x, tape=tape, op_name="mean",
-                    attrs={"axis": axis, "keepdims": keepdims})
+    (x,) = as_nodes((x,))
+    return apply_op(
+        partial(reduction.reduce_mean, axis=axis, keepdims=keepdims),
+        sum_rule(x.value, axis, mean=True),
+        x,
+        tape=tape,
+        op_name="mean",
+        attrs={"axis": axis, "keepdims": keepdims},
+    )
 
 
 def max(x, axis=None, keepdims=False, tape=None):
@@ -112,42 +165,66 @@ def extreme(how, x, axis, keepdims, tape):
     """max or min."""
     if state.trace is not None:
         return state.trace.operation(how, (x,), {"axis": axis, "keepdims": keepdims})
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     out = reduction.reduce(x.value, how, axis, keepdims)
-    return apply_op(lambda value: out, extreme_rule(x.value, out, axis), x, tape=tape, op_name=how,
-                    attrs={"axis": axis, "keepdims": keepdims})
+    return apply_op(
+        lambda value: out,
+        extreme_rule(x.value, out, axis),
+        x,
+        tape=tape,
+        op_name=how,
+        attrs={"axis": axis, "keepdims": keepdims},
+    )
 
 
 def reshape(x, shape, tape=None):
     """The same numbers under another shape; nothing is copied. The gradient is shaped back."""
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     before = x.shape
-    return apply_op(lambda value: value.reshape(shape), lambda grad: [grad.reshape(before)], x,
-                    tape=tape, op_name="reshape", attrs={"shape": shape})
+    return apply_op(
+        lambda value: value.reshape(shape),
+        lambda grad: [grad.reshape(before)],
+        x,
+        tape=tape,
+        op_name="reshape",
+        attrs={"shape": shape},
+    )
 
 
 def transpose(x, axes=None, tape=None):
     """The axes in another order, reversed by default. The gradient takes the way back."""
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     order = tuple(range(x.value.ndim))[::-1] if axes is None else tuple(axes)
     back = tuple(order.index(axis) for axis in range(len(order)) if axis in order)
-    return apply_op(lambda value: elementwise.permute(value, order),
-                    lambda grad: [elementwise.permute(grad, back)], x,
-                    tape=tape, op_name="transpose", attrs={"axes": order})
+    return apply_op(
+        lambda value: elementwise.permute(value, order),
+        lambda grad: [elementwise.permute(grad, back)],
+        x,
+        tape=tape,
+        op_name="transpose",
+        attrs={"axes": order},
+    )
 
 
 def broadcast_to(x, shape, tape=None):
     """x repeated to `shape`. The gradient is summed over what was repeated."""
-    x, = as_nodes((x,))
-    return apply_op(lambda value: elementwise.broadcast_to(value, shape), lambda grad: [grad], x,
-                    tape=tape, op_name="broadcast_to", attrs={"shape": shape})
+    (x,) = as_nodes((x,))
+    return apply_op(
+        lambda value: elementwise.broadcast_to(value, shape),
+        lambda grad: [grad],
+        x,
+        tape=tape,
+        op_name="broadcast_to",
+        attrs={"shape": shape},
+    )
 
 
 def cast(x, dtype, tape=None):
     """x with its numbers in another dtype: "float32", "float64", or towards 0 to the indices of
     "int32". The gradient is cast back; through indices there is none.
     """
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     back = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
-    return apply_op(lambda value: elementwise.cast(value, dtype), back, x, tape=tape,
-                    op_name="cast", attrs={"dtype": dtype})
+    return apply_op(
+        lambda value: elementwise.cast(value, dtype), back, x, tape=tape, op_name="cast", attrs={"dtype": dtype}
+    )

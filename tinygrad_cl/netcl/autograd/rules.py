@@ -9,8 +9,7 @@ import math
 import re
 from functools import partial
 
-from tinygrad_cl.netcl.ops.elementwise import (broadcast_to, compute, compute_all,
-                                               elementwise_binary)
+from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all, elementwise_binary
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import normal_axes, reduce_sum
@@ -38,10 +37,10 @@ class PrimitiveRule:
 
         trial = [f"saved{number}_" for number in range(arity + 1)]
         text = " ".join(each for each in slopes(trial) if each)
-        self.saved = [number for number, name in enumerate(trial)
-                      if re.search(rf"\b{name}\b", text)]
-        names = [f"v{self.saved.index(number) + 1}" if number in self.saved else name
-                 for number, name in enumerate(trial)]
+        self.saved = [number for number, name in enumerate(trial) if re.search(rf"\b{name}\b", text)]
+        names = [
+            f"v{self.saved.index(number) + 1}" if number in self.saved else name for number, name in enumerate(trial)
+        ]
         expressions, self.gradients = [], []
         for slope, need in zip(slopes(names), needs):
             if need is None:
@@ -131,8 +130,7 @@ def extreme_rule(x, out, axis):
 
     def differentiate(grad):
         hit = compute(get_primitive("eq").forward_formula(), (x, out.reshape(kept)))
-        share = elementwise_binary(grad.reshape(kept), reduce_sum(hit, axes, keepdims=True),
-                                   expression="DIV(v0, v1)")
+        share = elementwise_binary(grad.reshape(kept), reduce_sum(hit, axes, keepdims=True), expression="DIV(v0, v1)")
         return [elementwise_binary(hit, share, expression="MUL(v0, v1)")]
 
     return differentiate

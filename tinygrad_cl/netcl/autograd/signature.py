@@ -80,8 +80,7 @@ def is_ours(x):
 @functools.lru_cache(maxsize=1024)
 def global_names(code):
     """The names that a function's code, and the functions inside it, look up outside of it."""
-    names = {step.argval for step in dis.get_instructions(code)
-             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    names = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             names |= set(global_names(constant))

@@ -99,13 +99,15 @@ def topological_order(root):
 def seed_gradient(loss, grad):
     """∂L/∂loss as a Tensor."""
     if not loss.requires_grad:
-        raise ValueError(f"{loss!r} requires no gradient: no leaf it was computed from does, or it "
-                         "was computed inside no_grad")
+        raise ValueError(
+            f"{loss!r} requires no gradient: no leaf it was computed from does, or it was computed inside no_grad"
+        )
     value = loss.value
     if grad is None:
         if value.size != 1:
-            raise ValueError(f"backward from shape {value.shape} needs the gradient of each "
-                             "number: pass grad, or sum first")
+            raise ValueError(
+                f"backward from shape {value.shape} needs the gradient of each number: pass grad, or sum first"
+            )
         return Tensor.full(value.queue, value.shape, 1, value.dtype)
     grad = grad.value if isinstance(grad, Node) else grad
     if not isinstance(grad, Tensor):
@@ -120,14 +122,17 @@ def parents_gradients(node, gradient):
     parts = node.grad_fn(gradient)
     parts = [parts] if isinstance(parts, Tensor) else parts
     if len(parts) != len(node.parents):
-        raise ValueError(f"grad_fn of op {node.op_name!r} returns {len(parts)} gradients for "
-                         f"{len(node.parents)} parents; the op was created at {node.created_at}")
+        raise ValueError(
+            f"grad_fn of op {node.op_name!r} returns {len(parts)} gradients for "
+            f"{len(node.parents)} parents; the op was created at {node.created_at}"
+        )
     if state.anomaly:
         for number, part in enumerate(parts):
             if part is not None and not np.all(np.isfinite(part.to_host())):
                 raise RuntimeError(
                     f"Gradient w.r.t. parent {number} of op {node.op_name!r} contains NaN or Inf."
-                    f"\nThe op was created at:\n{''.join(node.creation_trace)}")
+                    f"\nThe op was created at:\n{''.join(node.creation_trace)}"
+                )
     return parts
 
 

@@ -115,8 +115,9 @@ class Trace:
         if operand.dtype == INT32:
             raise Untraceable(f"{name} of int32")
         axes = normal_axes(axis, operand.shape)
-        shape = [1 if each in axes else length for each, length in enumerate(operand.shape)
-                 if keepdims or each not in axes]
+        shape = [
+            1 if each in axes else length for each, length in enumerate(operand.shape) if keepdims or each not in axes
+        ]
         layout = layout_of(operand.layout.device, shape, operand.dtype)
         return self.node(name, layout, [operand], needs, {"axes": axes, "keepdims": keepdims})
 
@@ -125,8 +126,7 @@ class Trace:
         key = (name, *inputs, *needs, repr(attrs))
         found = self._nodes.get(key)
         if found is None:
-            found = self._nodes[key] = TraceNode(name, layout, tuple(inputs), tuple(needs), attrs,
-                                                 primitive)
+            found = self._nodes[key] = TraceNode(name, layout, tuple(inputs), tuple(needs), attrs, primitive)
         return Node(found, True in needs)
 
     def operands(self, args):

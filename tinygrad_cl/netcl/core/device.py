@@ -57,8 +57,7 @@ def choose(found):
     widths = [found.vector_width, handle.native_vector_width_float if cpu else 1]
     lanes = dict.fromkeys((FLOAT32, INT32), _lanes(max(widths)))
     if found.fp64:
-        widths = [handle.preferred_vector_width_double,
-                  handle.native_vector_width_double if cpu else 1]
+        widths = [handle.preferred_vector_width_double, handle.native_vector_width_double if cpu else 1]
         lanes[FLOAT64] = _lanes(max(widths))
     return Choices(
         lanes=lanes,
@@ -257,8 +256,7 @@ class Manager:
                         return device
                 if not opencl.find_fault(found):
                     return self.use(found)
-        raise opencl.NoDeviceError(
-            f"no OpenCL device that works has {name!r} in its name, platform or kind")
+        raise opencl.NoDeviceError(f"no OpenCL device that works has {name!r} in its name, platform or kind")
 
     def use(self, found, queue=None, choices=None):
         """The Device of a `tinygrad_cl.opencl.Device`, the same at every call with the same queue.

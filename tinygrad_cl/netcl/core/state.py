@@ -22,5 +22,4 @@ def check_arrays(targets, arrays, source="the state"):
         raise KeyError(f"{source} has {', '.join(odd)}, for which there is no place")
     for name, target in targets.items():
         if np.shape(arrays[name]) != np.shape(target):
-            raise ValueError(
-                f"{name} has shape {np.shape(target)}, in {source} {np.shape(arrays[name])}")
+            raise ValueError(f"{name} has shape {np.shape(target)}, in {source} {np.shape(arrays[name])}")

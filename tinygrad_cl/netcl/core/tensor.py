@@ -45,8 +45,7 @@ def layout_of(device, shape, dtype):
 def refuse_indices(name, layouts):
     """TypeError if the operation `name` is asked to compute with indices."""
     if any(layout.dtype == INT32 for layout in layouts):
-        raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast "
-                        "to float32 first")
+        raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast to float32 first")
 
 
 def as_array(data, dtype):
@@ -97,8 +96,7 @@ def operate(name, left, right):
     autograd, is asked how it does it.
     """
     like = left if isinstance(left, Tensor) else right
-    operands = [Tensor.from_host(like.queue, x, like.dtype) if isinstance(x, np.ndarray) else x
-                for x in (left, right)]
+    operands = [Tensor.from_host(like.queue, x, like.dtype) if isinstance(x, np.ndarray) else x for x in (left, right)]
     if not all(isinstance(x, (Tensor, Real)) for x in operands):
         return NotImplemented
     return OPERATORS[name](*operands)
@@ -164,8 +162,7 @@ class Tensor:
         """
         array = as_array(data, self.dtype)
         if array.shape != self.shape:
-            raise ValueError(
-                f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
+            raise ValueError(f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
         if array.size:
             self.device.write(self.buffer, np.ascontiguousarray(array))
         return self

@@ -34,11 +34,14 @@ class DataLoader:
     (3, [[0, 1], [2, 3], [4]])
     """
 
-    def __init__(self, dataset, batch_size=32, shuffle=True, *, drop_last=False, prefetch=2,
-                 seed=None, device_queue=None):
+    def __init__(
+        self, dataset, batch_size=32, shuffle=True, *, drop_last=False, prefetch=2, seed=None, device_queue=None
+    ):
         if batch_size < 1 or prefetch < 0:
-            raise ValueError("a batch has 1 sample or more, and 0 batches or more are prepared "
-                             f"ahead, not batch_size={batch_size}, prefetch={prefetch}")
+            raise ValueError(
+                "a batch has 1 sample or more, and 0 batches or more are prepared "
+                f"ahead, not batch_size={batch_size}, prefetch={prefetch}"
+            )
         number_of_samples(dataset)  # raises here rather than in the first epoch
         self.dataset = dataset
         self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
@@ -64,11 +67,12 @@ class DataLoader:
             order = np.random.default_rng(seed).permutation(samples)
         self.epoch += 1
         starts = range(0, len(self) * self.batch_size, self.batch_size)
-        choices = [order[start:start + self.batch_size] for start in starts]
+        choices = [order[start : start + self.batch_size] for start in starts]
         return self._batches(choices, self.device_queue)
 
     def _batches(self, choices, queue):
         """A batch for each choice of samples."""
+
         def prepare(numbers):
             batch = gather(self.dataset, numbers)
             return batch if queue is None else map_fields(for_device, batch)
@@ -112,12 +116,12 @@ def number_of_samples(dataset):
     if not isinstance(dataset, tuple):
         if hasattr(dataset, "__len__") and hasattr(dataset, "__getitem__"):
             return len(dataset)
-        raise TypeError("a data set is a NumPy array, a tuple of them, or has len() and [number]; "
-                        f"{type(dataset).__name__} has not")
+        raise TypeError(
+            f"a data set is a NumPy array, a tuple of them, or has len() and [number]; {type(dataset).__name__} has not"
+        )
     if not dataset or not all(isinstance(array, np.ndarray) and array.ndim for array in dataset):
         kinds = ", ".join(type(each).__name__ for each in dataset)
-        raise TypeError("a tuple that is a data set holds NumPy arrays of one axis or more, "
-                        f"not ({kinds})")
+        raise TypeError(f"a tuple that is a data set holds NumPy arrays of one axis or more, not ({kinds})")
     lengths = [len(array) for array in dataset]
     if len(set(lengths)) > 1:
         raise ValueError(f"the arrays of a data set have one length, not {lengths}")

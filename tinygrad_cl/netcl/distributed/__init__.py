@@ -5,9 +5,23 @@ A process that is alone needs neither mpiexec nor mpi4py: then every sum is its 
 MPI come with `pip install tinygrad-cl-course[parallel]`.
 """
 
-from tinygrad_cl.netcl.distributed.collectives import (all_reduce, all_reduce_gradients, broadcast,
-                                                       broadcast_parameters, shard_batch)
+from tinygrad_cl.netcl.distributed.collectives import (
+    all_reduce,
+    all_reduce_gradients,
+    broadcast,
+    broadcast_parameters,
+    shard_batch,
+)
 from tinygrad_cl.netcl.distributed.processes import barrier, init, rank, world_size
 
-__all__ = ["all_reduce", "all_reduce_gradients", "barrier", "broadcast", "broadcast_parameters",
-           "init", "rank", "shard_batch", "world_size"]
+__all__ = [
+    "all_reduce",
+    "all_reduce_gradients",
+    "barrier",
+    "broadcast",
+    "broadcast_parameters",
+    "init",
+    "rank",
+    "shard_batch",
+    "world_size",
+]

@@ -21,7 +21,7 @@ def all_reduce(tensors, op="sum"):
     check(op)
     if len(replicas) * communicator().size > 1:
         here = sum(replica.to_host() for replica in replicas)
-        result, = reduced([here], op, len(replicas))
+        (result,) = reduced([here], op, len(replicas))
         for replica in replicas:
             replica.write(result)
     return tensors

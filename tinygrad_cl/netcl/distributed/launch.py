@@ -17,9 +17,13 @@ from pathlib import Path
 from tinygrad_cl.netcl.distributed.simulated import simulate
 
 # Open MPI refuses to work for root, and to start more processes than there are cores, unless told so.
-OPEN_MPI = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_ALLOW_RUN_AS_ROOT": "1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-            "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 PROGRAM = """{imports}
@@ -54,26 +58,35 @@ def start(program, size, timeout=60, **environment):
     """
     mpiexec = find_mpiexec()
     if mpiexec is None:
-        print("mpi4py or mpiexec is not installed (pip install tinygrad-cl-course[parallel]), so "
-              "the processes are simulated.")
+        print(
+            "mpi4py or mpiexec is not installed (pip install tinygrad-cl-course[parallel]), so "
+            "the processes are simulated."
+        )
         return simulate(program, size)[0]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         text, data = packed(program)
         (folder / "program.py").write_text(text, encoding="utf-8")
         (folder / "data").write_bytes(pickle.dumps(data))
-        variables = os.environ | OPEN_MPI | ONE_THREAD | environment | {
-            "MPIEXEC_TIMEOUT": str(timeout), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        variables = (
+            os.environ
+            | OPEN_MPI
+            | ONE_THREAD
+            | environment
+            | {"MPIEXEC_TIMEOUT": str(timeout), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        )
         command = [mpiexec, "-n", str(size), sys.executable, str(folder / "program.py")]
-        finished = subprocess.run(command, env=variables, text=True, capture_output=True,
-                                  stdin=subprocess.DEVNULL, timeout=timeout + 10)
+        finished = subprocess.run(
+            command, env=variables, text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=timeout + 10
+        )
         if finished.stdout:
             print(finished.stdout, end="")
         if not (folder / "results").exists():
             error = folder / "error"
             said = error.read_text(encoding="utf-8") if error.exists() else finished.stderr
-            raise RuntimeError(f"one of {size} processes failed, or all took more than {timeout} s:"
-                               f"\n{said.strip()[-2000:]}")
+            raise RuntimeError(
+                f"one of {size} processes failed, or all took more than {timeout} s:\n{said.strip()[-2000:]}"
+            )
         return pickle.loads((folder / "results").read_bytes())
 
 
@@ -100,15 +113,16 @@ def packed(program):
             sources.append(inspect.getsource(value))
         else:
             data[name] = value
-    return PROGRAM.format(imports="\n".join(imports), sources="\n\n".join(sources),
-                          name=program.__name__), data
+    return PROGRAM.format(imports="\n".join(imports), sources="\n\n".join(sources), name=program.__name__), data
 
 
 def used_by(program):
     """What a function uses by name, and what its own functions use: {name: value}, itself last."""
     if program.__closure__:
-        raise ValueError(f"{program.__name__} uses variables of the function around it "
-                         f"({', '.join(program.__code__.co_freevars)}): define it at the top level")
+        raise ValueError(
+            f"{program.__name__} uses variables of the function around it "
+            f"({', '.join(program.__code__.co_freevars)}): define it at the top level"
+        )
     found = {}
     names = [name for name in globals_in(program.__code__) if name in program.__globals__]
     for name in names:

@@ -56,8 +56,10 @@ def agree(mine):
     values = communicator().allgather(mine)
     for number, value in enumerate(values):
         if value != values[0]:
-            raise ValueError(f"process 0 is at {values[0]}, process {number} at {value}: all of "
-                             "them do the same, with tensors of the same shapes")
+            raise ValueError(
+                f"process 0 is at {values[0]}, process {number} at {value}: all of "
+                "them do the same, with tensors of the same shapes"
+            )
 
 
 @functools.cache
@@ -71,13 +73,15 @@ def communicator():
             return Alone()
         raise RuntimeError(
             f"this is one of {started} processes, but they cannot find each other: {error}; "
-            "`pip install tinygrad-cl-course[parallel]`") from error
+            "`pip install tinygrad-cl-course[parallel]`"
+        ) from error
     world = MPI.COMM_WORLD
     if world.size < started:
         version = MPI.Get_library_version().split("\n")[0].strip("\0")
         raise RuntimeError(
             f"this is one of {started} processes, but MPI counts {world.size}: mpi4py uses "
-            f"{version}, and the mpiexec that started this is another one's")
+            f"{version}, and the mpiexec that started this is another one's"
+        )
     if world.size == 1:
         return Alone()
     show = sys.excepthook

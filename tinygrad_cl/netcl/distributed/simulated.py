@@ -73,7 +73,7 @@ class World:
         self.ended = set()
         self.failure = None
         self.meetings = []  # each collective call: (its name, {process: what it brings})
-        self.letters = {}   # (from, to): what was sent and not yet received
+        self.letters = {}  # (from, to): what was sent and not yet received
         self.changed = threading.Condition()
 
     def wait_for_turn(self, rank):
@@ -93,16 +93,20 @@ class World:
     def pass_on(self, rank):
         """Give the turn to the next process that can go on."""
         others = [(rank + step) % self.size for step in range(1, self.size + 1)]
-        able = [other for other in others if other not in self.ended
-                and (other not in self.waiting or self.waiting[other][0]())]
+        able = [
+            other
+            for other in others
+            if other not in self.ended and (other not in self.waiting or self.waiting[other][0]())
+        ]
         if able:
             with self.changed:
                 self.turn = able[0]
                 self.changed.notify_all()
         elif len(self.ended) < self.size:
-            said = [f"process {rank} " + ("has ended" if rank in self.ended
-                                          else f"waits in {self.waiting[rank][1]}")
-                    for rank in range(self.size)]
+            said = [
+                f"process {rank} " + ("has ended" if rank in self.ended else f"waits in {self.waiting[rank][1]}")
+                for rank in range(self.size)
+            ]
             raise WaitsForEver("; ".join(said))
 
     def end(self, rank):
@@ -148,13 +152,17 @@ class SimulatedComm:
     def started(self, name, send, receive):
         for array, what in ((send, "sent"), (receive, "received")):
             if not isinstance(array, np.ndarray) or not array.flags.c_contiguous:
-                raise BadMessage(f"what is {what} by {name} is an array whose numbers lie in one "
-                                 f"piece, not {type(array).__name__}: np.ascontiguousarray helps")
+                raise BadMessage(
+                    f"what is {what} by {name} is an array whose numbers lie in one "
+                    f"piece, not {type(array).__name__}: np.ascontiguousarray helps"
+                )
         if np.may_share_memory(send, receive):
             raise BadMessage(f"{name} needs an array of its own for the result")
         if (send.size, send.dtype) != (receive.size, receive.dtype):
-            raise BadMessage(f"{name} sends {send.size} numbers of {send.dtype}, but there is room "
-                             f"for {receive.size} of {receive.dtype}")
+            raise BadMessage(
+                f"{name} sends {send.size} numbers of {send.dtype}, but there is room "
+                f"for {receive.size} of {receive.dtype}"
+            )
         number = self.meet(name, send.copy(), send.nbytes)
         if receive.dtype.kind == "f":
             receive.fill(np.nan)  # who reads it too early shall see it
@@ -173,8 +181,10 @@ class SimulatedComm:
         """Send `thing` to process `dest` and return what process `source` sends to this one."""
         for number in (dest, source):
             if number not in range(self.size):
-                raise BadMessage(f"there is no process {number}: dest=… and source=… are 0 to "
-                                 f"{self.size - 1}, and after the last comes the first")
+                raise BadMessage(
+                    f"there is no process {number}: dest=… and source=… are 0 to "
+                    f"{self.size - 1}, and after the last comes the first"
+                )
         self.sent.append(("sendrecv", bytes_of(thing)))
         self.world.letters.setdefault((self.rank, dest), deque()).append(pickle.dumps(thing))
         box = self.world.letters.setdefault((source, self.rank), deque())
@@ -189,16 +199,16 @@ class SimulatedComm:
         if number == len(meetings):
             meetings.append((name, {}))
         if meetings[number][0] != name:
-            raise BadMessage(f"process {self.rank} calls {name} where another one calls "
-                             f"{meetings[number][0]}")
+            raise BadMessage(f"process {self.rank} calls {name} where another one calls {meetings[number][0]}")
         meetings[number][1][self.rank] = brought
         return number
 
     def everything(self, number):
         """What all have brought to a collective call, once they all are there."""
         name, brought = self.world.meetings[number]
-        self.world.wait_until(self.rank, lambda: len(brought) == self.size,
-                              f"{name}, its collective call number {number + 1}")
+        self.world.wait_until(
+            self.rank, lambda: len(brought) == self.size, f"{name}, its collective call number {number + 1}"
+        )
         return [brought[rank] for rank in range(self.size)]
 
 
@@ -212,11 +222,11 @@ class Request:
         """Wait until it is done; the array that receives holds the sum then."""
         arrays = self.comm.everything(self.number)
         if not np.array_equal(self.send, arrays[self.comm.rank], equal_nan=True):
-            raise BadMessage("the array was changed while it was being sent: leave it alone until "
-                             "Wait()")
+            raise BadMessage("the array was changed while it was being sent: leave it alone until Wait()")
         if len({(array.size, array.dtype) for array in arrays}) > 1:
-            raise BadMessage("the processes send " + ", ".join(
-                f"{array.size} numbers of {array.dtype}" for array in arrays))
+            raise BadMessage(
+                "the processes send " + ", ".join(f"{array.size} numbers of {array.dtype}" for array in arrays)
+            )
         self.receive[...] = sum(array.ravel() for array in arrays).reshape(self.receive.shape)
 
     wait = Wait

@@ -18,8 +18,10 @@ class Activation(Module):
     def __init__(self, *values, **constants):
         record = get_primitive(self.primitive)
         if len(values) > len(record.attrs):
-            raise TypeError(f"{type(self).__name__} takes {len(record.attrs)} constants, not "
-                            f"{len(values)}: it is a layer, so write {type(self).__name__}()(x)")
+            raise TypeError(
+                f"{type(self).__name__} takes {len(record.attrs)} constants, not "
+                f"{len(values)}: it is a layer, so write {type(self).__name__}()(x)"
+            )
         self.attrs = dict(zip(record.attrs, values)) | constants
         record.constants(self.attrs)  # TypeError for one that it does not have
 
@@ -35,8 +37,9 @@ def activation(name, primitive):
     """The class of layers for an operation of one input: also for one that you registered."""
     record = get_primitive(primitive)
     constants = "".join(f"; {key}={value} by default" for key, value in record.attrs.items())
-    return type(name, (Activation,), {"primitive": primitive, "__module__": __name__,
-                                      "__doc__": f"{record.formula}{constants}"})
+    return type(
+        name, (Activation,), {"primitive": primitive, "__module__": __name__, "__doc__": f"{record.formula}{constants}"}
+    )
 
 
 ELU = activation("ELU", "elu")

@@ -23,7 +23,8 @@ class MultiheadAttention(Module):
         self.num_heads = num_heads
         rng = init.generator(seed)
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = [
-            Linear(queue, embed_dim, embed_dim, bias, dtype=dtype, seed=rng) for _ in range(4)]
+            Linear(queue, embed_dim, embed_dim, bias, dtype=dtype, seed=rng) for _ in range(4)
+        ]
 
     def forward(self, query, key=None, value=None, mask=None, causal=False):
         """mask, causal: as for `functional.scaled_dot_product_attention`, where scores have the
@@ -31,8 +32,9 @@ class MultiheadAttention(Module):
         """
         key = query if key is None else key
         value = key if value is None else value
-        q, k, v = [self.split(layer(x)) for layer, x in
-                   ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))]
+        q, k, v = [
+            self.split(layer(x)) for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
+        ]
         return self.out_proj(self.join(scaled_dot_product_attention(q, k, v, mask, causal)))
 
     def split(self, x):
@@ -60,15 +62,28 @@ class TransformerBlock(Module):
     causal            a place looks at no later place
     """
 
-    def __init__(self, d_model, num_heads, dim_feedforward=None, dropout=0.0, causal=True,
-                 queue=None, *, dtype="float32", seed=None):
+    def __init__(
+        self,
+        d_model,
+        num_heads,
+        dim_feedforward=None,
+        dropout=0.0,
+        causal=True,
+        queue=None,
+        *,
+        dtype="float32",
+        seed=None,
+    ):
         rng, wide = init.generator(seed), dim_feedforward or 4 * d_model
         self.causal = causal
         self.ln1 = LayerNorm(d_model, queue=queue, dtype=dtype)
         self.attn = MultiheadAttention(d_model, num_heads, queue=queue, dtype=dtype, seed=rng)
         self.ln2 = LayerNorm(d_model, queue=queue, dtype=dtype)
-        self.mlp = Sequential(Linear(queue, d_model, wide, dtype=dtype, seed=rng), GELU(),
-                              Linear(queue, wide, d_model, dtype=dtype, seed=rng))
+        self.mlp = Sequential(
+            Linear(queue, d_model, wide, dtype=dtype, seed=rng),
+            GELU(),
+            Linear(queue, wide, d_model, dtype=dtype, seed=rng),
+        )
         self.drop = Dropout(dropout, seed=rng, queue=queue)
 
     def forward(self, x, mask=None):

@@ -4,14 +4,45 @@ import functools
 import math
 
 from tinygrad_cl.netcl import autograd as ag
-from tinygrad_cl.netcl.autograd import (cross_entropy, elu, embedding, gelu, layer_norm, leaky_relu,
-                                        linear, log_softmax, mse_loss, relu, sigmoid, softmax,
-                                        softplus, swish, tanh)
+from tinygrad_cl.netcl.autograd import (
+    cross_entropy,
+    elu,
+    embedding,
+    gelu,
+    layer_norm,
+    leaky_relu,
+    linear,
+    log_softmax,
+    mse_loss,
+    relu,
+    sigmoid,
+    softmax,
+    softplus,
+    swish,
+    tanh,
+)
 from tinygrad_cl.netcl.autograd.node import as_nodes
 
-__all__ = ["cross_entropy", "dropout", "elu", "embedding", "gelu", "layer_norm", "leaky_relu",
-           "linear", "log_softmax", "mse_loss", "relu", "scaled_dot_product_attention", "sigmoid",
-           "silu", "softmax", "softplus", "swish", "tanh"]
+__all__ = [
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "gelu",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "mse_loss",
+    "relu",
+    "scaled_dot_product_attention",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "swish",
+    "tanh",
+]
 
 silu = swish
 
@@ -23,7 +54,7 @@ def dropout(x, p, generator, training=True):
     generator   an `ops.random.Generator`, whose state lies on the device: a replayed step draws new
                 numbers
     """
-    x, = as_nodes((x,))
+    (x,) = as_nodes((x,))
     if not training or p == 0:
         return x
     return ag.mul(x, generator.keep(x.shape, p, x.dtype))
@@ -42,13 +73,16 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False):
     q, k, v = as_nodes((query, key, value))
     d = q.shape[-1:]
     if min(len(x.shape) for x in (q, k, v)) < 2 or d != k.shape[-1:] or k.shape[-2] != v.shape[-2]:
-        raise ValueError("attention takes query (…, L, d), key (…, S, d) and value (…, S, e), not "
-                         f"{q.shape}, {k.shape} and {v.shape}")
+        raise ValueError(
+            "attention takes query (…, L, d), key (…, S, d) and value (…, S, e), not "
+            f"{q.shape}, {k.shape} and {v.shape}"
+        )
     scores = ag.matmul(q * (1 / math.sqrt(d[0])), k, transpose_b=True)
     if causal:
         if scores.shape[-2] != scores.shape[-1]:
-            raise ValueError(f"causal attention has a key for each query, not {scores.shape[-1]} "
-                             f"keys for {scores.shape[-2]} queries")
+            raise ValueError(
+                f"causal attention has a key for each query, not {scores.shape[-1]} keys for {scores.shape[-2]} queries"
+            )
         scores = ag.masked_fill(scores, later(scores.shape[-1], scores.value.queue), -math.inf)
     if mask is not None:
         scores = ag.masked_fill(scores, mask, -math.inf)

@@ -9,14 +9,41 @@ from tinygrad_cl.netcl.autograd.node import as_nodes
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.nn import functional, init
-from tinygrad_cl.netcl.nn.activations import (ELU, GELU, Activation, LeakyReLU, ReLU, Sigmoid, SiLU,
-                                              Softmax, Softplus, Swish, Tanh)
+from tinygrad_cl.netcl.nn.activations import (
+    ELU,
+    GELU,
+    Activation,
+    LeakyReLU,
+    ReLU,
+    Sigmoid,
+    SiLU,
+    Softmax,
+    Softplus,
+    Swish,
+    Tanh,
+)
 from tinygrad_cl.netcl.nn.module import Module
 from tinygrad_cl.netcl.ops.random import Generator, probability
 
 __all__ = [
-    "Dropout", "ELU", "Embedding", "Flatten", "GELU", "LayerNorm", "LeakyReLU", "Linear", "Module",
-    "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Swish", "Tanh"]
+    "Dropout",
+    "ELU",
+    "Embedding",
+    "Flatten",
+    "GELU",
+    "LayerNorm",
+    "LeakyReLU",
+    "Linear",
+    "Module",
+    "ReLU",
+    "Sequential",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softplus",
+    "Swish",
+    "Tanh",
+]
 
 
 class Linear(Module):
@@ -31,13 +58,12 @@ class Linear(Module):
     bias     (out_features,), at first 0, or None
     """
 
-    def __init__(self, queue=None, in_features=None, out_features=None, bias=True, *,
-                 dtype="float32", seed=None):
-        check_lengths("Linear(queue, in_features, out_features)", queue, in_features=in_features,
-                      out_features=out_features)
+    def __init__(self, queue=None, in_features=None, out_features=None, bias=True, *, dtype="float32", seed=None):
+        check_lengths(
+            "Linear(queue, in_features, out_features)", queue, in_features=in_features, out_features=out_features
+        )
         queue = queue or manager.default("auto").queue
-        self.weight = init.xavier_uniform(
-            Parameter.from_shape(queue, (in_features, out_features), dtype), seed)
+        self.weight = init.xavier_uniform(Parameter.from_shape(queue, (in_features, out_features), dtype), seed)
         self.bias = Parameter.full(queue, (out_features,), 0, dtype) if bias else None
 
     def forward(self, x, activation=None):
@@ -88,13 +114,17 @@ class Embedding(Module):
     seed     as for Linear
     """
 
-    def __init__(self, num_embeddings, embedding_dim, queue=None, init_std=1.0, *, dtype="float32",
-                 seed=None):
-        check_lengths("Embedding(num_embeddings, embedding_dim, queue)", queue,
-                      num_embeddings=num_embeddings, embedding_dim=embedding_dim)
+    def __init__(self, num_embeddings, embedding_dim, queue=None, init_std=1.0, *, dtype="float32", seed=None):
+        check_lengths(
+            "Embedding(num_embeddings, embedding_dim, queue)",
+            queue,
+            num_embeddings=num_embeddings,
+            embedding_dim=embedding_dim,
+        )
         queue = queue or manager.default("auto").queue
         self.weight = init.normal(
-            Parameter.from_shape(queue, (num_embeddings, embedding_dim), dtype), 0, init_std, seed)
+            Parameter.from_shape(queue, (num_embeddings, embedding_dim), dtype), 0, init_std, seed
+        )
 
     def forward(self, idx):
         return ag.embedding(self.weight, idx)
@@ -126,7 +156,7 @@ class Flatten(Module):
     """(n, …) → (n, product of the rest)."""
 
     def forward(self, x):
-        x, = as_nodes((x,))
+        (x,) = as_nodes((x,))
         return ag.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
@@ -145,8 +175,10 @@ class Sequential(Module):
             if isinstance(layer, type):
                 raise TypeError(f"{layer.__name__} is a class of layers: write {layer.__name__}()")
             if not callable(layer):
-                raise TypeError(f"Sequential takes layers, not a {type(layer).__name__}; write "
-                                "Sequential(*layers) for a list of them")
+                raise TypeError(
+                    f"Sequential takes layers, not a {type(layer).__name__}; write "
+                    "Sequential(*layers) for a list of them"
+                )
         self.layers = list(layers)
 
     def forward(self, x):
@@ -172,8 +204,7 @@ class Sequential(Module):
 
 def are_one(layer, follower):
     """Whether two layers are a Linear and an Activation, as they stand here."""
-    return (type(layer) is Linear and isinstance(follower, Activation)
-            and type(follower).forward is Activation.forward)
+    return type(layer) is Linear and isinstance(follower, Activation) and type(follower).forward is Activation.forward
 
 
 def check_lengths(call, queue, **lengths):

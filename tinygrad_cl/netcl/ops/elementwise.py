@@ -185,8 +185,9 @@ def strided_plan(formula, out, layouts, strides):
     else:  # nothing repeats along outer axes: one line of numbers is all there is
         write = source.flat_source
     choices = out.device.choices
-    kernel, lanes = build(formula, out, operands, 1 if gathers else choices.lanes[out.dtype], write,
-                          tuple(map(np.int64, constants)))
+    kernel, lanes = build(
+        formula, out, operands, 1 if gathers else choices.lanes[out.dtype], write, tuple(map(np.int64, constants))
+    )
     size, group = work_items(choices, -(-length // lanes), outer)
     return Plan(kernel, size, group, out, len(formula.expressions))
 
@@ -244,8 +245,7 @@ def merge_axes(shape, strides):
         if length == 1:
             continue
         inner = [walk and walk[axis] for walk in strides]
-        if merged and all(walk is None or walk[-1] == step * length
-                          for walk, step in zip(walks, inner)):
+        if merged and all(walk is None or walk[-1] == step * length for walk, step in zip(walks, inner)):
             merged[-1] *= length
             for walk, step in zip(walks, inner):
                 if walk is not None:

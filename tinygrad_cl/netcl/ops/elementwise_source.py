@@ -19,10 +19,9 @@ def settings(dtype, lanes, text=None):
     text   the kernel, if it computes with vectors of `lanes` alone: then only what it uses
     """
     double = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" if dtype == "float64" else ""
-    macros = {line[len("#define "):line.index("(")]: line for line in PRELUDE.strip().splitlines()}
+    macros = {line[len("#define ") : line.index("(")]: line for line in PRELUDE.strip().splitlines()}
     macros["TANH"] = tanh(dtype, {lanes} if text else {1, lanes})
-    lines = [line for name, line in macros.items()
-             if text is None or re.search(rf"\b{name}\b", text)]
+    lines = [line for name, line in macros.items() if text is None or re.search(rf"\b{name}\b", text)]
     return f"{double}#define T {C_NAMES[dtype]}\n#define LANES {lanes}\n" + "\n".join([*lines, ""])
 
 
@@ -38,7 +37,8 @@ def tanh(dtype, widths):
     if dtype != "float32":
         return "#define TANH(a) tanh(a)"
     kinds = ["float" if width == 1 else f"float{width}" for width in sorted(widths)]
-    return "#define TANH(a) rational_tanh(a)\n" + "".join(f"""
+    return "#define TANH(a) rational_tanh(a)\n" + "".join(
+        f"""
 static {kind} __attribute__((overloadable)) rational_tanh(const {kind} x) {{
     const {kind} a = fabs(x), t = a * a;
     const {kind} p = 1 + t * (0.028353658f + t * (7.6747659e-5f - t * 6.9139773e-8f));
@@ -46,7 +46,9 @@ static {kind} __attribute__((overloadable)) rational_tanh(const {kind} x) {{
     const {kind} s = a * (p / q), y = s / (1 + 0.25f * s * s);
     return copysign((a > 9.02f) | (y > 1) ? ({kind})(1) : y, x);  // t may be infinite
 }}
-""" for kind in kinds)
+"""
+        for kind in kinds
+    )
 
 
 def vector_settings(dtype, lanes):
@@ -54,8 +56,10 @@ def vector_settings(dtype, lanes):
     stores no more numbers than are left.
     """
     if lanes == 1:
-        return ("#define V T\n#define LOAD(p) (*(p))\n#define STORE(v, p) (*(p) = (v))\n"
-                "void put(const T v, __global T *p, const long left) { if (left > 0) *p = v; }\n")
+        return (
+            "#define V T\n#define LOAD(p) (*(p))\n#define STORE(v, p) (*(p) = (v))\n"
+            "void put(const T v, __global T *p, const long left) { if (left > 0) *p = v; }\n"
+        )
     return f"""#define V {C_NAMES[dtype]}{lanes}
 #define LOAD(p) vload{lanes}(0, p)
 #define STORE(v, p) vstore{lanes}(v, 0, p)
@@ -112,8 +116,11 @@ def body(formula, operands, dtype, lanes, place):
     kind = f"{C_NAMES[dtype]}{lanes if lanes > 1 else ''}"
     lines = [load(number, operand, dtype, lanes, place) for number, operand in enumerate(operands)]
     for number, expression in enumerate(formula.expressions):
-        lines.append(f"vstore{lanes}({expression}, 0, out{number} + {place});" if lanes > 1
-                     else f"out{number}[{place}] = {expression};")
+        lines.append(
+            f"vstore{lanes}({expression}, 0, out{number} + {place});"
+            if lanes > 1
+            else f"out{number}[{place}] = {expression};"
+        )
     return f"\n#undef V\n#define V {kind}\n        " + "\n        ".join(lines) + "\n"
 
 
@@ -121,21 +128,26 @@ def whole_and_rest(formula, operands, dtype, lanes, length):
     """A whole vector from i on where there is one, else the numbers that are left, one by one."""
     if lanes == 1:
         return f"    if (i < {length}) {{{body(formula, operands, dtype, 1, 'i')}    }}\n"
-    vector, number = (body(formula, operands, dtype, width, place)
-                      for width, place in ((lanes, "i"), (1, "j")))
-    return (f"    if (i + LANES <= {length}) {{{vector}    }} else {{\n"
-            f"        for (long j = i; j < {length}; j++) {{{number}        }}\n    }}\n")
+    vector, number = (body(formula, operands, dtype, width, place) for width, place in ((lanes, "i"), (1, "j")))
+    return (
+        f"    if (i + LANES <= {length}) {{{vector}    }} else {{\n"
+        f"        for (long j = i; j < {length}; j++) {{{number}        }}\n    }}\n"
+    )
 
 
 def flat_source(formula, operands, dtype, lanes):
     """A kernel over n numbers. Arguments: n, the outputs, the inputs."""
-    parameters = ["const long n",
-                  *[f"__global T *out{number}" for number in range(len(formula.expressions))],
-                  *[parameter(number, operand) for number, operand in enumerate(operands)]]
-    return (f"{settings(dtype, lanes)}"
-            f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
-            f"    const long i = (long)get_global_id(0) * LANES;\n"
-            f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n")
+    parameters = [
+        "const long n",
+        *[f"__global T *out{number}" for number in range(len(formula.expressions))],
+        *[parameter(number, operand) for number, operand in enumerate(operands)],
+    ]
+    return (
+        f"{settings(dtype, lanes)}"
+        f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
+        f"    const long i = (long)get_global_id(0) * LANES;\n"
+        f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n"
+    )
 
 
 def rows_source(formula, operands, dtype, lanes, outer):
@@ -159,7 +171,9 @@ def rows_source(formula, operands, dtype, lanes, outer):
     for axis in reversed(range(outer)):  # the place of this row along each outer axis
         lines += [f"const long i{axis} = row % n{axis};  row /= n{axis};"]
         lines += [f"x{number} += i{axis} * s{number}_{axis};" for number, _ in buffers]
-    return (f"{settings(dtype, lanes)}"
-            f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
-            "    const long i = (long)get_global_id(0) * LANES;\n    " + "\n    ".join(lines) + "\n"
-            f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n")
+    return (
+        f"{settings(dtype, lanes)}"
+        f"__kernel void {kernel_name(formula)}({', '.join(parameters)}) {{\n"
+        "    const long i = (long)get_global_id(0) * LANES;\n    " + "\n    ".join(lines) + "\n"
+        f"{whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n"
+    )

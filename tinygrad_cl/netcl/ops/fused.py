@@ -37,9 +37,16 @@ class FusedPlan:
         """The stores and the totals, new Tensors, from Tensors and numbers."""
         device = self.device
         tensors = [Tensor(layout, device.pool.allocate(layout.nbytes)) for layout in self.results]
-        device.launch(self.kernel, self.size, self.group,
-                      [*[each.buffer for each in tensors], *self.scratch,
-                       *[x.buffer if isinstance(x, Tensor) else x for x in operands]])
+        device.launch(
+            self.kernel,
+            self.size,
+            self.group,
+            [
+                *[each.buffer for each in tensors],
+                *self.scratch,
+                *[x.buffer if isinstance(x, Tensor) else x for x in operands],
+            ],
+        )
         return tensors
 
 
@@ -58,23 +65,25 @@ def fused_plan(chain, whole, inputs, axes, results):
     strides = [layout and broadcast_strides(shape, whole.shape) for layout, shape in inputs]
     lengths, walks = merge_axes(whole.shape, [*strides, broadcast_strides(kept, whole.shape)])
     joined = tuple(step == 0 and bool(chain.totals) for step in walks.pop())
-    operands = [Operand(layout and layout.dtype.name, tuple(step != 0 for step in walk or ()))
-                for layout, walk in zip(layouts, walks)]
+    operands = [
+        Operand(layout and layout.dtype.name, tuple(step != 0 for step in walk or ()))
+        for layout, walk in zip(layouts, walks)
+    ]
     steps = [step for walk in walks for step in (walk or ())[:-1] if step]
     mean = [dtype.type(math.prod(whole.shape[axis] for axis in axes))] * (chain.how == "mean")
     lanes, written = device.choices.lanes[dtype], sum(each.nbytes for each in results)
     aligned = len(lengths) == 1 or lengths[-1] % lanes == 0  # then every vector of a store is
     streams = aligned and written > device.choices.cache
     for lanes, stream in [(lanes, True)] * streams + [(lanes, False), (1, False)]:
-        walk, chunk, size, group = divide(lengths, joined, bool(chain.stores), dtype, lanes, stream,
-                                          device.choices)
+        walk, chunk, size, group = divide(lengths, joined, bool(chain.stores), dtype, lanes, stream, device.choices)
         source = fused_source(chain, operands, walk)
         numbers = [*lengths, *[chunk] * (walk.cut is not None), *steps]
         buffers = [None] * (len(results) + 2 * (walk.cut is not None))
         kinds = [None if layout else dtype.type for layout in layouts]
         try:
-            kernel = device.kernel(source, chain.name, (*map(np.int64, numbers), *mean),
-                                   (*buffers, *kinds), options(dtype.name))
+            kernel = device.kernel(
+                source, chain.name, (*map(np.int64, numbers), *mean), (*buffers, *kinds), options(dtype.name)
+            )
             break
         except cl.RuntimeError:  # no such stores, or an expression that is only for single numbers
             if lanes == 1:

@@ -47,7 +47,7 @@ class Chain:
 
     def starts(self):
         """What each total starts from, in C."""
-        return [NEUTRAL[self.how], *["0"] * len(self.totals)][:len(self.totals)]
+        return [NEUTRAL[self.how], *["0"] * len(self.totals)][: len(self.totals)]
 
     def join(self, mine, other, kind="T"):
         """The lines that join the totals named `other` into those named `mine`, of a C type."""
@@ -57,10 +57,14 @@ class Chain:
         if len(mine) == 1:
             return [f"{mine[0]} = {best};"]
         (a, n), (b, m) = mine, other
-        return block("", [f"const {kind} best = {best};  // NaN equals nothing, so none is counted",
-                          f"{n} = (best == {a} ? {n} : ({kind})(0))"
-                          f" + (best == {b} ? {m} : ({kind})(0));",
-                          f"{a} = best;"])
+        return block(
+            "",
+            [
+                f"const {kind} best = {best};  // NaN equals nothing, so none is counted",
+                f"{n} = (best == {a} ? {n} : ({kind})(0)) + (best == {b} ? {m} : ({kind})(0));",
+                f"{a} = best;",
+            ],
+        )
 
     def finished(self, name):
         """A total when all of it is joined."""
@@ -113,9 +117,10 @@ class Walk:
         if self.pieces == 1:
             return lines
         end = f"n{self.last}"
-        return block(f"for (int piece = 0; piece < {self.pieces} && first + piece * LANES < {end}; "
-                     "piece++)", ["const long i = first + piece * LANES;",
-                                  f"const int there = min((long)LANES, {end} - i);", *lines])
+        return block(
+            f"for (int piece = 0; piece < {self.pieces} && first + piece * LANES < {end}; piece++)",
+            ["const long i = first + piece * LANES;", f"const int there = min((long)LANES, {end} - i);", *lines],
+        )
 
 
 def fused_source(chain, operands, walk):
@@ -131,8 +136,9 @@ def fused_source(chain, operands, walk):
     group = ""
     if walk.joined[-1] and (walk.group > 1 or walk.cut is not None):
         group = f"__attribute__((reqd_work_group_size({walk.group}, 1, 1)))\n"
-    kernel = block(f"__kernel {group}void {chain.name}(\n    "
-                   + ",\n    ".join(arguments(chain, operands, walk)) + ")", body)
+    kernel = block(
+        f"__kernel {group}void {chain.name}(\n    " + ",\n    ".join(arguments(chain, operands, walk)) + ")", body
+    )
     text = helpers(chain, walk) + "\n" + "\n".join(kernel) + "\n"
     return settings(walk.dtype, walk.lanes, text) + text
 
@@ -142,15 +148,21 @@ def arguments(chain, operands, walk):
     inputs = list(zip(chain.inputs, operands))
     found = [f"const long n{axis}" for axis in range(walk.last + 1)]
     found += [] if walk.cut is None else ["const long chunk"]
-    found += [f"const long in_{name}_step{axis}" for name, operand in inputs
-              for axis, moves in enumerate(operand.moves[:-1]) if moves]
+    found += [
+        f"const long in_{name}_step{axis}"
+        for name, operand in inputs
+        for axis, moves in enumerate(operand.moves[:-1])
+        if moves
+    ]
     found += ["const T count"] if chain.how == "mean" else []
     for word, results in (("out", chain.stores), ("total", chain.totals)):
         found += [f"__global {C_NAMES[to]} *restrict {word}_{name}" for name, to in results]
     if walk.cut is not None:
         found += ["volatile __global T *parts", "volatile __global int *arrived"]
-    return found + [f"__global const {C_NAMES[operand.dtype]} *in_{name}" if operand.dtype else
-                    f"const T in_{name}" for name, operand in inputs]
+    return found + [
+        f"__global const {C_NAMES[operand.dtype]} *in_{name}" if operand.dtype else f"const T in_{name}"
+        for name, operand in inputs
+    ]
 
 
 def helpers(chain, walk):
@@ -192,15 +204,13 @@ def position(chain, walk):
         lines += [f"const long i{axis} = {rest}{within};"]
         rest = f"{rest} / n{axis}"
     if walk.cut is not None:
-        lines += ["const long begin = get_global_id(1) * chunk;",
-                  f"const long end = min(begin + chunk, n{walk.cut});"]
+        lines += ["const long begin = get_global_id(1) * chunk;", f"const long end = min(begin + chunk, n{walk.cut});"]
     if walk.joined[-1]:
         lines += ["const int me = get_local_id(0);"] if walk.group > 1 else []
     elif walk.pieces > 1:
         lines += [f"const long first = (long)get_global_id(0) * {walk.pieces} * LANES;"]
     else:
-        lines += ["const long i = (long)get_global_id(0) * LANES;",
-                  f"if (i >= n{walk.last}) return;"]
+        lines += ["const long i = (long)get_global_id(0) * LANES;", f"if (i >= n{walk.last}) return;"]
         lines += [f"const int there = min((long)LANES, n{walk.last} - i);"] * (walk.lanes > 1)
     return lines
 
@@ -210,9 +220,13 @@ def begin_totals(chain, walk):
     states = list(zip(chain.names(chain.how), chain.starts()))
     if walk.pieces == 1:
         return [f"V {name} = (V)({start});" for name, start in states]
-    return [*[f"V {name}[{walk.pieces}];" for name, _ in states],
-            *[f"for (int piece = 0; piece < {walk.pieces}; piece++) {name}[piece] = (V)({start});"
-              for name, start in states]]
+    return [
+        *[f"V {name}[{walk.pieces}];" for name, _ in states],
+        *[
+            f"for (int piece = 0; piece < {walk.pieces}; piece++) {name}[piece] = (V)({start});"
+            for name, start in states
+        ],
+    ]
 
 
 def loops(chain, operands, walk):
@@ -239,8 +253,7 @@ def loops(chain, operands, walk):
 
 def row_major(last):
     """The place in a tensor of the whole shape, whose axes are 0, …, last: `i0 * n1 + i`."""
-    terms = [" * ".join([f"i{axis}", *[f"n{inner}" for inner in range(axis + 1, last + 1)]])
-             for axis in range(last)]
+    terms = [" * ".join([f"i{axis}", *[f"n{inner}" for inner in range(axis + 1, last + 1)]]) for axis in range(last)]
     return " + ".join([*terms, "i"])
 
 
@@ -249,9 +262,10 @@ def join_totals(chain, walk):
     values = [name for name, _ in chain.totals]
     lines = []
     if walk.lanes > 1 and walk.joined[-1]:
-        lines += [f"const V here_{name} = there == LANES ? {name} : "
-                  f"(LANE < there ? {name} : (V)({start}));"
-                  for name, start in zip(values, chain.starts())]
+        lines += [
+            f"const V here_{name} = there == LANES ? {name} : (LANE < there ? {name} : (V)({start}));"
+            for name, start in zip(values, chain.starts())
+        ]
         values = chain.names("here")  # without what lies behind the end of the row
     states = [f"{name}{walk.piece}" for name in chain.names(chain.how)]
     return lines + (chain.join(states, values, "V") if values else [])

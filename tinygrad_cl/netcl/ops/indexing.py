@@ -9,8 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
 from tinygrad_cl.netcl.ops import indexing_source as source
-from tinygrad_cl.netcl.ops.elementwise import (broadcast_strides, cast, formula_of, merge_axes,
-                                               strided_plan)
+from tinygrad_cl.netcl.ops.elementwise import broadcast_strides, cast, formula_of, merge_axes, strided_plan
 from tinygrad_cl.netcl.ops.reduction import normal_axes
 
 STRETCH = 2048  # numbers that a work-item of a CPU walks along; fewer are not worth one
@@ -33,8 +32,7 @@ def index_tensor(x, like, below=None):
     if array.dtype == bool:
         raise TypeError("a mask of truth values is no index: numpy.flatnonzero(mask) gives indices")
     if below is not None:
-        check_all(array, (array >= 0) & (array < below),
-                  f"is no index here: indices go from 0 to {below - 1}")
+        check_all(array, (array >= 0) & (array < below), f"is no index here: indices go from 0 to {below - 1}")
     return Tensor.from_host(like.queue, array, INT32)
 
 
@@ -80,14 +78,14 @@ def blocks_of(device, shape, axis, indices):
         raise TypeError(f"indices are an int32 tensor, not {indices.dtype}: index_tensor makes one")
     if indices.device is not device:
         raise ValueError("a tensor and the indices into it lie on different devices")
-    axis, = normal_axes(axis, shape)
-    return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1:]), axis
+    (axis,) = normal_axes(axis, shape)
+    return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]), axis
 
 
 def take_plan(x, axis, indices):
     """The plan of index_select for two layouts."""
     blocks, length, inner, axis = blocks_of(x.device, x.shape, axis, indices)
-    out = layout_of(x.device, x.shape[:axis] + indices.shape + x.shape[axis + 1:], x.dtype)
+    out = layout_of(x.device, x.shape[:axis] + indices.shape + x.shape[axis + 1 :], x.dtype)
     if not out.size:
         return None, None, None, out
     columns, width = stretches(x.device.choices, inner)
@@ -160,10 +158,12 @@ class Part:
         self.axis = self.indices = None
         if arrays:
             if len(arrays) > 1 or any(isinstance(each, Integral) for each in basic):
-                raise IndexError("an index array stands alone among slices: where there are other "
-                                 "arrays or numbers, take one after the other, as in x[i][indices]")
+                raise IndexError(
+                    "an index array stands alone among slices: where there are other "
+                    "arrays or numbers, take one after the other, as in x[i][indices]"
+                )
             place = arrays[0]
-            before, after = key[:place], key[place + 1:]
+            before, after = key[:place], key[place + 1 :]
             self.axis = -1 - len(after) if Ellipsis in before else len(before)
             self.indices = from_the_end(key[place], x, self.shape[self.axis])
 
@@ -173,8 +173,7 @@ class Part:
             part = x.reshape(self.shape)
         else:
             part = Tensor.from_shape(x.queue, self.shape, x.dtype)
-            copy_part(self.shape, part, 0, broadcast_strides(self.shape, self.shape),
-                      x, self.begin, self.strides)
+            copy_part(self.shape, part, 0, broadcast_strides(self.shape, self.shape), x, self.begin, self.strides)
         return part if self.indices is None else index_select(part, self.axis, self.indices)
 
     def put(self, grad):
@@ -184,8 +183,7 @@ class Part:
         if self.is_whole():
             return grad.reshape(self.whole)
         out = zeros(layout_of(grad.device, self.whole, grad.dtype))
-        copy_part(self.shape, out, self.begin, self.strides,
-                  grad, 0, broadcast_strides(self.shape, self.shape))
+        copy_part(self.shape, out, self.begin, self.strides, grad, 0, broadcast_strides(self.shape, self.shape))
         return out
 
     def is_whole(self):
@@ -199,8 +197,7 @@ def is_basic(each):
         return False
     if each is None or each is Ellipsis or isinstance(each, (slice, Integral)):
         return True
-    raise IndexError(f"a key is made of whole numbers, slices, None, ... and one array of indices, "
-                     f"not of {each!r}")
+    raise IndexError(f"a key is made of whole numbers, slices, None, ... and one array of indices, not of {each!r}")
 
 
 def view_of(shape, key):
@@ -238,19 +235,19 @@ def zeros(layout):
 def concatenate(tensors, axis=0):
     """The tensors one after the other along an axis, as numpy.concatenate; they have one dtype."""
     first = tensors[0]
-    axis, = normal_axes(axis, first.shape)
-    before, after = first.shape[:axis], first.shape[axis + 1:]
+    (axis,) = normal_axes(axis, first.shape)
+    before, after = first.shape[:axis], first.shape[axis + 1 :]
     for x in tensors:
-        if (x.shape[:axis], x.shape[axis + 1:]) != (before, after) or x.ndim != first.ndim:
-            raise ValueError(f"shapes {first.shape} and {x.shape} do not join along axis {axis}: "
-                             "they differ in another axis")
+        if (x.shape[:axis], x.shape[axis + 1 :]) != (before, after) or x.ndim != first.ndim:
+            raise ValueError(
+                f"shapes {first.shape} and {x.shape} do not join along axis {axis}: they differ in another axis"
+            )
         if x.dtype != first.dtype:
             raise TypeError(f"tensors of {first.dtype} and {x.dtype} do not join: cast one of them")
         if x.device is not first.device:
             raise ValueError("cat: the tensors lie on different devices")
-    out = Tensor.from_shape(first.queue, (*before, sum(x.shape[axis] for x in tensors), *after),
-                            first.dtype)
-    strides = [math.prod(out.shape[each + 1:]) for each in range(out.ndim)]
+    out = Tensor.from_shape(first.queue, (*before, sum(x.shape[axis] for x in tensors), *after), first.dtype)
+    strides = [math.prod(out.shape[each + 1 :]) for each in range(out.ndim)]
     begin = 0
     for x in tensors:
         copy_part(x.shape, out, begin, strides, x, 0, broadcast_strides(x.shape, x.shape))
@@ -282,8 +279,8 @@ def copy_plan(layout, shape, out_strides, x_strides):
     for walk in walks:
         constants += walk[:-1] if walk[-1] == 1 else walk
     constants.append(width)
-    text = source.copy_source(layout.dtype.name, len(outer),
-                              [1 if walk[-1] == 1 else None for walk in walks])
-    kernel = layout.device.kernel(text, "copy", [np.int64(each) for each in constants],
-                                  [np.int64, np.int64, None, None])
+    text = source.copy_source(layout.dtype.name, len(outer), [1 if walk[-1] == 1 else None for walk in walks])
+    kernel = layout.device.kernel(
+        text, "copy", [np.int64(each) for each in constants], [np.int64, np.int64, None, None]
+    )
     return kernel, *grid(layout.device.choices, columns, rows, 1)

@@ -73,18 +73,18 @@ def copy_source(dtype, outer, steps):
     and, where it is not 1, along a row; `width`; where the parts begin; out, x. A work-item for
     each (stretch, row).
     """
-    parameters = ["const long n, const long rows",
-                  *[f"const long n{axis}" for axis in range(outer)]]
+    parameters = ["const long n, const long rows", *[f"const long n{axis}" for axis in range(outer)]]
     for name, step in zip(("out", "x"), steps):
         parameters += [f"const long {name}_{axis}" for axis in range(outer)]
         parameters += [] if step else [f"const long {name}_step"]
     places = ["i" if step else f"i * {name}_step" for name, step in zip(("out", "x"), steps)]
-    lines = [f"const long i{axis} = row % n{axis};  row /= n{axis};  "
-             f"out += i{axis} * out_{axis};  x += i{axis} * x_{axis};"
-             for axis in reversed(range(outer))]
+    lines = [
+        f"const long i{axis} = row % n{axis};  row /= n{axis};  out += i{axis} * out_{axis};  x += i{axis} * x_{axis};"
+        for axis in reversed(range(outer))
+    ]
     body = "\n    ".join(lines)
     return f"""{settings(dtype, 1)}
-__kernel void copy({', '.join(parameters)}, const long width,
+__kernel void copy({", ".join(parameters)}, const long width,
                    const long out_begin, const long x_begin,
                    __global T *out, __global const T *x) {{
     const long begin = get_global_id(0) * width, end = min(begin + width, n);

@@ -31,8 +31,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operand
 
     ValueError if the shapes do not fit, TypeError if the dtypes differ.
     """
-    key = (matmul, a.layout, b.layout, transpose_a, transpose_b, epilogue,
-           *[x.layout for x in operands])
+    key = (matmul, a.layout, b.layout, transpose_a, transpose_b, epilogue, *[x.layout for x in operands])
     plan = plans.table.get(key)
     if plan is None:
         plan = plans.table[key] = make_plan(*key[1:6], key[6:])
@@ -75,8 +74,9 @@ class Plan:
         if self.last is None:
             zeros = Tensor.full(device.queue, out.shape, 0, out.dtype)
             return (compute if single else compute_all)(self.epilogue, (zeros, *operands))
-        first, second = (x.buffer if shape is None else broadcast_to(x, shape).buffer
-                         for x, shape in zip((a, b), self.whole))
+        first, second = (
+            x.buffer if shape is None else broadcast_to(x, shape).buffer for x, shape in zip((a, b), self.whole)
+        )
         if self.first:
             kernel, size, nbytes = self.first
             rewritten = device.pool.allocate(nbytes)
@@ -107,8 +107,7 @@ def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
     first = first.transposed() if transpose_a and len(a.shape) > 1 else first
     second = second.transposed() if transpose_b and len(b.shape) > 1 else second
     if first.columns != second.rows:
-        raise ValueError(f"matmul: shapes {shapes} do not fit, {first.columns} columns meet "
-                         f"{second.rows} rows")
+        raise ValueError(f"matmul: shapes {shapes} do not fit, {first.columns} columns meet {second.rows} rows")
     shape = batch + (first.rows,) * (len(a.shape) > 1) + (second.columns,) * (len(b.shape) > 1)
     out = layout_of(a.device, shape, a.dtype)
     kinds = kinds_of(operands, out, second.columns, epilogue)
@@ -118,8 +117,12 @@ def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
         first = Matrices(first.rows * count, first.columns, first.row, 1, 0)  # one tall matrix
         count = 1
     write = local_plan if a.device.choices.local_memory else registers_plan
-    return Plan(out, epilogue, *write(a.device, out.dtype, first, second, count,
-                                      epilogue.expressions, kinds), (whole_a, whole_b))
+    return Plan(
+        out,
+        epilogue,
+        *write(a.device, out.dtype, first, second, count, epilogue.expressions, kinds),
+        (whole_a, whole_b),
+    )
 
 
 def check_layouts(*layouts):
@@ -135,12 +138,15 @@ def check_layouts(*layouts):
 def kinds_of(operands, out, columns, epilogue):
     """For each operand of the epilogue whether it is a "matrix" or a "row"."""
     if epilogue.arity != 1 + len(operands):
-        raise TypeError(f"matmul: {epilogue.name} takes {epilogue.arity - 1} operands besides the "
-                        f"product, not {len(operands)}")
+        raise TypeError(
+            f"matmul: {epilogue.name} takes {epilogue.arity - 1} operands besides the product, not {len(operands)}"
+        )
     for layout in operands:
         if layout.shape not in (out.shape, (columns,)):
-            raise ValueError(f"matmul: an operand of {epilogue.name} has the result's shape, "
-                             f"{out.shape}, or ({columns},), not {layout.shape}")
+            raise ValueError(
+                f"matmul: an operand of {epilogue.name} has the result's shape, "
+                f"{out.shape}, or ({columns},), not {layout.shape}"
+            )
     return tuple("matrix" if layout.shape == out.shape else "row" for layout in operands)
 
 
@@ -173,12 +179,13 @@ def registers_plan(device, dtype, a, b, count, expressions, kinds):
     items = choices.workers * (2 if copy else 4)
     height = -(-tiles // min(tiles, -(-items // (panels * count)))) * rows
     depth = max(1, choices.near // 2 // (width * dtype.itemsize) // lanes) * lanes
-    text = source.registers_source(dtype.name, lanes, rows, vectors, depth, copy, expressions,
-                                   kinds)
-    constants = [*map(np.int64, (a.rows, b.columns, a.columns, height, a.row, a.column, a.batch,
-                                 b.row, b.column, b.batch))]
-    kernel = device.kernel(text, "matmul_registers", constants,
-                           (None,) * (len(expressions) + 2 + len(kinds)), options(dtype.name))
+    text = source.registers_source(dtype.name, lanes, rows, vectors, depth, copy, expressions, kinds)
+    constants = [
+        *map(np.int64, (a.rows, b.columns, a.columns, height, a.row, a.column, a.batch, b.row, b.column, b.batch))
+    ]
+    kernel = device.kernel(
+        text, "matmul_registers", constants, (None,) * (len(expressions) + 2 + len(kinds)), options(dtype.name)
+    )
     return first, (kernel, (-(-a.rows // height), panels, count), (1, 1, 1))
 
 
@@ -187,9 +194,10 @@ def transposition(device, dtype, a, count):
     lanes = device.choices.lanes[dtype]
     size = (-(-a.columns // lanes), -(-a.rows // lanes), count if a.batch else 1)
     constants = [*map(np.int64, (a.columns, a.column, a.batch))]
-    kernel = device.kernel(source.transpose_source(dtype.name, lanes), "transpose", constants,
-                           (None, None), options(dtype.name))
-    row, numbers = size[0] * lanes, size[0] * size[1] * lanes ** 2
+    kernel = device.kernel(
+        source.transpose_source(dtype.name, lanes), "transpose", constants, (None, None), options(dtype.name)
+    )
+    row, numbers = size[0] * lanes, size[0] * size[1] * lanes**2
     rewritten = Matrices(a.rows, a.columns, row, 1, numbers if a.batch else 0)
     return (kernel, size, size[2] * numbers * dtype.itemsize), rewritten
 
@@ -200,9 +208,9 @@ def local_plan(device, dtype, a, b, count, expressions, kinds):
     block, depth = 4, 16
     tile = side * block
     text = source.local_source(dtype.name, side, block, depth, expressions, kinds)
-    constants = [*map(np.int64, (a.rows, b.columns, a.columns, a.row, a.column, a.batch,
-                                 b.row, b.column, b.batch))]
-    kernel = device.kernel(text, "matmul_local", constants,
-                           (None,) * (len(expressions) + 2 + len(kinds)), options(dtype.name))
+    constants = [*map(np.int64, (a.rows, b.columns, a.columns, a.row, a.column, a.batch, b.row, b.column, b.batch))]
+    kernel = device.kernel(
+        text, "matmul_local", constants, (None,) * (len(expressions) + 2 + len(kinds)), options(dtype.name)
+    )
     size = (-(-b.columns // tile) * side, -(-a.rows // tile) * side, count)
     return None, (kernel, size, (side, side, 1))

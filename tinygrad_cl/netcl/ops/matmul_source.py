@@ -129,28 +129,29 @@ def registers_source(dtype, lanes, rows, vectors, depth, copy, expressions, kind
     """
     accumulators = [(i, j) for i in range(rows) for j in range(vectors)]
     names = [f"c{i}_{j}" for i, j in accumulators]
-    begin = [f"V c{i}_{j} = k0 ? LOAD(out0 + corner + (row + {i}) * N + {j} * LANES) : (V)(0);"
-             for i, j in accumulators]
+    begin = [
+        f"V c{i}_{j} = k0 ? LOAD(out0 + corner + (row + {i}) * N + {j} * LANES) : (V)(0);" for i, j in accumulators
+    ]
     steps = [f"const V b{j} = LOAD(y + {j} * LANES);" for j in range(vectors)]
     for i in range(rows):
         steps += [f"const V a{i} = (V)(x[{i} * a_row]);"]
         steps += [f"c{i}_{j} = fma(a{i}, b{j}, c{i}_{j});" for j in range(vectors)]
     # Until all of K is added up, out0 keeps the sums so far.
     values = [f"k0 + depth < K ? v0 : (V)({expressions[0]})", *expressions[1:]]
-    results = _loads(kinds) + [f"put({value}, out{number} + place, N - at);"
-                               for number, value in enumerate(values)]
-    turn = _transposed(lanes, "b + min(j + {0}, N - 1 - column) * b_column + k0 + k",
-                       "panel + (k + {0}) * WIDTH + j")
-    sizes = {"ROWS": rows, "VECTORS": vectors, "WIDTH": vectors * lanes,
-             "DEPTH": depth if copy else "K"}
+    results = _loads(kinds) + [f"put({value}, out{number} + place, N - at);" for number, value in enumerate(values)]
+    turn = _transposed(lanes, "b + min(j + {0}, N - 1 - column) * b_column + k0 + k", "panel + (k + {0}) * WIDTH + j")
+    sizes = {"ROWS": rows, "VECTORS": vectors, "WIDTH": vectors * lanes, "DEPTH": depth if copy else "K"}
     return _settings(dtype, lanes, sizes) + REGISTERS.substitute(
         _arguments(expressions, kinds),
         memory="__local T panel[DEPTH * WIDTH];" if copy else "",
         copy={None: "", "copy": COPY, "turn": TURN.substitute(lines=_lines(turn, 16))}[copy],
         line="__local const T *y = panel" if copy else "__global const T *y = b + k0 * b_k",
         stride="WIDTH" if copy else "b_k",
-        begin=_lines(begin, 12), steps=_lines(steps, 16), tile=", ".join(names),
-        results=_lines(results, 20))
+        begin=_lines(begin, 12),
+        steps=_lines(steps, 16),
+        tile=", ".join(names),
+        results=_lines(results, 20),
+    )
 
 
 def transpose_source(dtype, lanes):
@@ -164,16 +165,17 @@ def transpose_source(dtype, lanes):
 
 def local_source(dtype, side, block, depth, expressions, kinds):
     """The kernel for a GPU: groups of side × side work-items, depth numbers of K at a time."""
-    results = _loads(kinds) + [f"out{number}[place] = {value};"
-                               for number, value in enumerate(expressions)]
+    results = _loads(kinds) + [f"out{number}[place] = {value};" for number, value in enumerate(expressions)]
     sizes = {"SIDE": side, "BLOCK": block, "DEPTH": depth}
-    return _settings(dtype, 1, sizes) + LOCAL.substitute(
-        _arguments(expressions, kinds), results=_lines(results, 16))
+    return _settings(dtype, 1, sizes) + LOCAL.substitute(_arguments(expressions, kinds), results=_lines(results, 16))
 
 
 def _settings(dtype, lanes, sizes):
-    return settings(dtype, lanes) + vector_settings(dtype, lanes) + "".join(
-        f"#define {name} {value}\n" for name, value in sizes.items())
+    return (
+        settings(dtype, lanes)
+        + vector_settings(dtype, lanes)
+        + "".join(f"#define {name} {value}\n" for name, value in sizes.items())
+    )
 
 
 def _arguments(expressions, kinds):
@@ -186,8 +188,7 @@ def _arguments(expressions, kinds):
 def _loads(kinds):
     """The lines that fetch v1, v2, …"""
     places = {"row": "at", "matrix": "place"}
-    return [f"const V v{number} = LOAD(x{number} + {places[kind]});"
-            for number, kind in enumerate(kinds, start=1)]
+    return [f"const V v{number} = LOAD(x{number} + {places[kind]});" for number, kind in enumerate(kinds, start=1)]
 
 
 def _transposed(lanes, source, target):
@@ -204,9 +205,11 @@ def _transposed(lanes, source, target):
         for i in range(lanes // 2):
             first, second = f"r{turn}_{i}", f"r{turn}_{i + lanes // 2}"
             low, high = f"r{turn + 1}_{2 * i}", f"r{turn + 1}_{2 * i + 1}"
-            lines += [f"V {low}, {high};",
-                      f"{low}.even = {first}.lo; {low}.odd = {second}.lo;",
-                      f"{high}.even = {first}.hi; {high}.odd = {second}.hi;"]
+            lines += [
+                f"V {low}, {high};",
+                f"{low}.even = {first}.lo; {low}.odd = {second}.lo;",
+                f"{high}.even = {first}.hi; {high}.odd = {second}.hi;",
+            ]
     return lines + [f"STORE(r{rounds}_{i}, {target.format(i)});" for i in range(lanes)]
 
 

@@ -19,5 +19,4 @@ def product(a, b):
     return matmul(a, b)
 
 
-OPERATORS.update({name: elementwise(name) for name in ("add", "sub", "mul", "div", "neg")},
-                 matmul=product)
+OPERATORS.update({name: elementwise(name) for name in ("add", "sub", "mul", "div", "neg")}, matmul=product)

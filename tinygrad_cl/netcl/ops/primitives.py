@@ -94,8 +94,18 @@ class Primitive:
         return [f"v{number}" for number in range(self.arity)]
 
 
-def register_primitive(name, forward, backward=None, arity=1, fusible=True, *, reference=None,
-                       formula="", domain=(float("-inf"), float("inf")), attrs=None):
+def register_primitive(
+    name,
+    forward,
+    backward=None,
+    arity=1,
+    fusible=True,
+    *,
+    reference=None,
+    formula="",
+    domain=(float("-inf"), float("inf")),
+    attrs=None,
+):
     """Put one elementwise operation into the table and return its record; a name that is taken is
     replaced.
 
@@ -111,14 +121,12 @@ def register_primitive(name, forward, backward=None, arity=1, fusible=True, *, r
     """
     if not name.isidentifier():
         raise ValueError(f"{name!r} cannot name a kernel: letters, digits and _ only")
-    primitive = Primitive(name, forward, backward, arity, fusible, reference, formula, domain,
-                          dict(attrs or {}))
+    primitive = Primitive(name, forward, backward, arity, fusible, reference, formula, domain, dict(attrs or {}))
     expression, gradients = primitive.forward_formula().expressions[0], primitive.gradients()
     if not isinstance(expression, str):
         raise TypeError(f"forward of {name} returns a C expression, a str, not {expression!r}")
     if len(gradients) != arity:
-        raise ValueError(
-            f"backward of {name} returns {len(gradients)} expressions for {arity} inputs")
+        raise ValueError(f"backward of {name} returns {len(gradients)} expressions for {arity} inputs")
     if not all(gradient is None or isinstance(gradient, str) for gradient in gradients):
         raise TypeError(f"backward of {name} returns C expressions, each a str, not {gradients!r}")
     PRIMITIVES[name] = primitive

@@ -93,8 +93,9 @@ def make_plan(layout):
     device, dtype = layout.device, layout.dtype
     lanes, quarter = device.choices.lanes[dtype], -(-layout.size // 4)
     text = settings(dtype.name, lanes) + vectors(dtype.name, lanes) + PHILOX + KEEP
-    keep = device.kernel(text, "random_keep", [np.int64(layout.size), np.int64(quarter)],
-                         (None, None, np.uint32, dtype.type))
+    keep = device.kernel(
+        text, "random_keep", [np.int64(layout.size), np.int64(quarter)], (None, None, np.uint32, dtype.type)
+    )
     step = device.kernel(NEXT, "random_next", [], (None,))
     return keep, *work_items(device.choices, -(-quarter // lanes), []), step
 
@@ -105,10 +106,14 @@ def vectors(dtype, lanes):
     """
     kind = C_NAMES[dtype]
     if lanes == 1:
-        return ("#define V T\n#define U uint\n#define IOTA 0u\n#define CONVERT(u) ((T)(u))\n"
-                "#define STORE(v, p) (*(p) = (v))\n#define HIGH(x, y) mul_hi(x, y##u)\n")
-    return (f"#define V {kind}{lanes}\n#define U uint{lanes}\n"
-            f"#define IOTA (U)({', '.join(map(str, range(lanes)))})\n"
-            f"#define CONVERT(u) convert_{kind}{lanes}(u)\n"
-            f"#define STORE(v, p) vstore{lanes}(v, 0, p)\n"  # mul_hi is slow for vectors on PoCL
-            f"#define HIGH(x, y) convert_uint{lanes}((convert_ulong{lanes}(x) * y##ul) >> 32)\n")
+        return (
+            "#define V T\n#define U uint\n#define IOTA 0u\n#define CONVERT(u) ((T)(u))\n"
+            "#define STORE(v, p) (*(p) = (v))\n#define HIGH(x, y) mul_hi(x, y##u)\n"
+        )
+    return (
+        f"#define V {kind}{lanes}\n#define U uint{lanes}\n"
+        f"#define IOTA (U)({', '.join(map(str, range(lanes)))})\n"
+        f"#define CONVERT(u) convert_{kind}{lanes}(u)\n"
+        f"#define STORE(v, p) vstore{lanes}(v, 0, p)\n"  # mul_hi is slow for vectors on PoCL
+        f"#define HIGH(x, y) convert_uint{lanes}((convert_ulong{lanes}(x) * y##ul) >> 32)\n"
+    )

@@ -54,14 +54,12 @@ def axes_to(large, small):
     added = len(large) - len(small)
     if added < 0 or any(s not in (1, n) for n, s in zip(large[added:], small)):
         raise ValueError(f"shape {small} does not broadcast to {large}")
-    return tuple(axis for axis, length in enumerate(large)
-                 if axis < added or small[axis - added] != length)
+    return tuple(axis for axis, length in enumerate(large) if axis < added or small[axis - added] != length)
 
 
 def reduce(x, how, axis=None, keepdims=False):
     """x reduced over axes; `how` is "sum", "mean", "max" or "min"."""
-    key = (reduce, x.layout, how, axis if axis is None or isinstance(axis, int) else tuple(axis),
-           keepdims)
+    key = (reduce, x.layout, how, axis if axis is None or isinstance(axis, int) else tuple(axis), keepdims)
     plan = plans.table.get(key)
     if plan is None:
         plan = plans.table[key] = make_plan(x.layout, how, axis, keepdims)
@@ -99,20 +97,21 @@ def make_plan(layout, how, axis, keepdims):
     count = math.prod(layout.shape[each] for each in axes)
     if how in ("max", "min") and count == 0:
         raise ValueError(f"there is no {how} of nothing: shape {layout.shape}, axes {axes}")
-    shape = [1 if each in axes else length for each, length in enumerate(layout.shape)
-             if keepdims or each not in axes]
+    shape = [1 if each in axes else length for each, length in enumerate(layout.shape) if keepdims or each not in axes]
     out = layout_of(layout.device, shape, layout.dtype)
     steps = []
     if layout.size:
         # Neighbouring axes that are reduced, or not, are one; those reduced go one after the other.
-        groups = [[reduced, math.prod(length for _, length in lengths)] for reduced, lengths
-                  in groupby(enumerate(layout.shape), key=lambda place: place[0] in axes)]
+        groups = [
+            [reduced, math.prod(length for _, length in lengths)]
+            for reduced, lengths in groupby(enumerate(layout.shape), key=lambda place: place[0] in axes)
+        ]
         divisor = count if how == "mean" else 1
         for number in reversed(range(len(groups))):
             reduced, length = groups[number]
             if reduced and length > 1:
                 outer = math.prod(length for _, length in groups[:number])
-                inner = math.prod(length for _, length in groups[number + 1:])
+                inner = math.prod(length for _, length in groups[number + 1 :])
                 join = "sum" if how == "mean" else how
                 steps += passes(layout, join, outer, length, inner, divisor)
                 groups[number][1] = divisor = 1

@@ -87,6 +87,8 @@ def reduction_source(template, how, dtype, lanes, group=1, width=1):
     group   work-items in a group of `tree`
     width   vectors in a piece of a row of `columns`
     """
-    return (f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
-            f"#define WIDTH {width}\n#define CHAIN {CHAIN}\n#define JOIN {JOIN[how]}\n"
-            f"#define NEUTRAL {NEUTRAL[how]}\n{template}")
+    return (
+        f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
+        f"#define WIDTH {width}\n#define CHAIN {CHAIN}\n#define JOIN {JOIN[how]}\n"
+        f"#define NEUTRAL {NEUTRAL[how]}\n{template}"
+    )

@@ -12,8 +12,7 @@ import numpy as np
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import rows_source as source
-from tinygrad_cl.netcl.ops.elementwise import (Operand, broadcast_strides, joint_layout, merge_axes,
-                                               permute)
+from tinygrad_cl.netcl.ops.elementwise import Operand, broadcast_strides, joint_layout, merge_axes, permute
 from tinygrad_cl.netcl.ops.elementwise_source import options
 from tinygrad_cl.netcl.ops.reduction import normal_axes
 
@@ -46,8 +45,9 @@ class RowFormula:
     def __post_init__(self):
         for name, how, _ in self.steps:
             if how not in (None, "sum", "mean", "max", "keep"):
-                raise ValueError(f'{self.name}: how the step {name} is computed is "sum", "mean", '
-                                 f'"max", "keep" or None, not {how!r}')
+                raise ValueError(
+                    f'{self.name}: how the step {name} is computed is "sum", "mean", "max", "keep" or None, not {how!r}'
+                )
 
 
 def compute_rows(formula, operands, wanted=None):
@@ -85,38 +85,40 @@ class Plan:
         results = [layout and Tensor(layout, allocate(layout.nbytes)) for layout in self.outputs]
         if self.size[0]:
             buffers = [result.buffer for result in results if result is not None]
-            self.device.launch(self.kernel, self.size, self.group,
-                               [*buffers, *[x.buffer if isinstance(x, Tensor) else x
-                                            for x in operands]])
+            self.device.launch(
+                self.kernel,
+                self.size,
+                self.group,
+                [*buffers, *[x.buffer if isinstance(x, Tensor) else x for x in operands]],
+            )
         return results
 
 
 def make_plan(formula, wanted, *layouts):
     """The Plan for these operands: a Layout for each, None for a number."""
-    refuse_indices(formula.name, [layout for layout, name in zip(layouts, formula.inputs)
-                                  if layout is not None and name not in formula.indices])
+    refuse_indices(
+        formula.name,
+        [layout for layout, name in zip(layouts, formula.inputs) if layout is not None and name not in formula.indices],
+    )
     joint = joint_layout(formula.name, len(formula.inputs), layouts)
     device, shape, dtype = joint.device, joint.shape, joint.dtype
     if not shape:
         raise ValueError(f"{formula.name}: a single number has no rows")
     wanted = wanted or (True,) * (len(formula.outputs) + len(formula.row_outputs))
     if not (formula.outputs and wanted[0]) and "keep" in [how for _, how, _ in formula.steps]:
-        raise ValueError(f"{formula.name} keeps numbers in the memory of its first output, which is "
-                         "not wanted")
+        raise ValueError(f"{formula.name} keeps numbers in the memory of its first output, which is not wanted")
     row_layout = layout_of(device, (*shape[:-1], 1), dtype)
     kinds = [joint] * len(formula.outputs) + [row_layout] * len(formula.row_outputs)
     outputs = [layout if want else None for layout, want in zip(kinds, wanted)]
     walks = [layout and row_walk(formula.name, layout, shape) for layout in layouts]
-    operands = [Operand(layout and layout.dtype.name, walk and walk[1])
-                for layout, walk in zip(layouts, walks)]
+    operands = [Operand(layout and layout.dtype.name, walk and walk[1]) for layout, walk in zip(layouts, walks)]
     length = shape[-1]
     lanes, group = lanes_and_group(device.choices, dtype, length)
     text = source.rows_source(formula, operands, wanted, dtype.name, lanes, group)
     constants = [*map(np.int64, (length, *[walk[0] for walk in walks if walk]))]
     arguments = [None for each in outputs if each is not None]
     arguments += [None if layout else dtype.type for layout in layouts]
-    kernel = device.kernel(text, source.kernel_name(formula), constants, arguments,
-                           options(dtype.name))
+    kernel = device.kernel(text, source.kernel_name(formula), constants, arguments, options(dtype.name))
     return Plan(kernel, (row_layout.size * group,), (group,), outputs, device)
 
 
@@ -135,8 +137,10 @@ def row_walk(name, layout, shape):
     *outer, step = broadcast_strides(layout.shape, shape)
     strides = merge_axes(shape[:-1], [outer])[1][0]
     if len(strides) > 1:
-        raise ValueError(f"{name}: an operand of shape {layout.shape} has neither all rows of "
-                         f"{shape}, nor one number for each, nor one row for all")
+        raise ValueError(
+            f"{name}: an operand of shape {layout.shape} has neither all rows of "
+            f"{shape}, nor one number for each, nor one row for all"
+        )
     return strides[0], step
 
 
@@ -144,7 +148,7 @@ def along(formula, axis, *operands):
     """The first output of a RowFormula whose rows lie along any axis of its operands, all of one
     number of axes.
     """
-    result, = compute_rows(formula, [axis_to_end(x, axis) for x in operands])
+    (result,) = compute_rows(formula, [axis_to_end(x, axis) for x in operands])
     return axis_from_end(result, axis)
 
 

@@ -26,8 +26,7 @@ lanes of float32, the mean of 50,000 equal numbers is off by 2e-6, that of a mil
 import re
 from functools import partial
 
-from tinygrad_cl.netcl.ops.elementwise_source import (C_NAMES, kernel_name, parameter, settings,
-                                                      value, vector_settings)
+from tinygrad_cl.netcl.ops.elementwise_source import C_NAMES, kernel_name, parameter, settings, value, vector_settings
 from tinygrad_cl.netcl.ops.reduction_source import JOIN, NEUTRAL
 
 VECTORS = """
@@ -77,16 +76,20 @@ def rows_source(formula, operands, wanted, dtype, lanes, group):
     Arguments: n, the length of a row; for each input that is a buffer how many numbers its next row
     is away; the outputs that are wanted, the inputs.
     """
-    outputs = [(number, expression) for number, expression in enumerate(formula.outputs)
-               if wanted[number]]
-    row_outputs = [(number, expression) for number, expression
-                   in enumerate(formula.row_outputs, len(formula.outputs)) if wanted[number]]
+    outputs = [(number, expression) for number, expression in enumerate(formula.outputs) if wanted[number]]
+    row_outputs = [
+        (number, expression)
+        for number, expression in enumerate(formula.row_outputs, len(formula.outputs))
+        if wanted[number]
+    ]
     buffers = [number for number, operand in enumerate(operands) if operand.dtype]
-    parameters = ["const long n", *[f"const long row{number}" for number in buffers],
-                  *[f"__global T *out{number}" for number, _ in outputs + row_outputs],
-                  *[parameter(number, operand) for number, operand in enumerate(operands)]]
-    lines = ["const long row = get_group_id(0), me = get_local_id(0);", "const V N = (V)(n);",
-             "long i;"]
+    parameters = [
+        "const long n",
+        *[f"const long row{number}" for number in buffers],
+        *[f"__global T *out{number}" for number, _ in outputs + row_outputs],
+        *[parameter(number, operand) for number, operand in enumerate(operands)],
+    ]
+    lines = ["const long row = get_group_id(0), me = get_local_id(0);", "const V N = (V)(n);", "long i;"]
     lines += [f"__local T part[{group}];"] if group > 1 else []
     lines += [f"x{number} += row * row{number};" for number in buffers]
     lines += [f"out{number} += row * n;" for number, _ in outputs]
@@ -100,22 +103,23 @@ def rows_source(formula, operands, wanted, dtype, lanes, group):
         lines += reductions(steps, inputs, group) if steps[0][1] else numbers(steps)
     if outputs:
         lines += output_loop(outputs, inputs)
-    lines += [f"if (me == 0) out{number}[row] = FIRST({expression});"
-              for number, expression in row_outputs]
-    return (f"{header(formula, dtype, lanes, group)}"
-            f"__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))\n"
-            f"void {kernel_name(formula)}({', '.join(parameters)}) {{\n    "
-            + "\n    ".join(lines) + "\n}\n")
+    lines += [f"if (me == 0) out{number}[row] = FIRST({expression});" for number, expression in row_outputs]
+    return (
+        f"{header(formula, dtype, lanes, group)}"
+        f"__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))\n"
+        f"void {kernel_name(formula)}({', '.join(parameters)}) {{\n    " + "\n    ".join(lines) + "\n}\n"
+    )
 
 
 def header(formula, dtype, lanes, group):
     """What stands before the kernel: V, and how lanes and work-items join their numbers."""
     ramp = ", ".join(map(str, range(lanes)))
-    text = (f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
-            f"#define STEP (GROUP * LANES)\n#define RAMP (V)({ramp})\n")
+    text = (
+        f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
+        f"#define STEP (GROUP * LANES)\n#define RAMP (V)({ramp})\n"
+    )
     text += VECTORS if lanes > 1 else NUMBERS
-    for join in sorted({join_of(how) for _, how, _ in formula.steps
-                        if how and how != "keep"}):
+    for join in sorted({join_of(how) for _, how, _ in formula.steps if how and how != "keep"}):
         if group > 1:
             text += GROUP_ACROSS.replace("JOIN", join)
         else:
@@ -183,15 +187,17 @@ def reductions(steps, inputs, group):
         rest.append(f"{name}_0 = {join}({name}_0, HERE ? ({expression}) : {neutral});")
         across = f"{join}_across({join}({name}_0, {name}_1){', part' if group > 1 else ''})"
         end.append(f"const V {name} = (V)({across}){' / N' if how == 'mean' else ''};")
-    lines = [*begin,
-             "for (i = me * LANES; i + STEP + LANES <= n; i += 2 * STEP) {",
-             f"    {block(first, inputs, 'i')}",
-             f"    {block(second, inputs, 'i + STEP')}",
-             "}",
-             "for (; i < n; i += STEP) {",
-             f"    {block(rest, inputs, 'i', True)}",
-             "}",
-             *end]
+    lines = [
+        *begin,
+        "for (i = me * LANES; i + STEP + LANES <= n; i += 2 * STEP) {",
+        f"    {block(first, inputs, 'i')}",
+        f"    {block(second, inputs, 'i + STEP')}",
+        "}",
+        "for (; i < n; i += STEP) {",
+        f"    {block(rest, inputs, 'i', True)}",
+        "}",
+        *end,
+    ]
     inputs.update({name: fetch_kept for name, how, _ in steps if how == "keep"})
     return lines
 
@@ -200,12 +206,14 @@ def output_loop(outputs, inputs):
     """The lines that compute the outputs: whole vectors, then the rest."""
     whole = [f"STORE({expression}, out{number} + i);" for number, expression in outputs]
     rest = [f"store_rest({expression}, out{number} + i, n - i);" for number, expression in outputs]
-    return ["for (i = me * LANES; i + LANES <= n; i += STEP) {",
-            f"    {block(whole, inputs, 'i')}",
-            "}",
-            "for (; i < n; i += STEP) {",
-            f"    {block(rest, inputs, 'i', True)}",
-            "}"]
+    return [
+        "for (i = me * LANES; i + LANES <= n; i += STEP) {",
+        f"    {block(whole, inputs, 'i')}",
+        "}",
+        "for (; i < n; i += STEP) {",
+        f"    {block(rest, inputs, 'i', True)}",
+        "}",
+    ]
 
 
 def block(statements, inputs, at, rest=False):
@@ -215,8 +223,7 @@ def block(statements, inputs, at, rest=False):
     """
     text = " ".join(statements)
     lines = [f"const V place = (V)({at}) + RAMP;"] if mentions(text, ["place"]) else []
-    lines += [f"const V {name} = {fetch(at, rest)};" for name, fetch in inputs.items()
-              if mentions(text, [name])]
+    lines += [f"const V {name} = {fetch(at, rest)};" for name, fetch in inputs.items() if mentions(text, [name])]
     return f"{{ {' '.join(lines + statements)} }}"
 
 

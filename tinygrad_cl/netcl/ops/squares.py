@@ -58,20 +58,27 @@ def make_plan(tensors):
     most = device.found.handle.max_parameter_size // 16 - 1  # 8 bytes for a length, 8 for a tensor
     steps = []
     for begin in range(0, len(tensors), most):
-        some = tensors[begin:begin + most]
+        some = tensors[begin : begin + most]
         constants = [np.int64(x.size) for x in some] + [np.int64(len(steps) * size[0])]
-        kernel = device.kernel(squares_source(dtype.name, lanes, len(some)), "sum_of_squares",
-                               constants, [None] * (1 + len(some)))
+        kernel = device.kernel(
+            squares_source(dtype.name, lanes, len(some)), "sum_of_squares", constants, [None] * (1 + len(some))
+        )
         steps.append((kernel, size, group, begin, begin + len(some)))
     return layout_of(device, (len(steps) * size[0],), dtype), steps
 
 
 def squares_source(dtype, lanes, count):
     """The kernel. Arguments: the tensors' lengths; where its sums begin; the sums; the tensors."""
-    parameters = [*[f"const long n{number}" for number in range(count)], "const long begin",
-                  "__global T *out", *[f"__global const T *x{number}" for number in range(count)]]
+    parameters = [
+        *[f"const long n{number}" for number in range(count)],
+        "const long begin",
+        "__global T *out",
+        *[f"__global const T *x{number}" for number in range(count)],
+    ]
     walks = [f"add_squares(&sum, &rest, x{number}, n{number});" for number in range(count)]
-    return reduction_source(ADD_SQUARES, "sum", dtype, lanes) + f"""
+    return (
+        reduction_source(ADD_SQUARES, "sum", dtype, lanes)
+        + f"""
 __kernel void sum_of_squares({", ".join(parameters)}) {{
     V sum = (V)(0);
     T rest = 0, lanes[LANES];
@@ -81,3 +88,4 @@ __kernel void sum_of_squares({", ".join(parameters)}) {{
     out[begin + get_global_id(0)] = rest;
 }}
 """
+    )

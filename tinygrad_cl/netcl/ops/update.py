@@ -52,11 +52,12 @@ def make_steps(formula, rows, shared):
     most = room // (1 + width)  # a length, and the tensors
     steps = []
     for begin in range(0, len(rows), most):
-        sizes = [row[0].size for row in rows[begin:begin + most]]
+        sizes = [row[0].size for row in rows[begin : begin + most]]
         text = update_source(formula, operands, dtype.name, lanes, len(sizes), width)
         pointers = [None] * (len(sizes) * width + len(shared))
-        kernel = device.kernel(text, source.kernel_name(formula), [*map(np.int64, sizes)], pointers,
-                               source.options(dtype.name))
+        kernel = device.kernel(
+            text, source.kernel_name(formula), [*map(np.int64, sizes)], pointers, source.options(dtype.name)
+        )
         size, group = work_items(device.choices, sum(-(-size // lanes) for size in sizes), [])
         steps.append((kernel, size, group, begin * width, (begin + len(sizes)) * width))
     return steps
@@ -77,8 +78,7 @@ def step_along(formula, rows, column):
         return 0
     for row in rows:
         if row[column].size != row[0].size:
-            raise ValueError(f"{formula.name}: shapes {row[0].shape} and {row[column].shape} do "
-                             "not go together")
+            raise ValueError(f"{formula.name}: shapes {row[0].shape} and {row[column].shape} do not go together")
     return 1
 
 
@@ -90,21 +90,29 @@ def update_source(formula, operands, dtype, lanes, rows, width):
     written = range(len(formula.expressions))
     columns = range(width)
     parameters = [f"const long n_{row}" for row in range(rows)]
-    parameters += [f"__global {'' if column in written else 'const '}T *x{column}_{row}"
-                   for row in range(rows) for column in columns]
-    parameters += [source.parameter(number, operand)
-                   for number, operand in list(enumerate(operands))[width:]]
-    lines = ["long i = (long)get_global_id(0) * LANES, n;",
-             f"__global T {', '.join(f'*out{number}' for number in written)};",
-             f"__global const T {', '.join(f'*x{column}' for column in columns)};"]
+    parameters += [
+        f"__global {'' if column in written else 'const '}T *x{column}_{row}"
+        for row in range(rows)
+        for column in columns
+    ]
+    parameters += [source.parameter(number, operand) for number, operand in list(enumerate(operands))[width:]]
+    lines = [
+        "long i = (long)get_global_id(0) * LANES, n;",
+        f"__global T {', '.join(f'*out{number}' for number in written)};",
+        f"__global const T {', '.join(f'*x{column}' for column in columns)};",
+    ]
     for row in range(rows):
         begin = "if (i" if row == 0 else f"else if ((i -= WHOLE(n_{row - 1}))"
-        found = [f"n = n_{row};", *[f"out{number} = x{number}_{row};" for number in written],
-                 *[f"x{column} = x{column}_{row};" for column in columns]]
+        found = [
+            f"n = n_{row};",
+            *[f"out{number} = x{number}_{row};" for number in written],
+            *[f"x{column} = x{column}_{row};" for column in columns],
+        ]
         lines.append(f"{begin} < WHOLE(n_{row})) {{ {' '.join(found)} }}")
     lines.append("else return;")
-    return (f"{source.settings(dtype, lanes)}"
-            "#define WHOLE(n) (((n) + LANES - 1) / LANES * LANES)\n"
-            f"__kernel void {source.kernel_name(formula)}({', '.join(parameters)}) {{\n    "
-            + "\n    ".join(lines) + "\n"
-            f"{source.whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n")
+    return (
+        f"{source.settings(dtype, lanes)}"
+        "#define WHOLE(n) (((n) + LANES - 1) / LANES * LANES)\n"
+        f"__kernel void {source.kernel_name(formula)}({', '.join(parameters)}) {{\n    " + "\n    ".join(lines) + "\n"
+        f"{source.whole_and_rest(formula, operands, dtype, lanes, 'n')}}}\n"
+    )

@@ -21,9 +21,14 @@ class Adam(Optimizer):
     counts = ("c1", "c2")
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
-        super().__init__(params, lr, ("m", "v"), eps=at_least_0("eps", eps),
-                         betas=tuple(at_least_0("a beta", beta, below=1) for beta in betas),
-                         weight_decay=at_least_0("weight_decay", weight_decay))
+        super().__init__(
+            params,
+            lr,
+            ("m", "v"),
+            eps=at_least_0("eps", eps),
+            betas=tuple(at_least_0("a beta", beta, below=1) for beta in betas),
+            weight_decay=at_least_0("weight_decay", weight_decay),
+        )
 
     def count(self, c1, c2):
         """[new c1, new c2], C expressions: 1 − β₁ᵗ and 1 − β₂ᵗ, of those of the step before. Before
@@ -74,10 +79,15 @@ class RMSProp(Optimizer):
     __slots__ = ()
 
     def __init__(self, params, lr=1e-3, alpha=0.99, eps=1e-8, weight_decay=0.0, momentum=0.0):
-        super().__init__(params, lr, ("square", "velocity") if momentum else ("square",),
-                         alpha=at_least_0("alpha", alpha, below=1), eps=at_least_0("eps", eps),
-                         weight_decay=at_least_0("weight_decay", weight_decay),
-                         momentum=at_least_0("momentum", momentum))
+        super().__init__(
+            params,
+            lr,
+            ("square", "velocity") if momentum else ("square",),
+            alpha=at_least_0("alpha", alpha, below=1),
+            eps=at_least_0("eps", eps),
+            weight_decay=at_least_0("weight_decay", weight_decay),
+            momentum=at_least_0("momentum", momentum),
+        )
 
     def update(self, p, g, lr, square, velocity=None):
         g = self.decayed(p, g)

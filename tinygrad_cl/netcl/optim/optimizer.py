@@ -36,8 +36,10 @@ class Optimizer:
     def __init__(self, params, lr, states=(), **settings):
         self.params = parameters(params)
         self.settings = settings
-        self.state = [{name: zeros(p, () if name in self.counts else p.shape)
-                       for name in (*states, *self.counts)} for p in self.params]
+        self.state = [
+            {name: zeros(p, () if name in self.counts else p.shape) for name in (*states, *self.counts)}
+            for p in self.params
+        ]
         self._rates = {(p.device, p.dtype): zeros(p, ()) for p in self.params}
         self.lr = lr
         name = type(self).__name__.lower()
@@ -83,8 +85,7 @@ class Optimizer:
         for (device, dtype), rate in self._rates.items():
             counts, rows = [], []
             for p, state in zip(self.params, self.state):
-                if (p.grad is None or not p.requires_grad or p.dtype != dtype
-                        or p.device is not device):
+                if p.grad is None or not p.requires_grad or p.dtype != dtype or p.device is not device:
                     continue
                 if getattr(p.grad, "layout", None) is not p.layout:
                     raise ValueError(f"the gradient of {p!r} is a Tensor like it, not {p.grad!r}")
@@ -111,8 +112,7 @@ class Optimizer:
         self.lr = lr
 
     def _named_state(self):
-        return [(f"{number}.{name}", x) for number, state in enumerate(self.state)
-                for name, x in state.items()]
+        return [(f"{number}.{name}", x) for number, state in enumerate(self.state) for name, x in state.items()]
 
     def __repr__(self):
         settings = ", ".join(f"{name}={value}" for name, value in self.settings.items())
@@ -131,8 +131,10 @@ def parameters(params):
         raise ValueError("an optimizer needs parameters; a generator is empty the second time")
     for p in params:
         if not isinstance(p, Tensor):
-            raise TypeError(f"an optimizer takes Parameters, not a {type(p).__name__}: "
-                            "Parameter.from_host makes one, and a Node holds one as its value")
+            raise TypeError(
+                f"an optimizer takes Parameters, not a {type(p).__name__}: "
+                "Parameter.from_host makes one, and a Node holds one as its value"
+            )
         if not p.requires_grad:
             raise ValueError(f"{p!r} requires no gradient: leave it out, or set requires_grad")
     if len({id(p) for p in params}) < len(params):

@@ -23,9 +23,14 @@ class SGD(Optimizer):
     def __init__(self, params, lr=0.01, momentum=0.0, weight_decay=0.0, nesterov=False):
         if nesterov and not momentum:
             raise ValueError("nesterov needs a momentum")
-        super().__init__(params, lr, ("velocity",) if momentum else (),
-                         momentum=at_least_0("momentum", momentum),
-                         weight_decay=at_least_0("weight_decay", weight_decay), nesterov=nesterov)
+        super().__init__(
+            params,
+            lr,
+            ("velocity",) if momentum else (),
+            momentum=at_least_0("momentum", momentum),
+            weight_decay=at_least_0("weight_decay", weight_decay),
+            nesterov=nesterov,
+        )
 
     def update(self, p, g, lr, velocity=None):
         g = self.decayed(p, g)

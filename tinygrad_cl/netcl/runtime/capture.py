@@ -107,12 +107,13 @@ class Captured:
         if self._form is None:
             queue = self._queue or next((x.queue for x in given if isinstance(x, Tensor)), None)
             queue = queue or manager.default("auto").queue
-            self._inputs = [Tensor.from_shape(getattr(x, "queue", queue), x.shape, dtype_of(x))
-                            for x in given]
+            self._inputs = [Tensor.from_shape(getattr(x, "queue", queue), x.shape, dtype_of(x)) for x in given]
             self._form = form
         elif form != self._form:
-            raise ValueError(f"captured for {self._name}{describe_call(self._form)}, got "
-                             f"{describe_call(form)}: capture again for other shapes and values")
+            raise ValueError(
+                f"captured for {self._name}{describe_call(self._form)}, got "
+                f"{describe_call(form)}: capture again for other shapes and values"
+            )
         inputs = [own.buffer for own in self._inputs]
         for number, (own, x) in enumerate(zip(self._inputs, given)):
             if isinstance(x, np.ndarray):
@@ -174,8 +175,7 @@ class Captured:
         if not self._recording:
             return f"Captured({self._name}: not recorded yet)"
         count = len(self.commands)
-        return (f"Captured({self._name}: {count} command{'s' * (count != 1)}, "
-                f"{self.nbytes} bytes)")
+        return f"Captured({self._name}: {count} command{'s' * (count != 1)}, {self.nbytes} bytes)"
 
 
 # -- nested arguments and results --------------------------------------------------------------

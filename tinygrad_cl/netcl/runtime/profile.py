@@ -55,24 +55,39 @@ class Profile:
         groups = defaultdict(list)
         for record in self.records:
             groups[record.name].append(record)
-        return sorted(((name, len(group), sum(each.end - each.start for each in group),
-                        sum(each.nbytes for each in group)) for name, group in groups.items()),
-                      key=lambda row: -row[2])
+        return sorted(
+            (
+                (name, len(group), sum(each.end - each.start for each in group), sum(each.nbytes for each in group))
+                for name, group in groups.items()
+            ),
+            key=lambda row: -row[2],
+        )
 
     def table(self):
         """The totals as text, and how much of the time the device was busy."""
         rows = [("", "count", "total µs", "share", "µs each", "MB each")]
         busy = self.busy or 1.0
         for name, count, seconds, nbytes in self.totals():
-            rows.append((name, str(count), f"{seconds * 1e6:.1f}", f"{seconds / busy:.0%}",
-                         f"{seconds / count * 1e6:.1f}", f"{nbytes / count / 1e6:.3f}"))
+            rows.append(
+                (
+                    name,
+                    str(count),
+                    f"{seconds * 1e6:.1f}",
+                    f"{seconds / busy:.0%}",
+                    f"{seconds / count * 1e6:.1f}",
+                    f"{nbytes / count / 1e6:.3f}",
+                )
+            )
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = ["  ".join([row[0].ljust(widths[0]),
-                            *[cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]])
-                 for row in rows]
+        lines = [
+            "  ".join([row[0].ljust(widths[0]), *[cell.rjust(width) for cell, width in zip(row[1:], widths[1:])]])
+            for row in rows
+        ]
         share = self.busy / self.wall if self.wall else 0.0
-        lines.append(f"{len(self.records)} commands ran {self.busy * 1e3:.3f} ms of "
-                     f"{self.wall * 1e3:.3f} ms: the device was busy {share:.0%} of the time")
+        lines.append(
+            f"{len(self.records)} commands ran {self.busy * 1e3:.3f} ms of "
+            f"{self.wall * 1e3:.3f} ms: the device was busy {share:.0%} of the time"
+        )
         return "\n".join(lines)
 
     def __repr__(self):
@@ -92,6 +107,7 @@ def profile():
     def watcher(device):
         def note(command):  # without its operands, whose memory others wait for
             seen.append((device, command.name, command.event, command.nbytes))
+
         return note
 
     with contextlib.ExitStack() as stack:
@@ -111,10 +127,14 @@ def records(seen):
     times, first = [], {}
     for device, _, event, _ in seen:
         if not device.queue.properties & cl.command_queue_properties.PROFILING_ENABLE:
-            raise RuntimeError(f"the queue of {device} takes no times: make it with properties="
-                               "cl.command_queue_properties.PROFILING_ENABLE")
+            raise RuntimeError(
+                f"the queue of {device} takes no times: make it with properties="
+                "cl.command_queue_properties.PROFILING_ENABLE"
+            )
         profile = event.profile
         times.append((profile.queued, profile.start, profile.end))
         first[device] = min(first.get(device, profile.queued), profile.queued)
-    return [ProfileRecord(name, *[(each - first[device]) * 1e-9 for each in three], nbytes)
-            for (device, name, _, nbytes), three in zip(seen, times)]
+    return [
+        ProfileRecord(name, *[(each - first[device]) * 1e-9 for each in three], nbytes)
+        for (device, name, _, nbytes), three in zip(seen, times)
+    ]

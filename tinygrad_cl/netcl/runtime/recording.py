@@ -13,9 +13,9 @@ from tinygrad_cl.netcl.core.device import Device, manager
 
 REFUSED = {
     "read": "a captured step cannot look at numbers: to_host would be left out of the replay. "
-            "Return the tensor, and read it outside",
+    "Return the tensor, and read it outside",
     "write": "a captured step cannot take numbers from the host: a replay would use these again "
-             "and again. Pass the array as an argument, or make the tensor before the step",
+    "and again. Pass the array as an argument, or make the tensor before the step",
 }
 
 
@@ -38,8 +38,7 @@ class Entry:
         command = self.command
         if isinstance(command, Launch):
             kernel = command.kernel
-            return (self.device, kernel.program, kernel.name, kernel.constants, command.size,
-                    command.group)
+            return (self.device, kernel.program, kernel.name, kernel.constants, command.size, command.group)
         return self.device, type(command), getattr(command, "size", None)
 
 
@@ -117,8 +116,7 @@ class Recording:
         self._calls, self._devices = [], {entry.device for entry in self.entries}
         self._readers = {x.buffer.int_ptr: [] for x in inputs}
         seen = {x.buffer.int_ptr for x in results}
-        seen |= {gradient.buffer.int_ptr for _, gradient in self.gradients
-                 if gradient is not None}
+        seen |= {gradient.buffer.int_ptr for _, gradient in self.gradients if gradient is not None}
         for number, entry in enumerate(self.entries):
             command = entry.command
             if isinstance(command, Launch):
@@ -126,12 +124,10 @@ class Recording:
                 self.entries[number] = replace(entry, command=command)
             self._calls.append(command.again(entry.device.queue))
             self._find_readers(command)
-        self._readers = [None if x.buffer.int_ptr in seen else self._readers[x.buffer.int_ptr]
-                         for x in inputs]
+        self._readers = [None if x.buffer.int_ptr in seen else self._readers[x.buffer.int_ptr] for x in inputs]
         for pool in self.pools.values():
             pool.free_held()  # to the device: nobody else takes from it, and ours is held below
-        self._addresses = {buffer.int_ptr for entry in self.entries
-                           for buffer in entry.command.buffers()}
+        self._addresses = {buffer.int_ptr for entry in self.entries for buffer in entry.command.buffers()}
 
     def _find_readers(self, command):
         """Note which arguments are inputs: [(handle, index)], or None where one may be written."""
@@ -156,9 +152,11 @@ class Recording:
         gradient that there was not.
         """
         if any([leaf.grad is not None for leaf in self.clean]):
-            raise RuntimeError("when this step was recorded, its parameters had no gradients "
-                               "before, and now they have: set them to None before each call, or "
-                               "in the step")
+            raise RuntimeError(
+                "when this step was recorded, its parameters had no gradients "
+                "before, and now they have: set them to None before each call, or "
+                "in the step"
+            )
         for readers, buffer in zip(self._readers, inputs):
             for handle, index in readers or ():
                 handle.set_arg(index, buffer)
@@ -177,20 +175,30 @@ def difference(before, after):
     for number, (old, new) in enumerate(zip(before.entries, after.entries)):
         place = f"command {number} ({new.command.name})"
         if old.command.name != new.command.name:
-            return (f"command {number} was {old.command.name} and then {new.command.name}, "
-                    "but what Python chooses is not chosen again in a replay")
+            return (
+                f"command {number} was {old.command.name} and then {new.command.name}, "
+                "but what Python chooses is not chosen again in a replay"
+            )
         if old.what() != new.what():
-            return (f"{place} had another shape or other constants in its kernel, but what Python "
-                    "chooses is not chosen again in a replay")
+            return (
+                f"{place} had another shape or other constants in its kernel, but what Python "
+                "chooses is not chosen again in a replay"
+            )
         for was, now in zip(old.meaning, new.meaning):
             if was != now and "number" in (was[0], now[0]):
-                return (f"{place} got the number {was[1]} and then {now[1]}: keep a number that "
-                        "changes in a tensor, and write it between the calls")
+                return (
+                    f"{place} got the number {was[1]} and then {now[1]}: keep a number that "
+                    "changes in a tensor, and write it between the calls"
+                )
             if was != now:
-                return (f"{place} works on other memory each time, so a tensor was replaced that "
-                        "the next call needs: set gradients to None in the step, and change "
-                        "tensors in place")
+                return (
+                    f"{place} works on other memory each time, so a tensor was replaced that "
+                    "the next call needs: set gradients to None in the step, and change "
+                    "tensors in place"
+                )
     if len(before.entries) != len(after.entries):
-        return (f"there were {len(before.entries)} commands and then {len(after.entries)}, but "
-                "what Python chooses is not chosen again in a replay")
+        return (
+            f"there were {len(before.entries)} commands and then {len(after.entries)}, but "
+            "what Python chooses is not chosen again in a replay"
+        )
     return ""

@@ -55,6 +55,7 @@ def getval(x):
 
 # -- values that may be nested in lists, tuples and dicts ------------------------------------------
 
+
 def nested(function, x, *others):
     """function of each array in x, and of those at the same place in the others; as nested as x."""
     if isinstance(x, dict):
@@ -90,6 +91,7 @@ def release(x):
 
 # -- gradients -------------------------------------------------------------------------------------
 
+
 def traced(fun, x):
     """(the boxes of x, what fun makes of them)."""
     boxes = nested(box, x)
@@ -109,8 +111,7 @@ def pull_back(outputs, boxes, g):
         ys, hs = zip(*pairs)
         hs = [h if isbox(h) else Array(np.asarray(h, y.dtype)) for y, h in pairs]
         slopes = engine.grad(ys, inputs, hs, create_graph=True, allow_unused=True)
-    found = iter([Array(np.zeros(x.shape, x.dtype)) if slope is None else slope
-                  for x, slope in zip(inputs, slopes)])
+    found = iter([Array(np.zeros(x.shape, x.dtype)) if slope is None else slope for x, slope in zip(inputs, slopes)])
     return nested(lambda _: next(found), boxes)
 
 
@@ -135,6 +136,7 @@ rules = primitive_vjps = {}  # {primitive: {number of an argument: its rule}}
 
 def primitive(function):
     """A function of arrays as one operation, whose rule defvjp gives."""
+
     @functools.wraps(function)
     def call(*args, **kwargs):
         if not any(map(isbox, args)):
@@ -173,11 +175,13 @@ class Custom(engine.Function):
     def backward(ctx, g):
         *args, out = ctx.saved_tensors
         makers = rules[ctx.function_]
-        return [makers[n](out, *args, **ctx.arguments)(g) if ctx.needs_input_grad[n] else None
-                for n in range(len(args))]
+        return [
+            makers[n](out, *args, **ctx.arguments)(g) if ctx.needs_input_grad[n] else None for n in range(len(args))
+        ]
 
 
 # -- vector spaces ---------------------------------------------------------------------------------
+
 
 class VSpace:
     """The shapes and dtypes of a nested value, and what can be done with such values."""
@@ -210,8 +214,7 @@ class VSpace:
         return nested(lambda form: np.ones(form.shape, form.dtype)[()], self.form)
 
     def randn(self):
-        return nested(lambda form: np.asarray(np.random.randn(*form.shape)).astype(form.dtype)[()],
-                      self.form)
+        return nested(lambda form: np.asarray(np.random.randn(*form.shape)).astype(form.dtype)[()], self.form)
 
     def standard_basis(self):
         for index in np.ndindex(*self.shape):

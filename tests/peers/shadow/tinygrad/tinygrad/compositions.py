@@ -42,32 +42,53 @@ def constant(function):
 
 ALPHA, SCALE = 1.6732632423543772, 1.0507009873554805  # of SELU
 TABLE |= {
-    "square": lambda x: x * x, "reciprocal": lambda x: 1 / x, "rsqrt": lambda x: 1 / x.sqrt(),
-    "tan": lambda x: x.sin() / x.cos(), "sinh": lambda x: (x.exp() - (-x).exp()) / 2,
-    "cosh": lambda x: (x.exp() + (-x).exp()) / 2, "atanh": lambda x: ((1 + x) / (1 - x)).log() / 2,
+    "square": lambda x: x * x,
+    "reciprocal": lambda x: 1 / x,
+    "rsqrt": lambda x: 1 / x.sqrt(),
+    "tan": lambda x: x.sin() / x.cos(),
+    "sinh": lambda x: (x.exp() - (-x).exp()) / 2,
+    "cosh": lambda x: (x.exp() + (-x).exp()) / 2,
+    "atanh": lambda x: ((1 + x) / (1 - x)).log() / 2,
     "asinh": lambda x: (x + (x * x + 1).sqrt()).log(),
     "acosh": lambda x: (x + (x * x - 1).sqrt()).log(),
-    "log2": lambda x: x.log() / math.log(2), "log10": lambda x: x.log() / math.log(10),
-    "exp2": lambda x: (x * math.log(2)).exp(), "sign": flat(np.sign), "floor": flat(np.floor),
-    "ceil": flat(np.ceil), "trunc": flat(np.trunc), "round": flat(np.rint),
-    "isnan": constant(np.isnan), "isfinite": constant(np.isfinite),
-    "logical_not": lambda x: x == 0, "bool": lambda x: x != 0,
-    "bitwise_not": lambda x: ~x, "int": lambda x: x.cast("int32"),
-    "float": lambda x: x.cast("float32"), "double": lambda x: x.cast("float64"),
-    "dot": lambda x, y: x @ y, "t": lambda x: x.T,
-    "silu": lambda x: x * x.sigmoid(), "swish": lambda x: x * x.sigmoid(),
-    "quick_gelu": lambda x: x * (1.702 * x).sigmoid(), "relu6": lambda x: x.clip(0, 6),
+    "log2": lambda x: x.log() / math.log(2),
+    "log10": lambda x: x.log() / math.log(10),
+    "exp2": lambda x: (x * math.log(2)).exp(),
+    "sign": flat(np.sign),
+    "floor": flat(np.floor),
+    "ceil": flat(np.ceil),
+    "trunc": flat(np.trunc),
+    "round": flat(np.rint),
+    "isnan": constant(np.isnan),
+    "isfinite": constant(np.isfinite),
+    "logical_not": lambda x: x == 0,
+    "bool": lambda x: x != 0,
+    "bitwise_not": lambda x: ~x,
+    "int": lambda x: x.cast("int32"),
+    "float": lambda x: x.cast("float32"),
+    "double": lambda x: x.cast("float64"),
+    "dot": lambda x, y: x @ y,
+    "t": lambda x: x.T,
+    "silu": lambda x: x * x.sigmoid(),
+    "swish": lambda x: x * x.sigmoid(),
+    "quick_gelu": lambda x: x * (1.702 * x).sigmoid(),
+    "relu6": lambda x: x.clip(0, 6),
     "hardsigmoid": lambda x: (x / 6 + 0.5).clip(0, 1),
     "hardswish": lambda x: x * (x + 3).clip(0, 6) / 6,
     "hardtanh": lambda x, low=-1, high=1: x.clip(low, high),
     "softsign": lambda x: x / (1 + x.abs()),
-    "logsigmoid": lambda x: -(-x).softplus(), "mish": lambda x: x * x.softplus().tanh(),
+    "logsigmoid": lambda x: -(-x).softplus(),
+    "mish": lambda x: x * x.softplus().tanh(),
     "leaky_relu": lambda x, slope=0.01: (x > 0).where(x, slope * x),
     "elu": lambda x, alpha=1.0: (x > 0).where(x, alpha * (x.minimum(0).exp() - 1)),
     "celu": lambda x, alpha=1.0: x.maximum(0) + (alpha * ((x / alpha).exp() - 1)).minimum(0),
-    "selu": lambda x: SCALE * x.elu(ALPHA), "lerp": lambda x, y, weight: x + (y - x) * weight,
-    "isinf": constant(lambda x, detect_positive=True, detect_negative=True: np.isinf(x) & (
-        (x > 0) & detect_positive | (x < 0) & detect_negative)),
+    "selu": lambda x: SCALE * x.elu(ALPHA),
+    "lerp": lambda x, y, weight: x + (y - x) * weight,
+    "isinf": constant(
+        lambda x, detect_positive=True, detect_negative=True: (
+            np.isinf(x) & ((x > 0) & detect_positive | (x < 0) & detect_negative)
+        )
+    ),
 }
 
 
@@ -124,6 +145,7 @@ def gelu(x, approximate="tanh"):
 
 # -- along axes ------------------------------------------------------------------------------------
 
+
 def axes_of(x, axis):
     """The axes as a tuple; tinygrad allows 0 and −1 of a single number."""
     axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
@@ -143,8 +165,9 @@ def reduction(name):
 
 def along(name):
     """Softmax and the like: one axis."""
-    return lambda x, axis=-1: engine(name, x, *axes_of(x, axis)) if x.ndim else TABLE[name](
-        x.reshape(1), -1).reshape(())
+    return lambda x, axis=-1: (
+        engine(name, x, *axes_of(x, axis)) if x.ndim else TABLE[name](x.reshape(1), -1).reshape(())
+    )
 
 
 TABLE |= {name: reduction(name) for name in ("sum", "mean", "max", "min")}
@@ -155,7 +178,9 @@ TABLE |= {
     "all": lambda x, axis=None: type(x)((x.numpy() != 0).all(axes_of(x, axis))),
     "std": lambda x, *args, **kwargs: x.var(*args, **kwargs).sqrt(),
     "std_mean": lambda x, axis=None, keepdim=False, correction=1: (
-        x.std(axis, keepdim, correction), x.mean(axis, keepdim)),
+        x.std(axis, keepdim, correction),
+        x.mean(axis, keepdim),
+    ),
 }
 
 

@@ -17,14 +17,12 @@ class dtypes:
     bool, int8, int16, int32, int64 = map(DType, ("bool", "int8", "int16", "int32", "int64"))
     uint8, uint16, uint32, uint64 = map(DType, ("uint8", "uint16", "uint32", "uint64"))
     float16, float32, float64 = map(DType, ("float16", "float32", "float64"))
-    half, float, double, int, uint, long, char, short = (
-        float16, float32, float64, int32, uint32, int64, int8, int16)
+    half, float, double, int, uint, long, char, short = (float16, float32, float64, int32, uint32, int64, int8, int16)
     default_float, default_int = float32, int32
 
     @classmethod
     def of(cls, array):
-        return next(each for each in vars(cls).values()
-                    if isinstance(each, DType) and each.np == array.dtype)
+        return next(each for each in vars(cls).values() if isinstance(each, DType) and each.np == array.dtype)
 
 
 def numpy_dtype(dtype):

@@ -16,6 +16,7 @@ from verdicts import NotOffered
 
 def mean_only(loss):
     """Engine 2 has losses as means over all."""
+
     def compute(x, y, reduction):
         if reduction != "mean":
             raise NotOffered(f"losses with reduction {reduction!r}")
@@ -31,19 +32,36 @@ class Engine2:
         from tinygrad_cl import tensor
 
         self.engine, Tensor = tensor, tensor.Tensor
-        self.functions = {name: getattr(Tensor, name) for name in (
-            "exp log sqrt sin cos tanh abs relu sigmoid softmax log_softmax maximum minimum sum"
-            " mean max min cumsum reshape permute flip").split()}
+        self.functions = {
+            name: getattr(Tensor, name)
+            for name in (
+                "exp log sqrt sin cos tanh abs relu sigmoid softmax log_softmax maximum minimum sum"
+                " mean max min cumsum reshape permute flip"
+            ).split()
+        }
         self.functions |= {
-            "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y,
-            "div": lambda x, y: x / y, "pow": lambda x, y: x ** y, "neg": lambda x: -x,
-            "matmul": lambda x, y: x @ y, "getitem": lambda x, key: x[key], "where": tensor.where,
-            "expand": Tensor.expand, "cat": lambda *xs, axis: tensor.cat(xs, axis),
-            "gelu tanh": Tensor.gelu, "cross_entropy": mean_only(tensor.cross_entropy),
+            "add": lambda x, y: x + y,
+            "sub": lambda x, y: x - y,
+            "mul": lambda x, y: x * y,
+            "div": lambda x, y: x / y,
+            "pow": lambda x, y: x**y,
+            "neg": lambda x: -x,
+            "matmul": lambda x, y: x @ y,
+            "getitem": lambda x, key: x[key],
+            "where": tensor.where,
+            "expand": Tensor.expand,
+            "cat": lambda *xs, axis: tensor.cat(xs, axis),
+            "gelu tanh": Tensor.gelu,
+            "cross_entropy": mean_only(tensor.cross_entropy),
             "bce": mean_only(tensor.binary_cross_entropy),
             "bce_logits": mean_only(tensor.binary_cross_entropy_with_logits),
-            "lt": lambda x, y: x < y, "le": lambda x, y: x <= y, "gt": lambda x, y: x > y,
-            "ge": lambda x, y: x >= y, "eq": lambda x, y: x == y, "ne": lambda x, y: x != y}
+            "lt": lambda x, y: x < y,
+            "le": lambda x, y: x <= y,
+            "gt": lambda x, y: x > y,
+            "ge": lambda x, y: x >= y,
+            "eq": lambda x, y: x == y,
+            "ne": lambda x, y: x != y,
+        }
 
     def leaf(self, array, requires_grad):
         return self.engine.Tensor(array, requires_grad=requires_grad)
@@ -73,14 +91,22 @@ class Engine3:
         from tinygrad_cl.netcl.core.tensor import Tensor
 
         self.ag, self.Tensor, self.queue = ag, Tensor, manager.default("auto").queue
-        self.functions = {name: getattr(ag, name) for name in (
-            "exp log sqrt sin cos tanh abs relu sigmoid softmax log_softmax maximum minimum sum"
-            " mean max min reshape add sub mul div pow neg matmul getitem where lt le gt ge eq ne"
-            " cross_entropy").split()}
+        self.functions = {
+            name: getattr(ag, name)
+            for name in (
+                "exp log sqrt sin cos tanh abs relu sigmoid softmax log_softmax maximum minimum sum"
+                " mean max min reshape add sub mul div pow neg matmul getitem where lt le gt ge eq ne"
+                " cross_entropy"
+            ).split()
+        }
         self.functions |= {
-            "permute": lambda x, axes: ag.transpose(x, axes), "expand": ag.broadcast_to,
-            "cat": lambda *xs, axis: ag.cat(xs, axis), "gelu none": ag.gelu,
-            "bce": ag.binary_cross_entropy, "bce_logits": ag.binary_cross_entropy_with_logits}
+            "permute": lambda x, axes: ag.transpose(x, axes),
+            "expand": ag.broadcast_to,
+            "cat": lambda *xs, axis: ag.cat(xs, axis),
+            "gelu none": ag.gelu,
+            "bce": ag.binary_cross_entropy,
+            "bce_logits": ag.binary_cross_entropy_with_logits,
+        }
 
     def leaf(self, array, requires_grad):
         return self.ag.tensor(self.Tensor.from_host(self.queue, array, array.dtype), requires_grad)

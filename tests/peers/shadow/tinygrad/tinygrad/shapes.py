@@ -10,6 +10,7 @@ from tinygrad.compositions import axes_of, engine, offer
 
 # -- shapes ----------------------------------------------------------------------------------------
 
+
 @offer("reshape", "view")
 def reshape(x, *shape):
     shape = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
@@ -55,8 +56,13 @@ def flip(x, *axes):
 @offer()
 def squeeze(x, dim=None):
     axes = () if dim is None else axes_of(x, dim)
-    return x.reshape([n for axis, n in enumerate(x.shape) if n != 1 or dim is not None and
-                      axis not in [each % x.ndim for each in axes]])
+    return x.reshape(
+        [
+            n
+            for axis, n in enumerate(x.shape)
+            if n != 1 or dim is not None and axis not in [each % x.ndim for each in axes]
+        ]
+    )
 
 
 @offer()
@@ -70,13 +76,13 @@ def unsqueeze(x, dim):
 @offer()
 def flatten(x, start_dim=0, end_dim=-1):
     start, end = (axes_of(x, each)[0] % x.ndim if x.ndim else 0 for each in (start_dim, end_dim))
-    return x.reshape((*x.shape[:start], math.prod(x.shape[start:end + 1]), *x.shape[end + 1:]))
+    return x.reshape((*x.shape[:start], math.prod(x.shape[start : end + 1]), *x.shape[end + 1 :]))
 
 
 @offer()
 def unflatten(x, dim, sizes):
     dim %= x.ndim
-    return x.reshape((*x.shape[:dim], *sizes, *x.shape[dim + 1:]))
+    return x.reshape((*x.shape[:dim], *sizes, *x.shape[dim + 1 :]))
 
 
 @offer()
@@ -132,6 +138,7 @@ def triu(x, diagonal=0):
 
 # -- losses, attention -----------------------------------------------------------------------------
 
+
 @offer()
 def binary_crossentropy(x, y, reduction="mean"):
     return engine("bce", x, y, reduction=known(reduction))
@@ -158,8 +165,7 @@ def known(reduction):
 
 
 @offer()
-def scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, enable_gqa=False,
-                                 dropout_p=0):
+def scaled_dot_product_attention(q, k, v, attn_mask=None, is_causal=False, enable_gqa=False, dropout_p=0):
     if enable_gqa:
         raise NotOffered("grouped queries")
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])

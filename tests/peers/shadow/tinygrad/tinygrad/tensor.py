@@ -18,11 +18,12 @@ from tinygrad.compositions import TABLE
 from tinygrad.dtype import dtypes, numpy_dtype
 from tinygrad.engines import ENGINE, call
 
-WHOLE = set("add sub mul neg maximum minimum max min sum matmul abs relu where getitem reshape"
-            " permute expand cat flip cumsum".split())
+WHOLE = set(
+    "add sub mul neg maximum minimum max min sum matmul abs relu where getitem reshape"
+    " permute expand cat flip cumsum".split()
+)
 COMPARED = {"lt", "le", "gt", "ge", "eq", "ne"}
-DIRECT = COMPARED | set("abs add cos exp log matmul maximum minimum mul neg pow relu sigmoid sin"
-                        " sqrt sub tanh".split())
+DIRECT = COMPARED | set("abs add cos exp log matmul maximum minimum mul neg pow relu sigmoid sin sqrt sub tanh".split())
 made = weakref.WeakSet()  # the Tensors that backward leaves gradients on
 
 
@@ -37,14 +38,19 @@ def shape_of(sizes):
 
 def run(name, *args, **kwargs):
     """An engine's function on Tensors, as a Tensor."""
-    if name == "pow" and not any(isinstance(x, float) or isinstance(x, Tensor) and not x.whole
-                                 for x in args):
+    if name == "pow" and not any(isinstance(x, float) or isinstance(x, Tensor) and not x.whole for x in args):
         raise NotOffered("arithmetic of whole numbers")
     arrays = [x.value for x in args if isinstance(x, Tensor) and x.whole]
     on_engine = [x.value for x in args if isinstance(x, Tensor) and not x.whole]
     dtype = np.result_type(*[x.dtype for x in on_engine]) if on_engine else np.float64
-    lifted = [ENGINE.leaf(np.asarray(x.value, dtype), False) if isinstance(x, Tensor) and x.whole
-              else x.value if isinstance(x, Tensor) else x for x in args]
+    lifted = [
+        ENGINE.leaf(np.asarray(x.value, dtype), False)
+        if isinstance(x, Tensor) and x.whole
+        else x.value
+        if isinstance(x, Tensor)
+        else x
+        for x in args
+    ]
     out = call(name, *lifted, **kwargs)
     if name in COMPARED:
         return Tensor(ENGINE.read(out).astype(bool))
@@ -163,7 +169,7 @@ class Tensor(metaclass=Names):
 
     @staticmethod
     def arange(*bounds, dtype=None, **more):
-        if max(map(abs, bounds)) >= 2 ** 31:
+        if max(map(abs, bounds)) >= 2**31:
             raise NotOffered("arithmetic of whole numbers")
         return Tensor(np.arange(*bounds).tolist(), dtype)
 
@@ -184,14 +190,16 @@ class Tensor(metaclass=Names):
             raise RuntimeError("only real numbers have gradients")
         seed = None if gradient is None else gradient.numpy()
         found = ENGINE.slopes(self.value, [x.value for x in targets], seed)
-        return [Tensor(np.zeros(x.shape, x.value.dtype)) if slope is None else Tensor.around(slope)
-                for x, slope in zip(targets, found)]
+        return [
+            Tensor(np.zeros(x.shape, x.value.dtype)) if slope is None else Tensor.around(slope)
+            for x, slope in zip(targets, found)
+        ]
 
     def backward(self):
         """Into the `grad` of every Tensor that was made by hand."""
         for x in made:
             if not x.whole:
-                slope, = ENGINE.slopes(self.value, [x.value])
+                (slope,) = ENGINE.slopes(self.value, [x.value])
                 if slope is not None:
                     slope = Tensor.around(slope)
                     x.grad = slope if x.grad is None else x.grad + slope
@@ -200,8 +208,7 @@ class Tensor(metaclass=Names):
 
     def __getitem__(self, key):
         keys = key if isinstance(key, tuple) else (key,)
-        if any(isinstance(end, Tensor) for part in keys if isinstance(part, slice)
-               for end in (part.start, part.stop)):
+        if any(isinstance(end, Tensor) for part in keys if isinstance(part, slice) for end in (part.start, part.stop)):
             raise TypeError("a slice has whole numbers as bounds")
         keys = tuple([part.numpy() if isinstance(part, Tensor) else part for part in keys])
         keys = keys if isinstance(key, tuple) else keys[0]

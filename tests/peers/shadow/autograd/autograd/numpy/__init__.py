@@ -16,9 +16,28 @@ from tinygrad_cl import tensor as engine
 
 __version__ = np.__version__
 FLAT = {  # what has no gradient: NumPy's answer for the arrays
-    "all", "allclose", "any", "argmax", "argmin", "argsort", "ceil", "equal", "floor", "isclose",
-    "isfinite", "isinf", "isnan", "less", "ndim", "result_type", "rint", "round", "shape", "sign",
-    "size"}
+    "all",
+    "allclose",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "ceil",
+    "equal",
+    "floor",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "ndim",
+    "result_type",
+    "rint",
+    "round",
+    "shape",
+    "sign",
+    "size",
+}
 
 
 def members(arg):
@@ -100,7 +119,7 @@ offer("sqrt", Array.sqrt)
 offer("tanh", Array.tanh)
 offer("abs absolute fabs", Array.abs)
 offer("negative", lambda x: -x)
-offer("square", lambda x: x ** 2)
+offer("square", lambda x: x**2)
 offer("reciprocal", lambda x: 1 / x)
 offer("tan", lambda x: x.sin() / x.cos())
 offer("sinh", lambda x: (x.exp() - (-x).exp()) / 2)
@@ -112,7 +131,7 @@ offer("log2", lambda x: x.log() / math.log(2))
 offer("log10", lambda x: x.log() / math.log(10))
 offer("log1p", lambda x: (1 + x).log())
 offer("expm1", lambda x: x.exp() - 1)
-offer("exp2", lambda x: 2 ** x)
+offer("exp2", lambda x: 2**x)
 offer("rad2deg degrees", lambda x: x * (180 / math.pi))
 offer("deg2rad radians", lambda x: x * (math.pi / 180))
 offer("sinc", lambda x: (math.pi * x).sin() / (math.pi * x))
@@ -123,7 +142,7 @@ offer("add", lambda x, y: x + y, 2)
 offer("subtract", lambda x, y: x - y, 2)
 offer("multiply", lambda x, y: x * y, 2)
 offer("divide true_divide", lambda x, y: x / y, 2)
-offer("power", lambda x, y: x ** y, 2)
+offer("power", lambda x, y: x**y, 2)
 offer("mod remainder", lambda x, y: x % y, 2)
 offer("maximum fmax", Array.maximum, 2)
 offer("minimum fmin", Array.minimum, 2)
@@ -133,6 +152,7 @@ offer("logaddexp2", lambda x, y: log_add(x, y, 2), 2)
 
 
 # -- along axes ------------------------------------------------------------------------------------
+
 
 def variance(x, axis=None, ddof=0, keepdims=False):
     mean = x.mean(axis, keepdims=True)
@@ -160,6 +180,7 @@ offer("prod", product)
 
 
 # -- products --------------------------------------------------------------------------------------
+
 
 def dot(a, b):
     if not a.ndim or not b.ndim:
@@ -191,6 +212,7 @@ offer("outer", lambda a, b: a.reshape(-1, 1) * b.reshape(1, -1), 2)
 
 # -- shapes and parts ------------------------------------------------------------------------------
 
+
 def joined(parts, axis=0):
     parts = [lift(part) for part in parts]
     return engine.cat([part if part.ndim else part.reshape(1) for part in parts], axis)
@@ -219,8 +241,11 @@ offer("concatenate", joined, 0)
 offer("stack", lambda parts, axis=0: engine.stack([lift(part) for part in parts], axis), 0)
 offer("vstack row_stack", lambda parts: joined([lift(atleast_2d(part)) for part in parts]), 0)
 offer("hstack", lambda parts: joined(parts, 0 if np.ndim(getval(parts[0])) < 2 else 1), 0)
-offer("column_stack", lambda parts: joined(
-    [lift(part).reshape(-1, 1) if np.ndim(getval(part)) < 2 else part for part in parts], 1), 0)
+offer(
+    "column_stack",
+    lambda parts: joined([lift(part).reshape(-1, 1) if np.ndim(getval(part)) < 2 else part for part in parts], 1),
+    0,
+)
 offer("append", append, 2)
 offer("where", engine.where, 0)
 offer("select", choose, 0)
@@ -232,15 +257,17 @@ offer("trace", lambda x, offset=0: diagonal(x, offset).sum(-1))
 
 def picking(name, x, *args, **kwargs):
     """What NumPy's function does to the places 1, 2, … of x's numbers, done to x; place 0 is 0."""
+
     def pick(places):
-        return (joined([np.zeros(1), x.reshape(-1)]) if 0 in places else x.reshape(-1))[
-            places - (0 not in places)]
+        return (joined([np.zeros(1), x.reshape(-1)]) if 0 in places else x.reshape(-1))[places - (0 not in places)]
 
     places = getattr(np, name)(np.arange(1, x.size + 1).reshape(x.shape), *args, **kwargs)
     return [pick(each) for each in places] if isinstance(places, list) else pick(places)
 
 
-for name in ("array_split atleast_1d atleast_2d atleast_3d diag diagflat diagonal dsplit fliplr"
-             " flipud hsplit moveaxis pad repeat roll rollaxis rot90 split tile tril triu"
-             " vsplit").split():
+for name in (
+    "array_split atleast_1d atleast_2d atleast_3d diag diagflat diagonal dsplit fliplr"
+    " flipud hsplit moveaxis pad repeat roll rollaxis rot90 split tile tril triu"
+    " vsplit"
+).split():
     offer(name, functools.partial(picking, name))

@@ -22,8 +22,7 @@ class Optimizer:
 
 class SGD(Optimizer):
     def __init__(self, params, lr=0.001, momentum=0.0, weight_decay=0.0, nesterov=False):
-        super().__init__(params, lr=lr, momentum=momentum, weight_decay=weight_decay,
-                         nesterov=nesterov)
+        super().__init__(params, lr=lr, momentum=momentum, weight_decay=weight_decay, nesterov=nesterov)
 
 
 class Adam(Optimizer):
