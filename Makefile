@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest -n auto --dist worksteal
 COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-.PHONY: compare test test-all grade bundle release collect notebooks bench peers site lock
+.PHONY: compare test test-all lint format grade bundle release collect notebooks bench peers site lock
 
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
@@ -18,6 +18,14 @@ test: $(DEV) chromium ## run the tests, but for the long ones; make test ARGS="t
 
 test-all: $(DEV) chromium ## run all tests
 	$(PYTEST) $(ARGS)
+
+lint: $(DEV) ## look at the code: its format, and what linters know
+	$(VENV) -m ruff format --check --quiet . || { echo "make format mends it"; exit 1; }
+	$(VENV) -m ruff check --quiet .
+
+format: $(DEV) ## write the code in the one format
+	$(VENV) -m ruff check --fix-only --quiet .
+	$(VENV) -m ruff format --quiet .
 
 grade: $(READY) ## grade a sample class: right, wrong and hostile submissions
 	$(VENV) -m autograder grade --sample

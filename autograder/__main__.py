@@ -11,7 +11,6 @@ import click
 from autograder import paths
 from autograder.errors import CourseError
 
-
 FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
 
 

@@ -11,7 +11,6 @@ import contextlib
 import time
 
 import numpy as np
-
 from contenders import Comparison, Contender
 from tables import main
 

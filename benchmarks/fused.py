@@ -10,7 +10,6 @@ limits are measured by kernels that move the same bytes and compute nothing.
 import time
 
 import numpy as np
-
 from contenders import Comparison, Contender, stepping
 from limits import make_traffic
 from tables import main

@@ -10,7 +10,6 @@ be fetched from memory.
 import time
 
 import numpy as np
-
 from contenders import Comparison, Contender
 from limits import make_arithmetic
 from tables import main

@@ -8,7 +8,6 @@ already; the losses of the first steps must agree.
 """
 
 import numpy as np
-
 from contenders import Comparison, Contender, stepping
 from tables import main
 

@@ -10,9 +10,9 @@ import contextlib
 import time
 
 import numpy as np
-
 from contenders import Comparison, Contender
-from eager import OPS, SIZE, chain, make_torch as make_torch_chain, numbers
+from eager import OPS, SIZE, chain, numbers
+from eager import make_torch as make_torch_chain
 from mlp import BATCH, RATE, SIZES, make_numpy, make_torch, problem, repeated
 from tables import main
 

@@ -5,8 +5,8 @@ as that one earns nothing, or only what its own right cells earn.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import nbformat
 
@@ -196,7 +196,7 @@ def check_cell_that_sets_points(notebook):
 
 
 # Reads all that it finds, and shows what has the canary in it, or a line of the reference.
-SEARCH = f"""
+SEARCH = """
 import os, sys
 found = []
 places = ["/work", "/home", "/root", "/tmp", "/var", "/srv", "/mnt", "/opt", "/etc", "/course", "/dev/shm", "/run", os.path.expanduser("~"),

@@ -1,13 +1,35 @@
-"""For all tests: hypothesis without a deadline (machines are shared and slow at times), plots without a window."""
+"""For all tests: engine 3's devices, the graded class, hypothesis without a deadline (machines are shared and slow at times), plots
+without a window.
+"""
 
 import gc
 import os
 
+import pytest
 from hypothesis import settings
 
+pytest_plugins = ["netcl_devices"]  # its fixtures: device, exact
 os.environ.setdefault("MPLBACKEND", "agg")
 settings.register_profile("course", deadline=None)
 settings.load_profile("course")
+
+
+@pytest.fixture(scope="module")
+def small_class(tmp_path_factory):
+    """A folder with the submissions of a few students."""
+    from small_class import submissions
+
+    return submissions(tmp_path_factory.mktemp("submissions"))
+
+
+@pytest.fixture(scope="module")
+def done(small_class, tmp_path_factory):
+    """What grading the small class gave."""
+    from small_class import graded
+
+    out = tmp_path_factory.mktemp("done")
+    graded(small_class, out)
+    return out
 
 
 def pytest_collection_finish(session):

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
-
-import tinygrad_cl.netcl.autograd as ag
 from netcl_devices import numbers, put
 from tensor_ops import CLASSES, MASK, ONE, ROWS, SOME, TWO, np_cross_entropy, softmax
+
+import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 
 WIDE = [*ONE, ((2, 19),)]  # more than a vector, and a rest

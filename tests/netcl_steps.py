@@ -1,9 +1,9 @@
 """For the tests of captured steps: a small training in several ways, the same at every call."""
 
 import numpy as np
+from netcl_devices import put
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import put
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import compute_into, formula_of

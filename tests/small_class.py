@@ -1,7 +1,5 @@
 """For the tests of runs over a class: a few students, and what grading them gave."""
 
-import pytest
-
 from autograder.grading.classroom import How, find_submissions, grade
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 from autograder.sandbox.bubblewrap import why_not
@@ -21,16 +19,8 @@ def graded(folder, out, **more):
     return grade(submissions, out, [MODULE], seen.append, how(**more)), seen
 
 
-@pytest.fixture(scope="module")
-def small_class(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("submissions")
+def submissions(folder):
+    """The folder, with a submission of each student in it."""
     for student in STUDENTS:
         write_submission(folder, student, MODULE, CASES[student].make())
     return folder
-
-
-@pytest.fixture(scope="module")
-def done(small_class, tmp_path_factory):
-    out = tmp_path_factory.mktemp("done")
-    graded(small_class, out)
-    return out

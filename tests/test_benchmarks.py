@@ -74,7 +74,10 @@ def make_expected(settings):
     return lambda mode: ({"step": 1.0}, [False, True, False])
 
 
-def turns(*makes, modes={"two": 2, "three": 3}, needs=()):
+MODES = {"two": 2, "three": 3}
+
+
+def turns(*makes, modes=MODES, needs=()):
     """compare() of contenders named after their functions."""
     contestants = [
         Contender(make.__name__.removeprefix("make_"), make, needs if n else ()) for n, make in enumerate(makes)

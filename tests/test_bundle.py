@@ -24,8 +24,8 @@ from autograder.errors import CourseError
 from autograder.grading.repair import repaired
 from autograder.judge.bench import Limits, course_cell
 from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, fresh_records
-from autograder.judge.outcome import only_errors
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.outcome import only_errors
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 from autograder.judge.report import Report
 from autograder.judge.verdict import judge

@@ -4,12 +4,12 @@ import pytest
 
 from autograder import paths
 from autograder.checks import all_checks, find
-from autograder.judge.device import device_outcomes, second_opinion
 from autograder.checks.inside import run_probe
+from autograder.judge.device import device_outcomes, second_opinion
+from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes, probe_namespace, trial_seed
 from autograder.judge.recorded import recorded_outcomes
 from autograder.judge.recorder import is_recorded
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes, probe_namespace, trial_seed
 from autograder.judge.trial import Tried, try_all
 from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson

@@ -7,11 +7,11 @@ import operator
 
 import numpy as np
 import pytest
-
-import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close, device, exact, put  # noqa: F401 (fixtures)
+from netcl_devices import close
 from netcl_operations import HELPERS, OPERATIONS, Operation, results
 from tensor_ops import OPS, gradients
+
+import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import tensor
 from tinygrad_cl.gradcheck import random_upstream
 from tinygrad_cl.netcl.core.device import manager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from nbgrader.api import Gradebook
-from small_class import STUDENTS, done, graded, small_class  # noqa: F401 (fixtures)
+from small_class import STUDENTS, graded
 
 from autograder.errors import CourseError
 from autograder.grading import classroom

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from nbgrader.api import Gradebook
-from small_class import SANDBOX, STUDENTS, done, graded, how, small_class  # noqa: F401 (fixtures)
+from small_class import SANDBOX, STUDENTS, graded, how
 
 from autograder.errors import CourseError
 from autograder.grading import local

@@ -7,8 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from autograder.checks.tools import Tools, WorkLimitExceeded
 from autograder.checks.inside import compile_probe, pack, run_probe, run_trials
+from autograder.checks.tools import Tools, WorkLimitExceeded
 from autograder.judge.outcome import outcomes_of
 
 TOOLS = Tools()

@@ -5,10 +5,10 @@ import time
 import pytest
 
 from autograder.checks import all_checks, find
+from autograder.judge.expected import trial_seed
 from autograder.judge.kernel import Box, StudentKernel
 from autograder.judge.messages import OUTPUT_LIMIT, parse_records
 from autograder.judge.reference import module_of
-from autograder.judge.expected import trial_seed
 from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not

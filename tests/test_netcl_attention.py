@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from netcl_devices import close, put
 
-from netcl_devices import close, device, put  # noqa: F401 (fixture)
 from tinygrad_cl.netcl import nn
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.nn import functional as F

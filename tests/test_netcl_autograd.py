@@ -8,9 +8,9 @@ import weakref
 
 import numpy as np
 import pytest
+from netcl_devices import close
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close, device, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.autograd.engine import apply_op
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.parameter import Parameter

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies
+from netcl_devices import close, devices, put
+from netcl_steps import ADD, OPTIMIZERS, TWICE, SlowMomentum, batch, numbers, same, training
 
 import tinygrad_cl.netcl.autograd as ag
 import tinygrad_cl.netcl.nn as nn
-from netcl_devices import close, device, devices, put  # noqa: F401 (fixtures)
-from netcl_steps import ADD, OPTIMIZERS, TWICE, SlowMomentum, batch, numbers, same, training
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pyopencl as cl
 import pytest
+from netcl_devices import devices
 
-from netcl_devices import device, devices, exact  # noqa: F401 (fixtures)
 from tinygrad_cl import netcl, opencl
 from tinygrad_cl.netcl.core.device import choose, manager
 from tinygrad_cl.netcl.core.memory import SLACK

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from netcl_devices import close
 
-from netcl_devices import close, device  # noqa: F401 (fixture)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.data.dataloader import DataLoader, ahead, gather
 from tinygrad_cl.netcl.ops.reduction import reduce_sum

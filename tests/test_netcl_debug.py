@@ -4,9 +4,9 @@ import inspect
 
 import numpy as np
 import pytest
+from netcl_devices import put
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import device, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.tensor import Tensor
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from netcl_devices import put
 
-from netcl_devices import device, put  # noqa: F401 (fixture)
 from tinygrad_cl.netcl import distributed
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.distributed import processes

@@ -8,8 +8,8 @@ import math
 import numpy as np
 import pyopencl as cl
 import pytest
+from netcl_devices import behind, close, devices, put
 
-from netcl_devices import behind, close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise_optimized
 from tinygrad_cl.netcl.ops.elementwise import (

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import numpy as np
 import pyopencl as cl
 import pytest
+from netcl_devices import close, devices
 
 import tinygrad_cl.netcl.autograd
-from netcl_devices import close, devices
 from tinygrad_cl.netcl.core.tensor import Tensor
 
 WRONG = (AssertionError, ValueError, RuntimeError, cl.Error)  # how netcl fails; nothing that a misspelt name raises

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from netcl_devices import close, put
 
-from netcl_devices import close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops import fused_source
 from tinygrad_cl.netcl.ops.fused import CHAIN, fused_plan

@@ -5,15 +5,14 @@ import weakref
 
 import numpy as np
 import pytest
+from netcl_devices import behind, close, devices, put
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import behind, close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, elementwise_unary, permute
 from tinygrad_cl.netcl.ops.indexing import Part, concatenate, index_select, index_select_backward, index_tensor
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.reduction import reduce_max, reduce_sum
-
 
 # -- tensors of indices ---------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
+from netcl_devices import put
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import device, put  # noqa: F401 (fixture)
 from tinygrad_cl.netcl import io, nn
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.optim import Adam

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from netcl_devices import check, close, numbers, put
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import check, close, device, exact, numbers, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.autograd import jit_source
 from tinygrad_cl.netcl.autograd.compiler import jit_compile
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES

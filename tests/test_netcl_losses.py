@@ -4,9 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
+from netcl_devices import check, close, put, tape_gradient
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import check, close, device, exact, put, tape_gradient  # noqa: F401 (fixtures)
 from tinygrad_cl.gradcheck import taylor_check
 from tinygrad_cl.netcl.autograd import losses
 from tinygrad_cl.netcl.core.tensor import Tensor

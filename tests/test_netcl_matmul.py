@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from netcl_devices import behind, close, put
 
-from netcl_devices import behind, close, device, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula

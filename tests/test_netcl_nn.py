@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
+from netcl_devices import close, put
 
-from netcl_devices import close, device, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.gradcheck import gradcheck, taylor_check
 from tinygrad_cl.netcl import autograd as ag
 from tinygrad_cl.netcl import io, nn

@@ -4,9 +4,9 @@ test_netcl_operations.
 
 import numpy as np
 import pytest
+from netcl_devices import close, numbers, put
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close, device, exact, numbers, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, register_primitive
 

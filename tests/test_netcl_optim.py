@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from netcl_devices import close, devices
 
-from netcl_devices import close, device, devices, exact  # noqa: F401 (fixtures)
 from tinygrad_cl import tensor as engine2
 from tinygrad_cl.netcl import optim
 from tinygrad_cl.netcl.core.parameter import Parameter

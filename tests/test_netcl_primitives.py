@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from netcl_devices import close, numbers, put
 
-from netcl_devices import close, device, exact, numbers, put  # noqa: F401 (fixtures)
 from tinygrad_cl.gradcheck import gradcheck
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills PRIMITIVES)
 from tinygrad_cl.netcl.ops.elementwise import compute, compute_all
-from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, Formula, Primitive, c_number, get_primitive, register_primitive
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, Formula, c_number, get_primitive, register_primitive
 
 BUILT_IN = list(PRIMITIVES.values())
 EVERY = pytest.mark.parametrize("primitive", BUILT_IN, ids=lambda primitive: primitive.name)
@@ -178,7 +178,7 @@ def test_everybody_registers_as_the_built_ins_do(device):
 
 
 def test_a_record_that_cannot_work_is_refused():
-    good = lambda a, k: a[0]  # noqa: E731
+    good = lambda a, k: a[0]
     with pytest.raises(ValueError, match="cannot name a kernel"):
         register_primitive("my op", good)
     with pytest.raises(TypeError, match="returns a C expression"):

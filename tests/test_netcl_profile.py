@@ -5,8 +5,8 @@ import gc
 import numpy as np
 import pyopencl as cl
 import pytest
+from netcl_devices import put
 
-from netcl_devices import device, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor

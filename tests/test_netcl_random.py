@@ -3,8 +3,8 @@
 import numpy as np
 import pyopencl as cl
 import pytest
+from netcl_devices import behind, close, devices
 
-from netcl_devices import behind, close, device, devices, exact  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl import autograd as ag
 from tinygrad_cl.netcl import nn, runtime
 from tinygrad_cl.netcl.core.device import build

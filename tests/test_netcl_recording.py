@@ -7,10 +7,10 @@ import threading
 
 import numpy as np
 import pytest
+from netcl_devices import close, devices, put
+from netcl_steps import ADD, OPTIMIZERS, TWICE, batch, numbers, training
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close, device, devices, put  # noqa: F401 (fixtures)
-from netcl_steps import ADD, OPTIMIZERS, TWICE, batch, numbers, training
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor

@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 import pytest
+from netcl_devices import behind, close, put
 
-from netcl_devices import behind, close, device, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.ops import reduction
 from tinygrad_cl.netcl.ops.reduction import axes_to, reduce_max, reduce_mean, reduce_min, reduce_sum, sum_to
 

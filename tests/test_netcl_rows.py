@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pyopencl as cl
 import pytest
+from netcl_devices import behind, close, devices, put
 
-from netcl_devices import behind, close, device, devices, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import rows, rows_source, rows_table
 from tinygrad_cl.netcl.ops.rows import RowFormula, along, compute_rows, lanes_and_group, make_plan

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from netcl_devices import close, devices, put
 
-from netcl_devices import close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.squares import sum_of_squares
 

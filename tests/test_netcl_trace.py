@@ -8,9 +8,9 @@ import threading
 
 import numpy as np
 import pytest
+from netcl_devices import close
 
 import tinygrad_cl.netcl.autograd as ag
-from netcl_devices import close
 from tinygrad_cl.netcl.autograd import jit
 from tinygrad_cl.netcl.autograd.compiler import jit_compile, register_primitive
 from tinygrad_cl.netcl.autograd.engine import apply_op

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
+from netcl_devices import put
 
-from netcl_devices import device, put  # noqa: F401 (fixture)
 from tinygrad_cl.netcl import autograd as ag
 from tinygrad_cl.netcl import io, nn, optim
-from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.runtime import capture
 
 OPTIMIZERS = {

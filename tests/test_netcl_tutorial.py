@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
 from netcl_devices import close, devices
 
 ENGINES = [*devices(), pytest.param("netcl", marks=pytest.mark.filterwarnings("ignore"))]
@@ -237,12 +236,11 @@ def test_detect_anomaly_names_the_operation_and_its_line(engine):
 
 def test_debug_tape_shows_a_tape_that_grows(engine):
     x = leaf(engine, A)
-    with engine.ag.Tape() as tape:
-        with engine.ag.debug_tape(tape) as t:
-            hidden = engine.ag.relu(x)
-            before = len(t.nodes)
-            engine.ag.sum(hidden)
-            assert (before, len(t.nodes)) == (1, 2)
+    with engine.ag.Tape() as tape, engine.ag.debug_tape(tape) as t:
+        hidden = engine.ag.relu(x)
+        before = len(t.nodes)
+        engine.ag.sum(hidden)
+        assert (before, len(t.nodes)) == (1, 2)
     assert [(node.requires_grad, len(node.parents)) for node in tape.nodes] == [(True, 1), (True, 1)]
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from netcl_devices import behind, close, devices, put
 
-from netcl_devices import behind, close, device, devices, exact, put  # noqa: F401 (fixtures)
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import Formula
 from tinygrad_cl.netcl.ops.update import update

@@ -118,7 +118,7 @@ def double(x):
 def test_a_difference_in_a_late_digit_can_be_seen():
     text = str(report_on("start.sin_times", source="def sin_times(a, b):\n    return np.round(np.sin(a) * b, 7)"))
     rows = [line.split(maxsplit=1) for line in text.splitlines()]
-    shown = {label: rest for label, rest in reversed(rows)}  # the first of each label
+    shown = dict(reversed(rows))  # the first of each label
     assert shown["expected"] != shown["got"]
     assert "0 of 5 differ" not in text
     here, there = shown["where"].split("]: ")[1].split(", not ")

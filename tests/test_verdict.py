@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from autograder.checks import find
 from autograder.checks.inside import pack
-from autograder.judge.report import HEADLINES, Report
 from autograder.judge import expected
 from autograder.judge.expected import expected_outcomes, trial_seed
 from autograder.judge.outcome import outcome_of, outcomes_of, same_arrays
+from autograder.judge.report import HEADLINES, Report
 from autograder.judge.verdict import judge
 
 JSON = st.recursive(

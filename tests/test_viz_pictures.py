@@ -12,12 +12,16 @@ from tinygrad_cl.viz import (
     draw_course,
     draw_devices,
     draw_launch,
+    plot_boundary,
     plot_lines,
+    plot_losses,
+    plot_memory,
+    plot_roofline,
     plot_step_size,
     plot_timeline,
     plot_times,
+    plots,
 )
-from tinygrad_cl.viz import plot_boundary, plot_losses, plot_memory, plot_roofline, plots
 
 DEVICE = {
     "name": "A & B <CPU>",

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tinygrad_cl.scalar import Value
 from tinygrad_cl.tensor import Tensor

@@ -7,12 +7,12 @@ same probe on the reference and compares (`autograder.judge`). The format is des
 import ast
 import inspect
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Callable
 
-from autograder.errors import CourseError
 from autograder.checks.inside import compile_probe
+from autograder.errors import CourseError
 
 REGISTRY: dict[str, "Check"] = {}
 

@@ -1,8 +1,8 @@
 """What grading a class handles: submissions, the rows of grades.csv, and what became of each submission."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator
 
 SIGNS = {
     "ok": "✓",

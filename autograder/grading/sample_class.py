@@ -6,9 +6,9 @@ end; the tests grade the class and hold it against that.
 
 import copy
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 from autograder import paths
 from autograder.checks import find

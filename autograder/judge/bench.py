@@ -18,7 +18,6 @@ from autograder.judge.signs import measured_gradient
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
 
-
 HASTE = 2  # seconds for what builds on an exercise that does not end; `second_chance` judges it with the reference in its place
 
 

@@ -24,7 +24,7 @@ from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, keep_output, kin
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
 from autograder.sandbox.provisioner import COMPILED, NAME
-from autograder.sandbox.watch import left_behind, overuse
+from autograder.sandbox.watch import overuse
 
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
 LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses

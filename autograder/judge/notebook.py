@@ -6,8 +6,8 @@ from autograder.checks import find
 from autograder.judge.bench import Bench, Limits, course_cell
 from autograder.judge.kernel import Box, StudentKernel
 from autograder.judge.report import Report
-from autograder.judge.signs import libraries_in
 from autograder.judge.second_chance import with_second_chances
+from autograder.judge.signs import libraries_in
 from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
 

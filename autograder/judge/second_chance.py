@@ -6,9 +6,9 @@ in that kernel, and what the kernel sends is compared, but never shown: the code
 """
 
 import re
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Callable
 
 from autograder.checks import find
 from autograder.judge.bench import Bench, course_cell

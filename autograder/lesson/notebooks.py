@@ -4,7 +4,7 @@ They have no outputs and derived cell ids, so they are the same, byte for byte, 
 """
 
 import json
-from typing import Callable
+from collections.abc import Callable
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook

@@ -59,10 +59,24 @@ class Suite:
 def autograd_files():
     return tuple(
         f"tests/test_{name}.py"
-        for name in (
-            "scalar_ops binary_ops systematic numpy core graphs wrappers jacobian direct tests truediv"
-            " list tuple dict builtins logic"
-        ).split()
+        for name in [
+            "scalar_ops",
+            "binary_ops",
+            "systematic",
+            "numpy",
+            "core",
+            "graphs",
+            "wrappers",
+            "jacobian",
+            "direct",
+            "tests",
+            "truediv",
+            "list",
+            "tuple",
+            "dict",
+            "builtins",
+            "logic",
+        ]
     )
 
 

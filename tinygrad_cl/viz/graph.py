@@ -2,7 +2,8 @@
 
 from numbers import Number
 
-from tinygrad_cl.viz.fold import edges_between, fold as fold_graph, op_of, stem, summary
+from tinygrad_cl.viz.fold import edges_between, op_of, stem, summary
+from tinygrad_cl.viz.fold import fold as fold_graph
 from tinygrad_cl.viz.nodes import is_node, parents_of, plain, read, read_graph, saved_bytes, show, size_text
 from tinygrad_cl.viz.scene import Box, Scene, node_box
 from tinygrad_cl.viz.svg import BLUE, MUTED, VERMILLION

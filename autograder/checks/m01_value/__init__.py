@@ -5,17 +5,17 @@ positive. Numbers come with both signs, away from kinks, and no two are equal.
 """
 
 from autograder.checks.m01_value import (
-    slope,
     add,
-    mul,
-    pow,
+    backward,
     derived,
     exp_log,
-    tanh_sigmoid,
-    relu,
-    order,
-    backward,
     gradcheck,
+    mul,
+    order,
+    pow,
+    relu,
+    slope,
+    tanh_sigmoid,
 )
 
 __all__ = ["slope", "add", "mul", "pow", "derived", "exp_log", "tanh_sigmoid", "relu", "order", "backward", "gradcheck"]

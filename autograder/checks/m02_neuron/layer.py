@@ -1,5 +1,7 @@
 """Check 3 of lesson 02: neurons side by side."""
 
+import numpy as np
+
 from autograder.checks.check import check
 from autograder.checks.m02_neuron.device import on_traced_values
 

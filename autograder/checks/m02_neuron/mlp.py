@@ -1,5 +1,7 @@
 """Check 4 of lesson 02: layers one after the other."""
 
+import numpy as np
+
 from autograder.checks.check import check
 from autograder.checks.m02_neuron.device import on_traced_values
 

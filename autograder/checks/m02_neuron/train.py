@@ -46,7 +46,7 @@ def neuron_train(student, rng, tools):
     def run(rounds, stale=0.0, n=3, model_rate=rate):
         model = Bent(stale)
         losses = student.train(model, examples[:n], aims[:n], rounds, model_rate)
-        return {"losses": [loss for loss in losses], "data": [value.data for value in model.values], "model": model}
+        return {"losses": list(losses), "data": [value.data for value in model.values], "model": model}
 
     def afterwards():
         inputs, targets = [list(x) for x in examples], list(aims)

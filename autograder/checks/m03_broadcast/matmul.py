@@ -1,5 +1,7 @@
 """Check 6 of lesson 03: the product of two matrices."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

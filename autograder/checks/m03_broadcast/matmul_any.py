@@ -1,5 +1,7 @@
 """Check 7 of lesson 03: the matrix product of vectors and stacks."""
 
+import numpy as np
+
 from autograder.checks.check import check
 from autograder.checks.m03_broadcast.device import product
 

@@ -1,5 +1,7 @@
 """Check 5 of lesson 03: the mean along axes."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 3 of lesson 03: the product, number by number."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

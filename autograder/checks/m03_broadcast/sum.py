@@ -1,5 +1,7 @@
 """Check 4 of lesson 03: the sum along axes."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 9 of lesson 03: gradient descent on arrays."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

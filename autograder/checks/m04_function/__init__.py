@@ -5,17 +5,17 @@ written; afterwards through the given `input_gradients`, so that what broadcast 
 """
 
 from autograder.checks.m04_function import (
-    context,
-    apply,
     add_mul,
-    ends,
+    apply,
+    attach_grad,
     backward,
     backward_edits,
-    sub_div_pow,
-    shapes,
+    context,
+    ends,
     matmul,
     record,
-    attach_grad,
+    shapes,
+    sub_div_pow,
 )
 
 __all__ = [

@@ -1,5 +1,7 @@
 """Check 3 of lesson 04: the rules of the sum and of the product."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

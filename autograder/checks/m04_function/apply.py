@@ -1,5 +1,7 @@
 """Check 2 of lesson 04: a call of a Function becomes a node of the graph."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 10 of lesson 04: the engine with MXNet's manners."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

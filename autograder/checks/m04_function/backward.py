@@ -1,5 +1,7 @@
 """Check 5 of lesson 04: the walk from the root to the leaves."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 1 of lesson 04: what a node keeps for backward, and lets go of."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

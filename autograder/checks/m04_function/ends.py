@@ -1,5 +1,7 @@
 """Check 4 of lesson 04: where backward starts, and where it ends."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

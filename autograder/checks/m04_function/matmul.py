@@ -1,5 +1,7 @@
 """Check 8 of lesson 04: the matrix product of matrices, vectors and stacks."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

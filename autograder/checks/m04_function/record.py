@@ -1,5 +1,7 @@
 """Check 9 of lesson 04: two switches, one for the process and one for a block."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 7 of lesson 04: sum, reshape, transpose."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

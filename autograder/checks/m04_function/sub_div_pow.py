@@ -1,5 +1,7 @@
 """Check 6 of lesson 04: the rules of the difference, the quotient and the power."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

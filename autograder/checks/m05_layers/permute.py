@@ -1,7 +1,5 @@
 """Check 6 of lesson 05: axes in another order."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

@@ -1,5 +1,9 @@
 """Check 8 of lesson 06: all gradients shorter, in the same direction."""
 
+import math
+
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 1 of lesson 06: a target is a constant."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 2 of lesson 06: gradients through if and while."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 10 of lesson 06: a training loop without the usual faults."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

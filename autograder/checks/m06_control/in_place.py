@@ -1,5 +1,7 @@
 """Check 6 of lesson 06: a change in place that the graph knows of."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,9 @@
 """Check 9 of lesson 06: where NaN and Inf come from."""
 
+import math
+
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 5 of lesson 06: what was saved, and whether it is still that."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 7 of lesson 06: hooks that measure."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

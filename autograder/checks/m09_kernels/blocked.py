@@ -7,6 +7,7 @@ from autograder.checks.check import check
 def blocked(student, rng, tools):
     """Blocks of 8 rows, and the same text with 10 and with 2; blocks below and beside each other; and one block alone."""
     import re
+
     from tinygrad_cl.opencl.trial import try_kernel
 
     found, memory, shapes = {}, [], []

@@ -7,6 +7,7 @@ from autograder.checks.check import check
 def host(student, rng, tools):
     """Three arrays through a kernel that the check brings along, with n below one group, within the third, and at its end."""
     from types import SimpleNamespace
+
     from tinygrad_cl.opencl.kernels import build_kernel
 
     device, real = (

@@ -1,5 +1,3 @@
-import numpy as np
-
 from autograder.checks.check import check
 
 

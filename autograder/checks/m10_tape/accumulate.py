@@ -1,5 +1,7 @@
 """Check 5 of lesson 10: gradients that add up, and whose buffer that is."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,9 @@
 """Check 7 of lesson 10: which rule said the first bad number."""
 
+import math
+
+import numpy as np
+
 from autograder.checks.check import check
 
 

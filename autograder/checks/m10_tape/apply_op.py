@@ -1,5 +1,7 @@
 """Check 2 of lesson 10: one operation, computed and noted."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

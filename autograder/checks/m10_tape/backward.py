@@ -1,5 +1,7 @@
 """Check 6 of lesson 10: the way back through the tape."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

@@ -1,5 +1,7 @@
 """Check 3 of lesson 10: the rule of the product, and what it costs."""
 
+import numpy as np
+
 from autograder.checks.check import check
 
 

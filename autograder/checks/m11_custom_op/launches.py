@@ -14,7 +14,7 @@ def launches(student, rng, tools):
         return student.Tensor.from_host(student.device.queue, rng.uniform(0.5, 2.0, shape))
 
     def run(op, *shapes, which, before=0):
-        a, b = map(lambda shape: tensor(*shape), shapes)
+        a, b = (tensor(*shape) for shape in shapes)
         grad = tensor(*shapes[0])
         for _ in range(before):
             student.launches(op, a, b, grad)

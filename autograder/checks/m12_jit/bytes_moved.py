@@ -1,7 +1,5 @@
 """Check 8 of lesson 12: bytes, one by one and fused."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

@@ -8,8 +8,8 @@ from autograder.checks.check import check
 @check("jit.kernel", points=3, rtol=1e-5, atol=1e-5, seconds=40)
 def kernel(student, rng, tools):
     """Kernels with three inputs and two outputs, and with one of each, run between margins."""
-    from tinygrad_cl.opencl.trial import try_kernel
     from tinygrad_cl.opencl.kernels import launch
+    from tinygrad_cl.opencl.trial import try_kernel
 
     n = int(rng.integers(18, 24))
     a, b, c = (rng.normal(size=n).astype(np.float32) for _ in range(3))

@@ -72,7 +72,9 @@ def adam(student, rng, tools):
                 said = [line for line in str(error).splitlines() if "error:" in line]
                 if not said:
                     raise
-                text = student.Adam([Parameter.from_host(queue, p)], lr=lr).update(*"p g lr m v c1 c2".split())
+                text = student.Adam([Parameter.from_host(queue, p)], lr=lr).update(
+                    *["p", "g", "lr", "m", "v", "c1", "c2"]
+                )
                 raise ValueError(
                     f"this is no C, says the compiler ({said[0].rsplit(': ', 1)[-1]}). Your texts of the new p, m and v: "
                     + "   |   ".join(text)

@@ -1,7 +1,5 @@
 """Check 2 of lesson 13: layers in a row."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

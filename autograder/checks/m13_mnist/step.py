@@ -127,7 +127,7 @@ step.mistake(
 )
 step.mistake(
     "gradients are forgotten once, outside of the step",
-    swap=(f"    def step(x, y):\n{ZERO}", f"    optimizer.zero_grad()\n\n    def step(x, y):\n"),
+    swap=(f"    def step(x, y):\n{ZERO}", "    optimizer.zero_grad()\n\n    def step(x, y):\n"),
     hint="What stands before `def step` runs once. Forget them in each step.",
 )
 step.mistake("there is no backward", swap=(BACKWARD, ""), hint="Who computes the gradients?")

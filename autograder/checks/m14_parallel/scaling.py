@@ -1,7 +1,5 @@
 """Check 7 of lesson 14: the time of a step on paper."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

@@ -1,7 +1,5 @@
 """Check 6 of lesson 15: two branches that add."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

@@ -1,7 +1,5 @@
 """Check 2 of lesson 15: rows of a table."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

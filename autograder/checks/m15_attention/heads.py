@@ -1,7 +1,5 @@
 """Check 5 of lesson 15: features cut into heads, and back."""
 
-import numpy as np
-
 from autograder.checks.check import check
 
 

@@ -28,8 +28,8 @@ from tinygrad_cl.netcl.autograd.losses import (
     l1_loss,
     mse_loss,
 )
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, getitem
 from tinygrad_cl.netcl.autograd.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, getitem
 from tinygrad_cl.netcl.autograd.normalization import layer_norm, log_softmax, logsumexp, softmax
 from tinygrad_cl.netcl.autograd.ops import (
     abs,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.node import Node
 from tinygrad_cl.netcl.autograd.modes import state
+from tinygrad_cl.netcl.autograd.node import Node
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import cast, compute, compute_into
 from tinygrad_cl.netcl.ops.primitives import get_primitive

@@ -199,12 +199,12 @@ def build(formula, out, operands, lanes, write, constants):
     dtype, name = out.dtype.name, source.kernel_name(formula)
     arguments = [None] * len(formula.expressions)
     arguments += [None if operand.dtype else out.dtype.type for operand in operands]
-    for lanes in sorted({1, lanes}, reverse=True):
-        text = write(formula, operands, dtype, lanes)
+    for width in sorted({1, lanes}, reverse=True):
+        text = write(formula, operands, dtype, width)
         try:
-            return out.device.kernel(text, name, constants, arguments, source.options(dtype)), lanes
+            return out.device.kernel(text, name, constants, arguments, source.options(dtype)), width
         except cl.RuntimeError:
-            if lanes == 1:
+            if width == 1:
                 raise
 
 

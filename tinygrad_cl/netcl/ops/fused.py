@@ -74,8 +74,8 @@ def fused_plan(chain, whole, inputs, axes, results):
     lanes, written = device.choices.lanes[dtype], sum(each.nbytes for each in results)
     aligned = len(lengths) == 1 or lengths[-1] % lanes == 0  # then every vector of a store is
     streams = aligned and written > device.choices.cache
-    for lanes, stream in [(lanes, True)] * streams + [(lanes, False), (1, False)]:
-        walk, chunk, size, group = divide(lengths, joined, bool(chain.stores), dtype, lanes, stream, device.choices)
+    for width, stream in [(lanes, True)] * streams + [(lanes, False), (1, False)]:
+        walk, chunk, size, group = divide(lengths, joined, bool(chain.stores), dtype, width, stream, device.choices)
         source = fused_source(chain, operands, walk)
         numbers = [*lengths, *[chunk] * (walk.cut is not None), *steps]
         buffers = [None] * (len(results) + 2 * (walk.cut is not None))
@@ -86,7 +86,7 @@ def fused_plan(chain, whole, inputs, axes, results):
             )
             break
         except cl.RuntimeError:  # no such stores, or an expression that is only for single numbers
-            if lanes == 1:
+            if width == 1:
                 raise
     scratch = []
     if walk.cut is not None:

@@ -196,9 +196,7 @@ def take_apart(value, tensors, results=False):
         return dict, *[(key, take_apart(each, tensors, results)) for key, each in value.items()]
     if isinstance(value, Node) and (results or not value.requires_grad):
         kind, value = Node, value.value
-    elif isinstance(value, Tensor) and not value.requires_grad:
-        kind = Tensor
-    elif kind is np.ndarray and not results:
+    elif isinstance(value, Tensor) and not value.requires_grad or kind is np.ndarray and not results:
         kind = Tensor
     else:
         return None, kind, value

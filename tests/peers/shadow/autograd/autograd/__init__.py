@@ -9,6 +9,7 @@ import os
 
 __path__.append(os.path.join(os.environ["PEERS_SUITE"], "autograd"))
 
+from autograd.builtins import dict, isinstance, list, tuple, type
 from autograd.core import primitive
 from autograd.differential_operators import (
     checkpoint,
@@ -31,7 +32,6 @@ from autograd.differential_operators import (
     value_and_grad,
     vector_jacobian_product,
 )
-from autograd.builtins import dict, isinstance, list, tuple, type
 
 __all__ = [
     "checkpoint",

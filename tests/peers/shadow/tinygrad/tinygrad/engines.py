@@ -34,10 +34,29 @@ class Engine2:
         self.engine, Tensor = tensor, tensor.Tensor
         self.functions = {
             name: getattr(Tensor, name)
-            for name in (
-                "exp log sqrt sin cos tanh abs relu sigmoid softmax log_softmax maximum minimum sum"
-                " mean max min cumsum reshape permute flip"
-            ).split()
+            for name in [
+                "exp",
+                "log",
+                "sqrt",
+                "sin",
+                "cos",
+                "tanh",
+                "abs",
+                "relu",
+                "sigmoid",
+                "softmax",
+                "log_softmax",
+                "maximum",
+                "minimum",
+                "sum",
+                "mean",
+                "max",
+                "min",
+                "cumsum",
+                "reshape",
+                "permute",
+                "flip",
+            ]
         }
         self.functions |= {
             "add": lambda x, y: x + y,
@@ -93,11 +112,42 @@ class Engine3:
         self.ag, self.Tensor, self.queue = ag, Tensor, manager.default("auto").queue
         self.functions = {
             name: getattr(ag, name)
-            for name in (
-                "exp log sqrt sin cos tanh abs relu sigmoid softmax log_softmax maximum minimum sum"
-                " mean max min reshape add sub mul div pow neg matmul getitem where lt le gt ge eq ne"
-                " cross_entropy"
-            ).split()
+            for name in [
+                "exp",
+                "log",
+                "sqrt",
+                "sin",
+                "cos",
+                "tanh",
+                "abs",
+                "relu",
+                "sigmoid",
+                "softmax",
+                "log_softmax",
+                "maximum",
+                "minimum",
+                "sum",
+                "mean",
+                "max",
+                "min",
+                "reshape",
+                "add",
+                "sub",
+                "mul",
+                "div",
+                "pow",
+                "neg",
+                "matmul",
+                "getitem",
+                "where",
+                "lt",
+                "le",
+                "gt",
+                "ge",
+                "eq",
+                "ne",
+                "cross_entropy",
+            ]
         }
         self.functions |= {
             "permute": lambda x, axes: ag.transpose(x, axes),

@@ -18,12 +18,48 @@ from tinygrad.compositions import TABLE
 from tinygrad.dtype import dtypes, numpy_dtype
 from tinygrad.engines import ENGINE, call
 
-WHOLE = set(
-    "add sub mul neg maximum minimum max min sum matmul abs relu where getitem reshape"
-    " permute expand cat flip cumsum".split()
-)
+WHOLE = {
+    "add",
+    "sub",
+    "mul",
+    "neg",
+    "maximum",
+    "minimum",
+    "max",
+    "min",
+    "sum",
+    "matmul",
+    "abs",
+    "relu",
+    "where",
+    "getitem",
+    "reshape",
+    "permute",
+    "expand",
+    "cat",
+    "flip",
+    "cumsum",
+}
 COMPARED = {"lt", "le", "gt", "ge", "eq", "ne"}
-DIRECT = COMPARED | set("abs add cos exp log matmul maximum minimum mul neg pow relu sigmoid sin sqrt sub tanh".split())
+DIRECT = COMPARED | {
+    "abs",
+    "add",
+    "cos",
+    "exp",
+    "log",
+    "matmul",
+    "maximum",
+    "minimum",
+    "mul",
+    "neg",
+    "pow",
+    "relu",
+    "sigmoid",
+    "sin",
+    "sqrt",
+    "sub",
+    "tanh",
+}
 made = weakref.WeakSet()  # the Tensors that backward leaves gradients on
 
 

@@ -9,9 +9,9 @@ import functools
 import math
 
 import numpy as np
-from autograd.core import Array, getval, isbox
 from verdicts import NotOffered
 
+from autograd.core import Array, getval, isbox
 from tinygrad_cl import tensor as engine
 
 __version__ = np.__version__
@@ -265,9 +265,28 @@ def picking(name, x, *args, **kwargs):
     return [pick(each) for each in places] if isinstance(places, list) else pick(places)
 
 
-for name in (
-    "array_split atleast_1d atleast_2d atleast_3d diag diagflat diagonal dsplit fliplr"
-    " flipud hsplit moveaxis pad repeat roll rollaxis rot90 split tile tril triu"
-    " vsplit"
-).split():
+for name in [
+    "array_split",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "diag",
+    "diagflat",
+    "diagonal",
+    "dsplit",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "moveaxis",
+    "pad",
+    "repeat",
+    "roll",
+    "rollaxis",
+    "rot90",
+    "split",
+    "tile",
+    "tril",
+    "triu",
+    "vsplit",
+]:
     offer(name, functools.partial(picking, name))
