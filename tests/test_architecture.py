@@ -37,6 +37,7 @@ CONTRACT = {
     "autograder": set(),
     "autograder.paths": {"autograder"},
     "autograder.errors": set(),
+    "autograder.names": {"autograder", "autograder.paths", "tinygrad_cl.netcl.ops"},
     # What probes, and measurements on the device, import when they run.
     "autograder.checks": {
         "autograder",
@@ -120,6 +121,7 @@ CONTRACT = {
         "autograder.grading",
         "autograder.learner",
         "autograder.bundle",
+        "autograder.names",
     },
 }
 

@@ -440,7 +440,7 @@ def test_a_mistake_of_the_function_is_its_own(x):
         jit_compile(lambda x: 1 / 0)(x)
     with pytest.raises(ValueError, match=r"shapes \(3,\) and \(2,\) do not broadcast"):
         jit_compile(lambda x: x + leaf([1.0, 2.0]))(x)
-    with pytest.raises(TypeError, match="leaky_relu takes no slope"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'slope'"):
         jit_compile(lambda x: ag.leaky_relu(x, slope=1))(x)
     with pytest.raises(ValueError, match="no such axes"):
         jit_compile(lambda x: ag.sum(x, axis=1))(x)

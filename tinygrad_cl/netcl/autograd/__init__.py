@@ -1,42 +1,21 @@
-"""Automatic differentiation on the device, under netcl's names: `import tinygrad_cl.netcl.autograd
-as ag`.
+"""Automatic differentiation on the device, under netcl's names: `import tinygrad_cl.netcl.autograd as ag`.
+
+Generated from `__all__` of its modules by `make notebooks`: edit those.
 """
 
-from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph
-from tinygrad_cl.netcl.autograd.debug import debug_tape, describe, detect_anomaly, set_detect_anomaly
-from tinygrad_cl.netcl.autograd.indexing import (
-    arange,
-    cat,
-    causal_mask,
-    chunk,
-    embedding,
-    index_select,
-    masked_fill,
-    narrow,
-    split,
-    squeeze,
-    stack,
-    unsqueeze,
+from tinygrad_cl.netcl.autograd.compiled_graph import (
+    CompiledGraph,
 )
-from tinygrad_cl.netcl.autograd.jit import CompiledFunction, JitFallback, jit_compile
-from tinygrad_cl.netcl.autograd.linear import linear
-from tinygrad_cl.netcl.autograd.losses import (
-    bce_with_logits,
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cross_entropy,
-    l1_loss,
-    mse_loss,
+from tinygrad_cl.netcl.autograd.debug import (
+    debug_tape,
+    describe,
+    detect_anomaly,
+    set_detect_anomaly,
 )
-from tinygrad_cl.netcl.autograd.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, getitem
-from tinygrad_cl.netcl.autograd.normalization import layer_norm, log_softmax, logsumexp, softmax
-from tinygrad_cl.netcl.autograd.ops import (
+from tinygrad_cl.netcl.autograd.elementwise import (
     abs,
     absolute_error,
     add,
-    broadcast_to,
-    cast,
     clamp,
     cos,
     div,
@@ -52,20 +31,14 @@ from tinygrad_cl.netcl.autograd.ops import (
     log_loss,
     logistic_loss,
     lt,
-    matmul,
-    max,
     maximum,
-    mean,
-    min,
     minimum,
     mul,
     ne,
     neg,
     pow,
-    primitive,
     reciprocal,
     relu,
-    reshape,
     rsqrt,
     sigmoid,
     sin,
@@ -74,16 +47,80 @@ from tinygrad_cl.netcl.autograd.ops import (
     square,
     squared_error,
     sub,
-    sum,
     swish,
     tanh,
-    tensor,
-    transpose,
     where,
 )
-from tinygrad_cl.netcl.autograd.tape import Tape
-from tinygrad_cl.netcl.autograd.trace import TraceNode
-from tinygrad_cl.netcl.ops.primitives import register_primitive
+from tinygrad_cl.netcl.autograd.indexing import (
+    arange,
+    cat,
+    causal_mask,
+    chunk,
+    embedding,
+    index_select,
+    masked_fill,
+    narrow,
+    split,
+    squeeze,
+    stack,
+    unsqueeze,
+)
+from tinygrad_cl.netcl.autograd.jit import (
+    CompiledFunction,
+    JitFallback,
+    jit_compile,
+)
+from tinygrad_cl.netcl.autograd.linear import (
+    linear,
+)
+from tinygrad_cl.netcl.autograd.losses import (
+    bce_with_logits,
+    binary_cross_entropy,
+    binary_cross_entropy_with_logits,
+    cross_entropy,
+    l1_loss,
+    mse_loss,
+)
+from tinygrad_cl.netcl.autograd.modes import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from tinygrad_cl.netcl.autograd.node import (
+    Node,
+    apply_op,
+    apply_primitive,
+    getitem,
+    matmul,
+)
+from tinygrad_cl.netcl.autograd.normalization import (
+    layer_norm,
+    log_softmax,
+    logsumexp,
+    softmax,
+)
+from tinygrad_cl.netcl.autograd.ops import (
+    broadcast_to,
+    cast,
+    max,
+    mean,
+    min,
+    primitive,
+    reshape,
+    sum,
+    tensor,
+    transpose,
+)
+from tinygrad_cl.netcl.autograd.tape import (
+    Tape,
+)
+from tinygrad_cl.netcl.autograd.trace import (
+    TraceNode,
+)
+from tinygrad_cl.netcl.ops.primitives import (
+    register_primitive,
+)
 
 __all__ = [
     "CompiledFunction",

@@ -14,6 +14,8 @@ from tinygrad_cl.netcl.ops.fused import fused_plan
 from tinygrad_cl.netcl.ops.fused_source import Chain
 from tinygrad_cl.netcl.ops.reduction import axes_to
 
+__all__ = ["CompiledGraph"]
+
 
 @dataclass(frozen=True)
 class Kernel:

@@ -5,6 +5,8 @@ import numpy as np
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.autograd.tape import Tape
 
+__all__ = ["debug_tape", "describe", "detect_anomaly", "set_detect_anomaly"]
+
 
 class detect_anomaly:
     """`with detect_anomaly():` around a backward: a gradient with NaN or Inf is a RuntimeError that

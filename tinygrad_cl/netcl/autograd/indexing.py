@@ -11,6 +11,21 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import indexing
 from tinygrad_cl.netcl.ops.reduction import normal_axes
 
+__all__ = [
+    "arange",
+    "cat",
+    "causal_mask",
+    "chunk",
+    "embedding",
+    "index_select",
+    "masked_fill",
+    "narrow",
+    "split",
+    "squeeze",
+    "stack",
+    "unsqueeze",
+]
+
 # -- rows by their numbers ------------------------------------------------------------------------
 
 

@@ -16,6 +16,8 @@ from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 
+__all__ = ["CompiledFunction", "JitFallback", "jit_compile"]
+
 MOST_PROGRAMS = 256  # of one function: then it begins afresh
 MOST_OPERATIONS = 1000  # of one kernel: compilers take some milliseconds for each
 

@@ -10,6 +10,8 @@ from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
 
+__all__ = ["linear"]
+
 
 def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
     """f(x · W + b), of shape (…, in) → (…, out), for W (in, out), b (out,), and an activation f.

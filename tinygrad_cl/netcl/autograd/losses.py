@@ -23,6 +23,15 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFT_CROSS_ENTROPY_BACKWARD,
 )
 
+__all__ = [
+    "bce_with_logits",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cross_entropy",
+    "l1_loss",
+    "mse_loss",
+]
+
 
 def mse_loss(pred, target, tape=None, reduction="mean"):
     """(pred − target)².    ∂/∂pred = 2 (pred − target), ∂/∂target the same, negative"""

@@ -3,6 +3,8 @@
 import contextlib
 import threading
 
+__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+
 
 class State(threading.local):
     """What a thread is doing.

@@ -21,6 +21,8 @@ from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
+__all__ = ["Node", "apply_op", "apply_primitive", "getitem", "matmul"]
+
 OURS = str(Path(__file__).parent.parent)
 
 

@@ -16,6 +16,8 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX_BACKWARD,
 )
 
+__all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
+
 
 def softmax(x, axis=-1, tape=None):
     """y = eˣ / Σ eˣ, the sum along one axis.    ∂L/∂x = y (g − Σ g y)

@@ -1,68 +1,18 @@
-"""The operations by name: `ag.add`, `ag.relu`, `ag.sum`, … take Nodes, Tensors, arrays and numbers,
-and give a Node. The elementwise ones are read from the table (`ops.table`)."""
+"""Operations that are not elementwise: `ag.sum`, `ag.reshape`, … take Nodes, Tensors, arrays and numbers, and give a Node."""
 
 from functools import partial
 
 import numpy as np
 
 from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes, matmul
+from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
-__all__ = [
-    "abs",
-    "absolute_error",
-    "add",
-    "broadcast_to",
-    "cast",
-    "clamp",
-    "cos",
-    "div",
-    "elu",
-    "eq",
-    "exp",
-    "ge",
-    "gelu",
-    "gt",
-    "le",
-    "leaky_relu",
-    "log",
-    "log_loss",
-    "logistic_loss",
-    "lt",
-    "matmul",
-    "max",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "mul",
-    "ne",
-    "neg",
-    "pow",
-    "primitive",
-    "reciprocal",
-    "relu",
-    "reshape",
-    "rsqrt",
-    "sigmoid",
-    "sin",
-    "softplus",
-    "sqrt",
-    "square",
-    "squared_error",
-    "sub",
-    "sum",
-    "swish",
-    "tanh",
-    "tensor",
-    "transpose",
-    "where",
-]
+__all__ = ["broadcast_to", "cast", "max", "mean", "min", "primitive", "reshape", "sum", "tensor", "transpose"]
 
 
 def tensor(x, requires_grad=None):
@@ -84,45 +34,6 @@ def primitive(name):
     constants = "".join(f"; {key}={value} by default" for key, value in record.attrs.items())
     operation.__doc__ = f"{name}: {record.formula}{constants}"
     return operation
-
-
-abs = primitive("abs")
-absolute_error = primitive("absolute_error")
-add = primitive("add")
-clamp = primitive("clamp")
-cos = primitive("cos")
-div = primitive("div")
-elu = primitive("elu")
-eq = primitive("eq")
-exp = primitive("exp")
-ge = primitive("ge")
-gelu = primitive("gelu")
-gt = primitive("gt")
-le = primitive("le")
-leaky_relu = primitive("leaky_relu")
-log = primitive("log")
-log_loss = primitive("log_loss")
-logistic_loss = primitive("logistic_loss")
-lt = primitive("lt")
-maximum = primitive("maximum")
-minimum = primitive("minimum")
-mul = primitive("mul")
-ne = primitive("ne")
-neg = primitive("neg")
-pow = primitive("pow")
-reciprocal = primitive("reciprocal")
-relu = primitive("relu")
-rsqrt = primitive("rsqrt")
-sigmoid = primitive("sigmoid")
-sin = primitive("sin")
-softplus = primitive("softplus")
-sqrt = primitive("sqrt")
-square = primitive("square")
-squared_error = primitive("squared_error")
-sub = primitive("sub")
-swish = primitive("swish")
-tanh = primitive("tanh")
-where = primitive("where")
 
 
 def sum(x, axis=None, keepdims=False, tape=None):

@@ -9,6 +9,8 @@ from tinygrad_cl.netcl.ops.elementwise import cast, compute, compute_into
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.ops.reduction import sum_to
 
+__all__ = ["Tape"]
+
 
 class Tape:
     """`with Tape() as tape:` lists the operations inside, and `tape.backward(loss)` differentiates.

@@ -13,6 +13,8 @@ from tinygrad_cl.netcl.ops.elementwise import joint_layout, refuse_indices
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, c_number
 from tinygrad_cl.netcl.ops.reduction import normal_axes
 
+__all__ = ["TraceNode"]
+
 REDUCTIONS = ("sum", "mean", "max", "min")
 
 

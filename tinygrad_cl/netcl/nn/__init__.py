@@ -1,29 +1,49 @@
-"""Layers and models, under netcl's names: `import tinygrad_cl.netcl.nn as nn`."""
+"""Layers and models, under netcl's names: `import tinygrad_cl.netcl.nn as nn`.
 
-from tinygrad_cl.netcl.core.parameter import Parameter
-from tinygrad_cl.netcl.nn import functional, init
-from tinygrad_cl.netcl.nn.activations import Activation, activation
-from tinygrad_cl.netcl.nn.attention import MultiheadAttention, TransformerBlock
-from tinygrad_cl.netcl.nn.init import manual_seed
-from tinygrad_cl.netcl.nn.layers import (
+Generated from `__all__` of its modules by `make notebooks`: edit those.
+"""
+
+from tinygrad_cl.netcl.core.parameter import (
+    Parameter,
+)
+from tinygrad_cl.netcl.nn import (
+    functional,
+    init,
+)
+from tinygrad_cl.netcl.nn.activation import (
+    Activation,
+    Softmax,
+    activation,
+)
+from tinygrad_cl.netcl.nn.activations import (
     ELU,
     GELU,
-    Dropout,
-    Embedding,
-    Flatten,
-    LayerNorm,
     LeakyReLU,
-    Linear,
     ReLU,
-    Sequential,
-    Sigmoid,
     SiLU,
-    Softmax,
+    Sigmoid,
     Softplus,
     Swish,
     Tanh,
 )
-from tinygrad_cl.netcl.nn.module import Module
+from tinygrad_cl.netcl.nn.attention import (
+    MultiheadAttention,
+    TransformerBlock,
+)
+from tinygrad_cl.netcl.nn.basic import (
+    Dropout,
+    Embedding,
+    Flatten,
+    LayerNorm,
+    Linear,
+    Sequential,
+)
+from tinygrad_cl.netcl.nn.init import (
+    manual_seed,
+)
+from tinygrad_cl.netcl.nn.module import (
+    Module,
+)
 
 __all__ = [
     "Activation",

@@ -1,68 +1,69 @@
-"""Activations as layers, made from the table of elementwise operations."""
+"""The elementwise operations that are layers.
 
-from tinygrad_cl.netcl.autograd import apply_primitive, softmax
-from tinygrad_cl.netcl.nn.module import Module
-from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table)
-from tinygrad_cl.netcl.ops.primitives import get_primitive
+Generated from the records in netcl/ops/table.py by `make notebooks`: edit those.
+"""
 
+from tinygrad_cl.netcl.nn.activation import Activation
 
-class Activation(Module):
-    """An operation of the table as a layer. Its constants are arguments, in the table's order.
-
-    primitive   the operation's name
-    attrs       the constants that were given
-    """
-
-    primitive = None
-
-    def __init__(self, *values, **constants):
-        record = get_primitive(self.primitive)
-        if len(values) > len(record.attrs):
-            raise TypeError(
-                f"{type(self).__name__} takes {len(record.attrs)} constants, not "
-                f"{len(values)}: it is a layer, so write {type(self).__name__}()(x)"
-            )
-        self.attrs = dict(zip(record.attrs, values)) | constants
-        record.constants(self.attrs)  # TypeError for one that it does not have
-
-    def forward(self, x):
-        return apply_primitive(self.primitive, x, **self.attrs)
-
-    def __repr__(self):
-        constants = ", ".join(f"{name}={value}" for name, value in self.attrs.items())
-        return f"{type(self).__name__}({constants})"
+__all__ = [
+    "ELU",
+    "GELU",
+    "LeakyReLU",
+    "ReLU",
+    "SiLU",
+    "Sigmoid",
+    "Softplus",
+    "Swish",
+    "Tanh",
+]
 
 
-def activation(name, primitive):
-    """The class of layers for an operation of one input: also for one that you registered."""
-    record = get_primitive(primitive)
-    constants = "".join(f"; {key}={value} by default" for key, value in record.attrs.items())
-    return type(
-        name, (Activation,), {"primitive": primitive, "__module__": __name__, "__doc__": f"{record.formula}{constants}"}
-    )
+class ELU(Activation):
+    """x if x > 0 else alpha · (eˣ − 1); alpha=1.0 by default"""
+
+    primitive = "elu"
 
 
-ELU = activation("ELU", "elu")
-GELU = activation("GELU", "gelu")
-LeakyReLU = activation("LeakyReLU", "leaky_relu")
-ReLU = activation("ReLU", "relu")
-Sigmoid = activation("Sigmoid", "sigmoid")
-SiLU = activation("SiLU", "swish")
-Softplus = activation("Softplus", "softplus")
+class GELU(Activation):
+    """x · Φ(x); the slope is Φ(x) + x · φ(x)"""
+
+    primitive = "gelu"
+
+
+class LeakyReLU(Activation):
+    """x if x > 0 else negative_slope · x; negative_slope=0.01 by default"""
+
+    primitive = "leaky_relu"
+
+
+class ReLU(Activation):
+    """max(x, 0); the slope at 0 is 0"""
+
+    primitive = "relu"
+
+
+class SiLU(Activation):
+    """x · σ(x); the slope is σ(x) · (1 + x − x · σ(x))"""
+
+    primitive = "swish"
+
+
+class Sigmoid(Activation):
+    """σ(x) = 1 / (1 + e⁻ˣ)"""
+
+    primitive = "sigmoid"
+
+
+class Softplus(Activation):
+    """ln(1 + eˣ)"""
+
+    primitive = "softplus"
+
+
+class Tanh(Activation):
+    """tanh x"""
+
+    primitive = "tanh"
+
+
 Swish = SiLU
-Tanh = activation("Tanh", "tanh")
-
-
-class Softmax(Module):
-    """eˣ / Σ eˣ along an axis: probabilities. Where a cross-entropy follows, leave it out:
-    `cross_entropy` takes the numbers before.
-    """
-
-    def __init__(self, axis=-1):
-        self.axis = axis
-
-    def forward(self, x):
-        return softmax(x, self.axis)
-
-    def __repr__(self):
-        return f"Softmax(axis={self.axis})"

@@ -1,11 +1,51 @@
-"""Attention with several heads, and the block that transformers are made of."""
+"""Attention, with several heads, and the block that transformers are made of."""
+
+import functools
+import math
 
 from tinygrad_cl.netcl import autograd as ag
+from tinygrad_cl.netcl.autograd.node import as_nodes
 from tinygrad_cl.netcl.nn import init
 from tinygrad_cl.netcl.nn.activations import GELU
-from tinygrad_cl.netcl.nn.functional import scaled_dot_product_attention
-from tinygrad_cl.netcl.nn.layers import Dropout, LayerNorm, Linear, Sequential
+from tinygrad_cl.netcl.nn.basic import Dropout, LayerNorm, Linear, Sequential
 from tinygrad_cl.netcl.nn.module import Module
+
+__all__ = ["MultiheadAttention", "TransformerBlock", "scaled_dot_product_attention"]
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, causal=False):
+    """softmax(Q · Kᵀ / √d) · V, along the keys: for each query the mean of the values, weighted by
+    how well their keys fit (Vaswani et al. 2017).
+
+    query, key, value   (…, L, d), (…, S, d), (…, S, e) → (…, L, e); further axes, as of batches and
+                        heads, broadcast
+    mask                a Tensor or an array that broadcasts to (…, L, S): true, or not 0, where a
+                        query must not look. A query that may look nowhere gives NaN
+    causal              a query looks at no later key: L = S, and `autograd.causal_mask`
+    """
+    q, k, v = as_nodes((query, key, value))
+    d = q.shape[-1:]
+    if min(len(x.shape) for x in (q, k, v)) < 2 or d != k.shape[-1:] or k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            "attention takes query (…, L, d), key (…, S, d) and value (…, S, e), not "
+            f"{q.shape}, {k.shape} and {v.shape}"
+        )
+    scores = ag.matmul(q * (1 / math.sqrt(d[0])), k, transpose_b=True)
+    if causal:
+        if scores.shape[-2] != scores.shape[-1]:
+            raise ValueError(
+                f"causal attention has a key for each query, not {scores.shape[-1]} keys for {scores.shape[-2]} queries"
+            )
+        scores = ag.masked_fill(scores, later(scores.shape[-1], scores.value.queue), -math.inf)
+    if mask is not None:
+        scores = ag.masked_fill(scores, mask, -math.inf)
+    return ag.matmul(ag.softmax(scores), v)
+
+
+@functools.lru_cache(maxsize=16)
+def later(length, queue):
+    """The mask of what comes later, kept: a captured step must not write it anew."""
+    return ag.causal_mask(length, queue)
 
 
 class MultiheadAttention(Module):

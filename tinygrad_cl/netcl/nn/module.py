@@ -3,6 +3,8 @@
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.state import load_arrays
 
+__all__ = ["Module"]
+
 
 class Module:
     """A part of a model. A subclass keeps Parameters and other Modules as attributes, also in

@@ -51,6 +51,9 @@ class Primitive:
     reference(*arrays, **attrs)              the same with NumPy, for the tests
     formula, domain                          for readers; (low, high), where it is defined
     attrs                                    constants and their defaults
+    inputs                                   what its inputs are called
+    aliases, layers                          other names of its function in `nn.functional`; names of its
+                                             layer in `nn`, the first is the class
     """
 
     name: str
@@ -62,6 +65,9 @@ class Primitive:
     formula: str
     domain: tuple
     attrs: dict
+    inputs: tuple
+    aliases: tuple = ()
+    layers: tuple = ()
     formulas: dict = field(default_factory=dict, repr=False)
 
     def constants(self, attrs):
@@ -105,6 +111,9 @@ def register_primitive(
     formula="",
     domain=(float("-inf"), float("inf")),
     attrs=None,
+    inputs=("x", "y", "z"),
+    aliases=(),
+    layers=(),
 ):
     """Put one elementwise operation into the table and return its record; a name that is taken is
     replaced.
@@ -121,7 +130,10 @@ def register_primitive(
     """
     if not name.isidentifier():
         raise ValueError(f"{name!r} cannot name a kernel: letters, digits and _ only")
-    primitive = Primitive(name, forward, backward, arity, fusible, reference, formula, domain, dict(attrs or {}))
+    constants = dict(attrs or {})
+    primitive = Primitive(
+        name, forward, backward, arity, fusible, reference, formula, domain, constants, inputs[:arity], aliases, layers
+    )
     expression, gradients = primitive.forward_formula().expressions[0], primitive.gradients()
     if not isinstance(expression, str):
         raise TypeError(f"forward of {name} returns a C expression, a str, not {expression!r}")

@@ -117,13 +117,21 @@ one(
 )
 one("sin", lambda x, k: f"sin({x})", lambda x, g, out, k: f"({g} * cos({x}))", np.sin, "sin x")
 one("cos", lambda x, k: f"cos({x})", lambda x, g, out, k: f"(-{g} * sin({x}))", np.cos, "cos x")
-one("tanh", lambda x, k: f"TANH({x})", lambda x, g, out, k: f"({g} * (1 - {out} * {out}))", np.tanh, "tanh x")
+one(
+    "tanh",
+    lambda x, k: f"TANH({x})",
+    lambda x, g, out, k: f"({g} * (1 - {out} * {out}))",
+    np.tanh,
+    "tanh x",
+    layers=("Tanh",),
+)
 one(
     "sigmoid",
     lambda x, k: f"(1 / (1 + exp(-{x})))",
     lambda x, g, out, k: f"({g} * {out} * (1 - {out}))",
     lambda x: 0.5 * (1 + np.tanh(x / 2)),
     "σ(x) = 1 / (1 + e⁻ˣ)",
+    layers=("Sigmoid",),
 )
 
 # -- activations ----------------------------------------------------------------------------------
@@ -136,6 +144,7 @@ one(
     lambda x, g, out, k: f"({out} > 0 ? {g} : (V)(0))",
     lambda x: np.maximum(x, 0),
     "max(x, 0); the slope at 0 is 0",
+    layers=("ReLU",),
 )
 one(
     "leaky_relu",
@@ -144,6 +153,7 @@ one(
     lambda x, negative_slope: np.where(x > 0, x, negative_slope * x),
     "x if x > 0 else negative_slope · x",
     attrs={"negative_slope": 0.01},
+    layers=("LeakyReLU",),
 )
 one(
     "elu",
@@ -152,6 +162,7 @@ one(
     lambda x, alpha: np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))),
     "x if x > 0 else alpha · (eˣ − 1)",
     attrs={"alpha": 1.0},
+    layers=("ELU",),
 )
 one(
     "softplus",
@@ -159,6 +170,7 @@ one(
     lambda x, g, out, k: f"({g} / (1 + exp(-{x})))",
     lambda x: np.logaddexp(x, 0),
     "ln(1 + eˣ)",
+    layers=("Softplus",),
 )
 one(
     "swish",
@@ -166,6 +178,8 @@ one(
     lambda x, g, out, k: f"({g} * (1 + {x} - {out}) / (1 + exp(-{x})))",
     lambda x: x * 0.5 * (1 + np.tanh(x / 2)),
     "x · σ(x); the slope is σ(x) · (1 + x − x · σ(x))",
+    aliases=("silu",),
+    layers=("SiLU", "Swish"),
 )
 one(
     "gelu",
@@ -176,6 +190,7 @@ one(
     ),
     lambda x: x * (1 + erf(x * math.sqrt(0.5))) / 2,
     "x · Φ(x); the slope is Φ(x) + x · φ(x)",
+    layers=("GELU",),
 )
 one(
     "clamp",
@@ -201,6 +216,7 @@ register_primitive(
     arity=3,
     reference=lambda c, x, y: np.where(c != 0, x, y),
     formula="x if c ≠ 0 else y",
+    inputs=("c", "x", "y"),
 )
 
 # -- losses, of a prediction x and a target y ------------------------------------------------------
