@@ -1,5 +1,6 @@
 """Random expressions of engine 1, for the tests that hold one way to a gradient against another."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -8,6 +9,8 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from tinygrad_cl import scalar
+from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills PRIMITIVES)
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 from tinygrad_cl.scalar import Value, topological_order
 
 # What one step does with two of the results so far. Every rule is there; arguments stay where each function is defined.
@@ -23,11 +26,16 @@ STEPS = {
     "3 - a": lambda a, b: 3 - a,
     "2 / (a * a + 1)": lambda a, b: 2 / (a * a + 1),
     "-a": lambda a, b: -a,
-    "exp tanh a": lambda a, b: a.tanh().exp(),
-    "log(a * a + 0.5)": lambda a, b: (a * a + 0.5).log(),
-    "sigmoid a": lambda a, b: a.sigmoid(),
-    "relu a + b": lambda a, b: a.relu() + b,
 }
+
+
+def function(record):
+    """A step with the function of Value that has the name of engine 3's record, on an argument within its domain."""
+    low = record.domain[0]
+    return lambda a, b: getattr(a.tanh() if low == -math.inf else a * a + (low + 0.5), record.name)() + b
+
+
+STEPS |= {f"{name} + b": function(PRIMITIVES[name]) for name in PRIMITIVES if name in vars(Value)}
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,10 @@ def numbers(rng, shape, domain=(-np.inf, np.inf), dtype=np.float64):
     0.
     """
     values = rng.uniform(0.3, min(2.0, domain[1] - 0.1), shape)
-    return (values if domain[0] == 0 else values * rng.choice([-1.0, 1.0], shape)).astype(dtype)
+    if domain[0] < 0:
+        below = max(-1.0, 0.45 * domain[0])  # −2 becomes something above the lower end
+        values = values * rng.choice([below, 1.0], shape)
+    return values.astype(dtype)
 
 
 def close(got, expected, dtype="float32", size=1):

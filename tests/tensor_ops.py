@@ -4,7 +4,10 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from netcl_devices import numbers
 
+from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills PRIMITIVES)
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 from tinygrad_cl.tensor import (
     Tensor,
     activations,
@@ -52,7 +55,7 @@ class Op:
     f: object
     reference: object
     shapes: list = field(default_factory=lambda: ONE)
-    domain: str = "real"  # "real", away from 0; "positive"; "probability"
+    domain: object = "real"  # "real", away from 0; "positive"; "probability"; or (low, high), as in a record
     double: bool = True  # is its second derivative something other than 0 everywhere?
 
     def inputs(self, shapes, dtype, rng):
@@ -68,6 +71,8 @@ def draw(shape, domain, rng):
     """Random numbers away from kinks, poles and each other."""
     if domain == "probability":
         return rng.uniform(0.1, 0.9, shape)
+    if isinstance(domain, tuple):
+        return numbers(rng, shape, domain)
     size = rng.uniform(0.3, 1.8, shape)
     return size if domain == "positive" else size * rng.choice([-1.0, 1.0], shape)
 
@@ -75,10 +80,6 @@ def draw(shape, domain, rng):
 def softmax(x, axis):
     e = np.exp(x - x.max(axis, keepdims=True))
     return e / e.sum(axis, keepdims=True)
-
-
-def np_sigmoid(x):
-    return 1 / (1 + np.exp(-x))
 
 
 def np_gelu(x):
@@ -91,6 +92,24 @@ def np_cross_entropy(x, target):
 
 def np_bce(p, t):
     return -np.mean(t * np.log(p) + (1 - t) * np.log(1 - p))
+
+
+# What engine 3 has a record of, and engine 2 a method: but for abs, which has two names, and GELU, of another formula.
+METHODS = [
+    record
+    for record in PRIMITIVES.values()
+    if record.arity == 1 and not record.attrs and hasattr(Tensor, record.name) and record.name not in ("abs", "gelu")
+]
+
+
+def elementwise_method(record):
+    """The row of a method of Tensor with the reference and the domain of engine 3's record of that name."""
+
+    def f(x):
+        return getattr(x, record.name)()
+
+    rule = f(Tensor([0.5], requires_grad=True)).grad_fn.function
+    return Op(record.name, rule, f, record.reference, domain=record.domain)
 
 
 MASK = np.array([[True, False, True], [False, True, False]])
@@ -115,12 +134,8 @@ OPS = [
     Op("number − x", ar.Sub, lambda x: 2 - x, lambda x: 2 - x),
     Op("number / x", ar.Div, lambda x: 2 / x, lambda x: 2 / x),
     Op("neg", ar.Neg, lambda x: -x, np.negative),
-    Op("exp", e.Exp, lambda x: x.exp(), np.exp),
-    Op("log", e.Log, lambda x: x.log(), np.log, ONE, "positive"),
-    Op("sqrt", e.Sqrt, lambda x: x.sqrt(), np.sqrt, ONE, "positive"),
-    Op("sin", e.Sin, lambda x: x.sin(), np.sin),
-    Op("cos", e.Cos, lambda x: x.cos(), np.cos),
     Op("abs", e.Abs, lambda x: abs(x), np.abs),
+    *map(elementwise_method, METHODS),
     Op(
         "where",
         e.Where,
@@ -132,9 +147,6 @@ OPS = [
     Op("minimum", e.Maximum, lambda x, y: x.minimum(y), np.minimum, TWO),
     Op("clone", s.Clone, lambda x: x.clone(), np.copy),
     Op("cast", s.Cast, lambda x: x.astype(np.float64), lambda x: x.astype(np.float64)),
-    Op("relu", a.ReLU, lambda x: x.relu(), lambda x: np.maximum(x, 0)),
-    Op("sigmoid", a.Sigmoid, lambda x: x.sigmoid(), np_sigmoid),
-    Op("tanh", a.Tanh, lambda x: x.tanh(), np.tanh),
     Op("gelu", a.GELU, lambda x: x.gelu(), np_gelu),
     Op("softmax", a.Softmax, lambda x: x.softmax(), lambda x: softmax(x, -1), SOME),
     Op("softmax, axis 0", a.Softmax, lambda x: x.softmax(0), lambda x: softmax(x, 0), SOME),
@@ -265,7 +277,7 @@ OPS = [
         "bce with logits",
         lo.BCEWithLogitsLoss,
         lambda x: binary_cross_entropy_with_logits(x, T),
-        lambda x: np_bce(np_sigmoid(x), T),
+        lambda x: np_bce(PRIMITIVES["sigmoid"].reference(x), T),
         [((3,),)],
     ),
     Op(
