@@ -29,22 +29,22 @@ def main(context):
 @click.option("--check", is_flag=True, help="Write nothing; say what is stale, with exit code 1.")
 @click.argument("modules", nargs=-1)
 def build(check, modules):
-    """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named)."""
+    """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named), and the table docs/exercises.md."""
     from autograder.judge.recorder import stale_recordings, write_recordings
+    from autograder.lesson import exercises
     from autograder.lesson.build import stale, write
 
     names = list(modules) or paths.module_names()
     if check:
-        found = stale(names) + [
-            f"{path.relative_to(paths.ROOT)} is not what the checks give" for path in stale_recordings(names)
-        ]
+        found = stale(names) + exercises.stale()
+        found += [f"{path.relative_to(paths.ROOT)} is not what the checks give" for path in stale_recordings(names)]
         for sentence in found:
             click.echo(sentence)
         if found:
             raise CourseError("run `make notebooks`, look at the difference, and commit it")
         click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
     else:
-        changed = write(names) + write_recordings(names)
+        changed = write(names) + exercises.write() + write_recordings(names)
         for path in changed:
             click.echo(f"wrote {path.relative_to(paths.ROOT)}")
         click.echo(f"{len(changed)} files changed")
