@@ -29,14 +29,18 @@ def main(context):
 @click.option("--check", is_flag=True, help="Write nothing; say what is stale, with exit code 1.")
 @click.argument("modules", nargs=-1)
 def build(check, modules):
-    """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named), and the public names of engine 3."""
+    """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named), and what else is generated.
+
+    That is docs/exercises.md, the table of exercises, and the public names of engine 3's operations.
+    """
     from autograder import names as public
     from autograder.judge.recorder import stale_recordings, write_recordings
+    from autograder.lesson import exercises
     from autograder.lesson.build import stale, write
 
     names = list(modules) or paths.module_names()
     if check:
-        found = public.stale() + stale(names)
+        found = public.stale() + stale(names) + exercises.stale()
         found += [f"{path.relative_to(paths.ROOT)} is not what the checks give" for path in stale_recordings(names)]
         for sentence in found:
             click.echo(sentence)
@@ -44,7 +48,7 @@ def build(check, modules):
             raise CourseError("run `make notebooks`, look at the difference, and commit it")
         click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
     else:
-        changed = public.write() + write(names) + write_recordings(names)
+        changed = public.write() + write(names) + exercises.write() + write_recordings(names)
         for path in changed:
             click.echo(f"wrote {path.relative_to(paths.ROOT)}")
         click.echo(f"{len(changed)} files changed")

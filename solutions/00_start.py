@@ -48,7 +48,7 @@ draw_course("00")
 #
 # Try it now. Run the check below *before* you write anything, and see what it says. Then solve the exercise.
 
-# %% exercise="start.double"
+# %% exercise="start.double" own="a first cell to try the notebook with; no engine is used yet"
 def double(x):
     """Twice the number x.
 
@@ -104,7 +104,7 @@ draw(out)
 # %% [markdown]
 # Write it with NumPy. One line does it, for single numbers and for arrays of any shape.
 
-# %% exercise="start.sin_times"
+# %% exercise="start.sin_times" own="the one formula of this lesson, in NumPy; the package has no such function"
 def sin_times(a, b):
     """sin(a) · b, number by number.
 
@@ -160,7 +160,7 @@ guess.compare(move_a=move_a, move_b=move_b)
 #
 # </details>
 
-# %% exercise="start.gradient"
+# %% exercise="start.gradient" own="the derivative of that formula by hand, before there is an engine"
 def sin_times_gradient(a, b, upstream):
     """(∂loss/∂a, ∂loss/∂b) for out = sin(a) · b, where upstream = ∂loss/∂out.
 
@@ -244,7 +244,7 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 #
 # </details>
 
-# %% exercise="start.kernel"
+# %% exercise="start.kernel" own="a kernel by hand; the package generates its kernels"
 SIN_TIMES = """
 // out[i] = sin(a[i]) * b[i], one number for each work-item.
 // a, b and out hold n numbers each; n or more work-items run, in groups.
@@ -284,7 +284,7 @@ print(f"the step between neighbouring float32 numbers near 1: {np.spacing(np.flo
 # One more kernel: the gradients. You have the formula, in `sin_times_gradient`, and the frame, in `SIN_TIMES`. Each
 # work-item writes two numbers.
 
-# %% exercise="start.backward_kernel"
+# %% exercise="start.backward_kernel" own="a kernel by hand; the package generates its kernels"
 SIN_TIMES_BACKWARD = """
 // grad_a[i] and grad_b[i]: the gradients of sin(a[i]) * b[i], given upstream[i].
 // All arrays hold n numbers; n or more work-items run. Nobody has set grad_a and grad_b before.

@@ -117,7 +117,7 @@ plot.axes.plot([x - far, x + far], [cube(x - far), cube(x + far)], "o", color="b
 plot.axes.set_xticks([x - far, x, x + far], ["x − h", "x", "x + h"])
 plot
 
-# %% exercise="value.slope"
+# %% exercise="value.slope" own="of one number, plain floats; gradcheck.numerical_gradient is the same for arrays, with a step that fits the dtype"
 def slope(f, x, h=1e-5):
     """The slope of f at x, measured: f(x + h) minus f(x − h), over the distance of the points.
 
@@ -448,7 +448,7 @@ print(f"sigmoid(a − b) = {(a - b).sigmoid().data:.6f}   p · (1 − p) = {p.da
 # You have gradients by rules, and a way to measure slopes that knows no rule. Let them meet, for a whole function. PyTorch
 # tests its own rules just so (`torch.autograd.gradcheck`).
 
-# %% exercise="value.gradcheck"
+# %% exercise="value.gradcheck" own="compares two gradients of Values; gradcheck.gradcheck is for functions of arrays and says by how much they differ"
 def two_gradients(f, inputs):
     """The gradient of f at the inputs in two ways, (by backward, by slope): two lists of numbers.
 

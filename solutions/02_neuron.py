@@ -80,7 +80,7 @@ weights_guess.compare(w1=w1.grad, w2=w2.grad)
 # In a network, the inputs of a neuron may be plain numbers (data) or Values (outputs of other neurons). `Value` takes both
 # in a sum and in a product, so you need no cases.
 
-# %% exercise="neuron.sum"
+# %% exercise="neuron.sum" own="a user of engine 1, which ends at Value and has no layers"
 def weighted_sum(weights, inputs, bias):
     """The sum w₁·x₁ + w₂·x₂ + … + b, a Value.
 
@@ -115,7 +115,7 @@ def weighted_sum(weights, inputs, bias):
 #
 # `__call__` is what runs when you write `neuron(inputs)`.
 
-# %% exercise="neuron.neuron"
+# %% exercise="neuron.neuron" own="a user of engine 1, which ends at Value and has no layers"
 class Neuron:
     """One neuron.
 
@@ -190,7 +190,7 @@ plot_boundary(score_of(one), scatter, sides, "One neuron", cells=40)
 #         └── neuron ── out₃
 # ```
 
-# %% exercise="neuron.layer"
+# %% exercise="neuron.layer" own="a user of engine 1, which ends at Value and has no layers"
 class Layer:
     """Neurons side by side: `inputs` numbers in, `outputs` numbers out.
 
@@ -234,7 +234,7 @@ class Layer:
 #
 # The last layer has no activation. An output should reach any number, and tanh would keep it between −1 and 1.
 
-# %% exercise="neuron.mlp"
+# %% exercise="neuron.mlp" own="a user of engine 1, which ends at Value and has no layers"
 class MLP:
     """Layers one after the other; MLP([2, 8, 8, 1]) takes two numbers and gives one.
 
@@ -318,7 +318,7 @@ draw_network(example, "MLP([2, 4, 3, 1]), before training")
 #
 # It is a Value, made of the predictions, so `backward` finds its way to every weight.
 
-# %% exercise="neuron.loss"
+# %% exercise="neuron.loss" own="a user of engine 1, which ends at Value and has no losses"
 def mean_squared_error(predictions, targets):
     """The mean of (prediction − target)² over all examples, a Value.
 
@@ -377,7 +377,7 @@ valley
 # Two tiny functions. `step` moves the parameters. `zero_grad` clears their gradients, since leaves keep adding up, as you
 # decided in lesson 01.
 
-# %% exercise="neuron.step"
+# %% exercise="neuron.step" own="a user of engine 1, which ends at Value and has no optimizers"
 def step(parameters, learning_rate):
     """Move every parameter against its gradient: its data becomes data − learning_rate · grad.
 
@@ -493,7 +493,7 @@ eraser_guess.compare(w_with=three_rounds(True).data, w_without=three_rounds(Fals
 # All parts are there: predictions, loss, gradients, step. Write the loop. There is one right order, and some wrong ones
 # that nobody complains about.
 
-# %% exercise="neuron.train"
+# %% exercise="neuron.train" own="a training loop; the package leaves loops to its users"
 def train(model, inputs, targets, rounds, learning_rate):
     """Gradient descent on the mean squared error over all examples: a list of `rounds` losses.
 
@@ -646,7 +646,7 @@ print(f"{accuracy(moon_net, fresh_points, fresh_labels):.0%} of 400 new points r
 # gives 0 for **every** example has the gradient 0 for all of its weights. It does not move, so it stays like that: it is
 # dead. No message; only a network that is smaller than you think.
 
-# %% exercise="neuron.dead"
+# %% exercise="neuron.dead" own="a measurement of a network; nothing in the package needs it"
 def dead_neurons(layer, inputs):
     """How many neurons of a layer give exactly 0 for every one of the inputs.
 
@@ -814,7 +814,7 @@ print(f"NumPy:  {arrays:9,} bytes, {arrays / n:.0f} for each element of the sum"
 # … one array that you already have. Whatever comes after the dot product hands back a number, ∂loss/∂(w·x); by the chain rule
 # it is a factor on each of them.
 
-# %% exercise="neuron.dot"
+# %% exercise="neuron.dot" own="the bridge from numbers to arrays, in NumPy; engine 2 has it as MatMul, lesson 04"
 def dot_with_slopes(w, x, arrived):
     """The dot product of two arrays, and what it hands back: (w·x, ∂loss/∂w, ∂loss/∂x).
 

@@ -100,7 +100,7 @@ total = np.zeros((5, 1, 3)) + np.zeros((4, 1))
 shape_guess.compare(axes=total.ndim, numbers=total.size)
 print("shape:", total.shape)
 
-# %% exercise="broadcast.shape"
+# %% exercise="broadcast.shape" own="the rule of broadcasting by itself, for two shapes; the package asks np.broadcast_shapes"
 def broadcast_shape(a, b):
     """The shape of x + y where x has the shape a and y the shape b.
 
@@ -232,7 +232,7 @@ print("⟨g, Bx⟩ = ⟨Bᵀg, x⟩:", np.vdot(g, np.broadcast_to(x, large)),
 a, b = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([[10.0], [-1.0]])
 draw_arrays("y = a · b", a, "·", (b, a.shape), "=", a * b)
 
-# %% exercise="broadcast.mul"
+# %% exercise="broadcast.mul" own="a rule as a function of arrays, before there is a Function; engine 2 has it as Mul, lesson 04"
 def mul_backward(grad, a, b):
     """∂L/∂a and ∂L/∂b for y = a * b, number by number: a tuple.
 
@@ -284,7 +284,7 @@ draw_arrays("sum over axis 1: back", (grad[:, None], x.shape), "is", of_sum.roun
 # ∂L/∂x (2, 4, 3)  ◀── copy ── (2, 1, 3) ◀── (2, 3)
 # ```
 
-# %% exercise="broadcast.sum"
+# %% exercise="broadcast.sum" own="a rule as a function of arrays, before there is a Function; engine 2 has it as Sum, lesson 04"
 def sum_backward(grad, x, axis=None, keepdims=False):
     """∂L/∂x for y = x.sum(axis, keepdims=keepdims), an array of the shape of x.
 
@@ -317,7 +317,7 @@ def sum_backward(grad, x, axis=None, keepdims=False):
 # A mean is a sum, divided by how many numbers went into it. One line, with the function above. How many were they? It
 # depends on the axis, but x and grad together know it.
 
-# %% exercise="broadcast.mean"
+# %% exercise="broadcast.mean" own="a rule as a function of arrays, before there is a Function; engine 2 has it as Mean, which computes the count from the axes"
 def mean_backward(grad, x, axis=None, keepdims=False):
     """∂L/∂x for y = x.mean(axis, keepdims=keepdims), an array of the shape of x.
 
@@ -378,7 +378,7 @@ fit_guess.compare(these=how_many(2, 3, 4), square=how_many(3, 3, 3))
 # to another number of line k of B. Over all paths, add: $\partial L/\partial a_{ik} = \sum_j g_{ij}\, b_{kj}$, and that is a
 # matrix product again.
 
-# %% exercise="broadcast.matmul"
+# %% exercise="broadcast.matmul" own="the case of two matrices alone, a step towards the next exercise but one"
 def matmul_2d_backward(grad, a, b):
     """∂L/∂a and ∂L/∂b for y = a @ b, two matrices: a tuple.
 
@@ -431,7 +431,7 @@ for a_shape, b_shape in [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,)
 # let `unbroadcast` sum over the stack, and give the vector its shape back. `np.swapaxes(x, -1, -2)` transposes every
 # matrix of a stack; `.T` would turn the whole stack around.
 
-# %% exercise="broadcast.matmul_any"
+# %% exercise="broadcast.matmul_any" own="a rule as a function of arrays, before there is a Function; engine 2 has it as MatMul, lesson 04"
 def matmul_backward(grad, a, b):
     """∂L/∂a and ∂L/∂b for y = a @ b, whatever shapes `@` takes: a tuple.
 
@@ -520,7 +520,7 @@ draw(box("loss", "mean ·", e, e))
 # Walk both from the right. At each box: which function of yours, with which inputs of the **forward** pass? Two boxes have
 # two edges to the same parent: h = z · z, and e · e inside of the loss. There, add both parts.
 
-# %% exercise="broadcast.network"
+# %% exercise="broadcast.network" own="backward of one network by hand, the last time before an engine does it"
 def loss_and_gradients(x, target, w1, b1, w2, b2):
     """The loss of the network and its gradients: (loss, [∂L/∂w1, ∂L/∂b1, ∂L/∂w2, ∂L/∂b2]).
 
@@ -567,7 +567,7 @@ def loss_and_gradients(x, target, w1, b1, w2, b2):
 # %% [markdown]
 # Gradients are there; a step against them is one line. For the whole training:
 
-# %% exercise="broadcast.train"
+# %% exercise="broadcast.train" own="a training loop; the package leaves loops to its users"
 def train(x, target, parameters, steps, rate):
     """Gradient descent: (losses, parameters after the last step).
 

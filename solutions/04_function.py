@@ -158,7 +158,7 @@ def log(self):
 # `forward` works on plain arrays, `backward` on tensors, so the bag takes arrays in and gives tensors out. When the way
 # back is done, what it holds can go: these arrays are most of the memory that training takes.
 
-# %% exercise="function.context"
+# %% exercise="function.context" own="the package's Context also counts versions, calls hooks and can be checkpointed"
 class Context:
     """One call of a Function: what its backward needs, and where its gradients go.
 
@@ -272,7 +272,7 @@ def wrap_result(ctx, array, inputs):
 #    w
 # ```
 
-# %% exercise="function.apply"
+# %% exercise="function.apply" own="the package's Function.apply also keeps float32, finds views and explains errors"
 class Function:
     """An operation with its derivative, written as a subclass with two static methods.
 
@@ -370,7 +370,7 @@ draw(x * w + x * 2.0)
 # **Where it ends.** At a leaf. Gradients add up in `grad` until somebody says `zero_grad`, as in lesson 01. But now there is
 # a trap: the gradient that arrives may be the very same object that arrives elsewhere, too (look at what Add returns).
 
-# %% exercise="function.ends"
+# %% exercise="function.ends" own="the package's functions also serve several roots and float32"
 def start(tensor, gradient=None):
     """(root, gradient): where backward starts, and ∂L/∂tensor as a Tensor of tensor's shape.
 
@@ -458,7 +458,7 @@ def input_gradients(node, grad):
 # When is a gradient complete? When everybody who uses the node has been there: walk the order from its end. Gradients
 # on the way are nobody's attribute: keep them in a dict, and drop them when they are used.
 
-# %% exercise="function.backward"
+# %% exercise="function.backward" own="the package's propagate also stops at targets, calls hooks and records itself"
 def propagate(root, gradient, retain_graph=False):
     """{leaf: ∂L/∂leaf} for the leaves below the root, where gradient = ∂L/∂root.
 
@@ -718,7 +718,7 @@ draw(((points @ w1 + b1) ** 2).sum())
 # The other switch is for a **block**. MXNet (2015), the engine behind the first *Dive into Deep Learning*, had it off from
 # the start: only what stood under `with autograd.record():` was recorded, and `with autograd.pause():` inside made an exception.
 
-# %% exercise="function.record"
+# %% exercise="function.record" own="the package's switch belongs to a thread, the lesson's to the process"
 def enable_autograd(enabled=True):
     """The switch for the whole process, `switches["process"]`: on, or off.
 
@@ -784,7 +784,7 @@ finally:
 #
 # Your engine can speak them: a subclass, three methods.
 
-# %% exercise="function.attach_grad"
+# %% exercise="function.attach_grad" own="the package's NDArray also takes create_graph"
 class NDArray(Tensor):
     """A Tensor with MXNet's manners."""
 

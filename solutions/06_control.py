@@ -81,7 +81,7 @@ draw((x * x).detach() * x)
 # come near "reward now, plus a bit less than the value of the next state". Both values come from the same weights. If
 # gradients flow into the target as well, it runs to meet the prediction, and both learn nonsense.
 
-# %% exercise="control.detach"
+# %% exercise="control.detach" own="a user of engine 2: one loss with a constant target"
 def bootstrap_loss(value, next_value, reward, discount):
     """The mean of (value − target)², where target = reward + discount · next_value is a constant.
 
@@ -116,7 +116,7 @@ def bootstrap_loss(value, next_value, reward, discount):
 # The engine never sees your `if`. It sees the operations that ran. So a function whose way depends on its input needs
 # nothing special. Here is a famous one: double until it is long enough, then maybe times a hundred.
 
-# %% exercise="control.doubling"
+# %% exercise="control.doubling" own="a user of engine 2: a program whose way depends on numbers"
 def doubling(a):
     """Double a until it is long enough; the way there depends on the numbers.
 
@@ -235,7 +235,7 @@ def square(x):
 # A `with` block solves all three: Python calls `__enter__` at its start and `__exit__` at its end, **however it ends**. If
 # `__exit__` returns something true, an error in the block is swallowed; so better return nothing.
 
-# %% exercise="control.mode"
+# %% exercise="control.mode" own="a switch of the lesson's own; the package's GradMode has one for each thread, and is a decorator, too"
 class GradMode:
     """`switch.on` in a position for the length of a `with` block, then as it was before the block.
 
@@ -351,7 +351,7 @@ off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_used_i
 #
 # So wrap the function that is handed to the thread: the wrapper remembers the mode of the place where it was **made**.
 
-# %% exercise="control.threads"
+# %% exercise="control.threads" own="a user of engine 2: carries the mode of one thread to another; the package has no threads of its own here"
 def in_my_mode(function):
     """A function that does what `function` does, recorded or not as it is here and now.
 
@@ -444,7 +444,7 @@ place_guess.compare(y_plus_5=use_then_change(lambda y: y + 5),
 #
 # Views share the memory, so they share the counter: `y.reshape(2, 1).version is y.version`.
 
-# %% exercise="control.saved"
+# %% exercise="control.saved" own="the version counter alone; the package's Saved also makes a tensor of the array again, with its place in the graph"
 class Saved:
     """The numbers of a tensor, kept for backward: as an array, without a copy.
 
@@ -510,7 +510,7 @@ except RuntimeError as error:
 # longer, and nobody would find its `grad`. Except under `no_grad`, where the change is no part of the computation: so are
 # weights updated.
 
-# %% exercise="control.in_place"
+# %% exercise="control.in_place" own="one function for any operation; the package has an operator for each, which also look after views"
 def apply_(x, function):
     """x becomes function(x), in its own memory and in the graph; returns x, the same tensor.
 
@@ -608,7 +608,7 @@ print("\nthe hook saw:", passed)
 # Once: what comes over several ways is added up first. Now build the instrument for the rest of the lesson: how long are the
 # gradients, at every point of a network?
 
-# %% exercise="control.watch"
+# %% exercise="control.watch" own="a user of engine 2: hooks that measure"
 def watch(tensors):
     """Measure gradients as they pass: returns an empty dict, which fills while backward runs.
 
@@ -799,7 +799,7 @@ print("\nthe way out, value and gradient:", *at_zero(harmless_first))
 #   backward   a ◀── b ◀── c ◀── d ◀── loss        first bad gradient: the rightmost
 # ```
 
-# %% exercise="control.nan"
+# %% exercise="control.nan" own="a user of engine 2: hooks that look for NaN; engine 3 has detect_anomaly, lesson 10"
 def first_bad(tensors, loss):
     """Where the first NaN or ±Inf appears: ("forward", name), ("backward", name), or None.
 
@@ -993,7 +993,7 @@ w = Tensor(np.zeros(3), requires_grad=True)
 print("losses:", [round(loss.item(), 3) for loss in broken_fit(w, x_line, y_line, 0.1, 5)])
 print("w:", w.data)
 
-# %% exercise="control.fit"
+# %% exercise="control.fit" own="a training loop; the package leaves loops to its users"
 def fit(w, x, y, lr, steps):
     """Gradient descent on mean((x @ w − y)²): the losses, each from before its step, as floats.
 

@@ -182,7 +182,7 @@ mlp_guess = predict(kilobytes=...)  # 1 kilobyte = 1000 bytes
 # %% [markdown]
 # Now as a function, for any sizes, and for gelu, too: look up above what gelu keeps, and ask whether anyone else does.
 
-# %% exercise="memory.mlp"
+# %% exercise="memory.mlp" own="a count on paper, held against what saved_bytes counts; nothing in the package needs it"
 def mlp_bytes(batch, sizes, activation="relu", itemsize=4):
     """The bytes that forward keeps in an MLP with cross-entropy at its end, parameters not counted.
 
@@ -272,7 +272,7 @@ print(f"sum    {sum(numbers.values()) / 1000:8,.1f} kB")
 # Parameters, gradients, and whatever the optimizer remembers: they are there before forward starts and after backward ends.
 # Plain SGD remembers nothing; others do.
 
-# %% exercise="memory.state"
+# %% exercise="memory.state" own="a measurement of an optimizer; nothing in the package needs it"
 def training_bytes(optimizer):
     """Bytes in memory between two steps: (parameters, gradients, the optimizer's arrays).
 
@@ -346,7 +346,7 @@ billion_guess.compare(parameters=each[0], all_together=sum(each))  # 10⁹ times
 #
 # What stands for the question marks?
 
-# %% exercise="memory.accumulate"
+# %% exercise="memory.accumulate" own="a training loop; the package leaves loops to its users"
 def accumulate(loss_of, x, y, size):
     """The gradient of a whole batch, one micro-batch after the other; returns the batch's loss.
 
@@ -437,7 +437,7 @@ plot
 # The engine of lesson 04 has room for this: a `Function` whose **forward is any function at all**. It saves its inputs and
 # nothing else. And its backward? It builds the small graph after all, just then, and walks it.
 
-# %% exercise="memory.checkpoint"
+# %% exercise="memory.checkpoint" own="one node that runs its function again; the package's checkpoint keeps the nodes inside and fills them again, so that hooks and gradients of gradients work"
 class Checkpoint(Function):
     """A function as one node: it keeps the inputs, and computes the rest again in backward."""
 
@@ -555,7 +555,7 @@ dice_guess.compare(percent=agreement(lambda x: dropout(x, 0.5)))
 # `default_generator()` is where dropout gets its numbers. Its `bit_generator.state` is a dict that can be read, kept, and
 # assigned again. But whoever draws next must not notice that there was a second run.
 
-# %% exercise="memory.replay"
+# %% exercise="memory.replay" own="a function that repeats its random numbers; the package's checkpoint does that for several generators, as a part of its segments"
 def replayable(function):
     """A function that does what `function` does, with the same random numbers in every call.
 
@@ -609,7 +609,7 @@ print(f"replayed: {agreement(replayable(lambda x: dropout(x, 0.5))):g} percent f
 # %% predict
 nine_guess = predict(each_alone=..., in_threes=..., all_in_one=...)
 
-# %% exercise="memory.segments"
+# %% exercise="memory.segments" own="a user of checkpoint: where to cut"
 def in_segments(layer, x, weights, length):
     """All layers in a row, checkpointed in segments: layer(…layer(layer(x, w₀), w₁)…, wₙ).
 

@@ -93,7 +93,7 @@ stairs_guess.compare(true_slope=(stairs(right) - stairs(left)) / width,
 # With the true slope nothing ever learns. So backward lies: it treats the steps as if they were the line through them.
 # This is the **straight-through estimator**. Outside of the limits the line is flat, and there the gradient is 0.
 
-# %% exercise="custom.quantize"
+# %% exercise="custom.quantize" own="an operation of the student's own, which is the point; the package has none like it"
 class Quantize(Function):
     """The multiple of `step` that is nearest to x, after x was cut to −limit … limit.
 
@@ -186,7 +186,7 @@ plot_losses({"true slope": fit(true_slope), "straight-through": fit(straight_thr
 # number? A row in which nothing counts must give zeros, not 0/0. And backward owes an answer for each input, so for the
 # mask, too: None.
 
-# %% exercise="custom.masked_softmax"
+# %% exercise="custom.masked_softmax" own="an operation of the student's own; engine 2 has Softmax without a mask, lesson 05"
 class MaskedSoftmax(Function):
     """Softmax along the last axis over the entries where the mask is true; 0 elsewhere.
 
@@ -275,7 +275,7 @@ def sigmoid(x):
     small = np.exp(-np.abs(x))
     return np.where(x >= 0, 1, small) / (1 + small)
 
-# %% exercise="custom.swiglu"
+# %% exercise="custom.swiglu" own="an operation of the student's own, which is the point; the package has none like it"
 class SwiGLU(Function):
     """y = a · s · b with s = σ(a), as one node that keeps a and b for backward, and nothing else.
 
@@ -542,7 +542,7 @@ for where in (0.0, 5e-7, 1e-4):
 #
 # Two runs, however many numbers.
 
-# %% exercise="custom.direction"
+# %% exercise="custom.direction" own="one direction by hand; gradcheck.gradcheck draws directions, chooses the step and reports"
 def slope_along(f, gradient, x, v, h=1e-5):
     """(measured, by_rule): how fast f moves when x walks along v, in two ways.
 
@@ -597,7 +597,7 @@ for attempt in range(4):
 #
 # is curvature: half the step, a **quarter** of the rest. If g is a little wrong, the rest only halves.
 
-# %% exercise="custom.taylor"
+# %% exercise="custom.taylor" own="the remainders for given steps; gradcheck.taylor_remainders also draws the direction and chooses the steps"
 def taylor_remainders(f, gradient, x, v, steps):
     """What the first-order guess leaves: |f(x + ε v) − f(x) − ε Σ gradient · v| for each step ε.
 
@@ -675,7 +675,7 @@ draw(first)
 # x ──f──▶ number ──grad──▶ g ──· v──▶ number ──grad──▶ H v
 # ```
 
-# %% exercise="custom.hvp"
+# %% exercise="custom.hvp" own="a user of engine 2: gradients of gradients"
 def hvp(f, x, v):
     """The Hessian of f at x, times v: an array of x's shape, by two backward passes.
 
@@ -746,7 +746,7 @@ for function in (SwiGLU, HastySwiGLU):
 #
 # Column i of H is H times the unit vector $e_i$, so n products give the matrix: fine for ten weights.
 
-# %% exercise="custom.newton"
+# %% exercise="custom.newton" own="a user of engine 2: gradients of gradients"
 def newton_step(f, x):
     """Where the parabola through f at x has its bottom: x − H⁻¹ g, a new array.
 
@@ -844,7 +844,7 @@ plot
 # The loss *after* the step is a function of w. Its gradient goes through the step, in which a gradient stands: a gradient
 # of a gradient. This is MAML (Finn, Abbeel, Levine 2017).
 
-# %% exercise="custom.maml"
+# %% exercise="custom.maml" own="a user of engine 2: gradients of gradients"
 def meta_gradient(loss, weights, tasks, lr):
     """∂/∂weights of the mean over tasks of loss(w', query): the gradient through one step.
 

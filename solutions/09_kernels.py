@@ -117,7 +117,7 @@ plot_timeline(times, "Three commands: queued (line), running (bar)")
 # | copy back | `cl.enqueue_copy(queue, array, buffer)` |
 # | when it ran, in nanoseconds | `event.profile.start`, `event.profile.end` |
 
-# %% exercise="kernels.host"
+# %% exercise="kernels.host" own="the calls of OpenCL, one by one; engine 3 keeps buffers and does not wait for a launch"
 def run_on_device(device, kernel, arrays, n, local_size):
     """Run a kernel on copies of NumPy arrays: (new arrays, with what the buffers hold, seconds).
 
@@ -178,7 +178,7 @@ plot
 # The overhead is paid for every launch; where both parts are equal, half of the time is wasted. Call that size n½. Fit
 # the line, with least squares.
 
-# %% exercise="kernels.overhead"
+# %% exercise="kernels.overhead" own="a line through measurements; the package measures and fits nothing at run time"
 def fit_overhead(sizes, seconds):
     """(overhead, per_number, n_half) of the best line seconds = overhead + per_number · n.
 
@@ -241,7 +241,7 @@ guess.compare(work_items=work_items, nothing_to_do=work_items - 30 * 50)
 #
 # Write the kernel behind a linear layer: add a bias to each column, then ReLU.
 
-# %% exercise="kernels.bias_relu"
+# %% exercise="kernels.bias_relu" own="a kernel by hand; engine 3 generates its elementwise kernels"
 BIAS_RELU = """
 // out[row, column] = max(x[row, column] + bias[column], 0)
 // x and out: rows × columns numbers, row after row; bias: columns numbers.
@@ -335,7 +335,7 @@ print(f"{device.name} likes {device.vector_width} floats at once")
 # Write $e^{-x^2}$ with 16 numbers for each work-item. If n is no multiple of 16, somebody finds fewer than 16: those go
 # one by one.
 
-# %% exercise="kernels.lanes"
+# %% exercise="kernels.lanes" own="a kernel by hand; engine 3 generates its elementwise kernels, with as many lanes as suit the device"
 BELL = """
 // out[i] = exp(-x[i]²) for n numbers. Work-item w computes the numbers 16 w … 16 w + 15, as a
 // float16; where fewer than 16 are left, those that are there, one by one (perhaps none).
@@ -402,7 +402,7 @@ print(f"one by one {1e6 * one:.0f} µs, 16 lanes {1e6 * lanes:.0f} µs, "
 #
 # Every work-item of the group has to come to the barrier, the ones without a number, too. So no `return` at the top.
 
-# %% exercise="kernels.tree"
+# %% exercise="kernels.tree" own="a kernel by hand; engine 3 generates its reductions, for any axes"
 TREE = """
 // sums[g] = the sum of the numbers of group g: x[64 g] … x[64 g + 63], fewer in the last group.
 // Groups have 64 work-items; x has n numbers; the sums are not set before.
@@ -449,7 +449,7 @@ inspect_kernel(TREE, "tree", normal(100), np.zeros(2, np.float32), 100,
 # float8 eight = lanes.lo + lanes.hi;      16 → 8, then 8 → 4, 4 → 2; a float2 has .x and .y
 # ```
 
-# %% exercise="kernels.chunks"
+# %% exercise="kernels.chunks" own="a kernel by hand; engine 3 generates its reductions, for any axes"
 CHUNKS = """
 // sums[w] = the sum of chunk w: x[w * chunk] and on, chunk numbers, but none beyond x[n - 1].
 // Just as many work-items run as there are sums. An empty chunk has the sum 0.
@@ -522,7 +522,7 @@ print(f"tree {1e6 * tree:.0f} µs, chunks {1e6 * chunks:.0f} µs, NumPy {1e6 * n
 #   row ──────▶        c  m × n                             p
 # ```
 
-# %% exercise="kernels.matmul"
+# %% exercise="kernels.matmul" own="a kernel by hand; engine 3 generates its matrix products for any layout"
 MATMUL = """
 // c = a · b, with a of m × k numbers, b of k × n, c of m × n, all row after row.
 // Dimension 0 counts columns of c, dimension 1 rows; of both there may be more than needed.
@@ -582,7 +582,7 @@ print(f"{SIDE} × {SIDE}, in billions of operations per second: yours {naive / 1
 #
 # The number that counts is the **intensity**: operations per byte loaded.
 
-# %% exercise="kernels.intensity"
+# %% exercise="kernels.intensity" own="a count on paper; nothing in the package needs it"
 def intensity(rows, lanes):
     """Operations per byte that the innermost loop loads, for a block of rows × lanes numbers of c.
 
@@ -616,7 +616,7 @@ plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block")
 # To stay in registers, an array needs indices that the compiler knows. So a loop over its rows is *unrolled*: it becomes
 # ROWS lines, with r = 0, r = 1, … in them. `EACH_ROW` stands for such a loop; you write what is to be done for row `r`.
 
-# %% exercise="kernels.blocked"
+# %% exercise="kernels.blocked" own="a kernel by hand; engine 3 generates its matrix products, with blocks that suit the device and guarded ends"
 BLOCKED = """
 #define ROWS 8
 #define EACH_ROW _Pragma("unroll") for (int r = 0; r < ROWS; r++)

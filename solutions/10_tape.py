@@ -232,7 +232,7 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 #
 # netcl 0.4.4 forgets the outer tape when the inner one ends. What comes after it is on no tape, and nobody complains.
 
-# %% exercise="tape.nest"
+# %% exercise="tape.nest" own="the package's Tape also has retain_grads, and is one with backward"
 class Tape:
     """`with Tape() as tape:` lists the operations inside, in `tape.nodes`.
 
@@ -306,7 +306,7 @@ def current_tape():
 #
 # Where nobody wants a gradient, nothing may be kept: `grad_fn` holds on to Tensors, and each of them is device memory.
 
-# %% exercise="tape.apply_op"
+# %% exercise="tape.apply_op" own="the package's apply_op also notes the line that called it, and is traced by the JIT"
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
     """One operation: compute its result and note how to go back through it. Returns a Node.
 
@@ -406,7 +406,7 @@ def matmul(a, b, tape=None):
 # Shapes need no care here: a gradient may have the shape of the result where an input was broadcast. The engine sums it up
 # later, once for all rules.
 
-# %% exercise="tape.mul"
+# %% exercise="tape.mul" own="one rule as a function; the package reads it from the table of operations, as C"
 def mul(a, b, tape=None):
     """a · b, elementwise, as a Node.    ∂(a·b)/∂a = b,   ∂(a·b)/∂b = a
 
@@ -564,7 +564,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # | second | a new Tensor, the sum; note that it is ours | a launch, a buffer |
 # | third and later | add into our sum | a launch |
 
-# %% exercise="tape.accumulate"
+# %% exercise="tape.accumulate" own="the package does this inside Tape.backward"
 def accumulate(gradients, ours, node, part):
     """Add a gradient that arrives at a node to what has arrived there before, in `gradients`.
 
@@ -629,7 +629,7 @@ def parts_of(node, gradient):
 # Nodes between belong to one call. In netcl 0.4.4 they keep their gradients, so a second `backward` on one tape gives too
 # much.
 
-# %% exercise="tape.backward" hides="tinygrad_cl.netcl.autograd.tape:Tape.backward"
+# %% exercise="tape.backward" hides="tinygrad_cl.netcl.autograd.tape:Tape.backward" own="the package's Tape.backward also has retain_grads and copies no gradient that nobody else holds"
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
     """Add ∂L/∂leaf to `grad` of every leaf that requires one, where ∂L/∂loss is `grad`.
@@ -771,7 +771,7 @@ again_guess.compare(once=seen[0], twice=seen[1], three_times=seen[2], after_none
 
 # %% given source="tinygrad_cl.netcl.autograd.debug:detect_anomaly tinygrad_cl.netcl.autograd.debug:set_detect_anomaly"
 
-# %% exercise="tape.anomaly"
+# %% exercise="tape.anomaly" own="the package does this where it asks a node's rule, and shows all lines that led to the operation"
 def look_for_anomaly(node, parts):
     """RuntimeError if a number in one of the gradients that a rule returned is NaN or infinite.
 

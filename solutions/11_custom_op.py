@@ -88,7 +88,7 @@ draw(composed(leaf(tensor(2, 3)), leaf(tensor(2, 3))))
 #
 # One list for the way forward, one for the way back.
 
-# %% exercise="customop.launches"
+# %% exercise="customop.launches" own="a measurement of an operation; nothing in the package needs it"
 def launches(op, a, b, grad):
     """(forward, backward): the names of the kernels that op(a, b) starts, and those back.
 
@@ -200,7 +200,7 @@ bug_guess.compare(**worked)
 # Take the second. `forward` and `grad_fn` are both made inside of *this one call*, so a variable of the call is seen by
 # both.
 
-# %% exercise="customop.apply"
+# %% exercise="customop.apply" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times(a, b):
     """sin(a) · b as one op with the name "sin_times": sin(a) is computed once, and kept.
 
@@ -292,7 +292,7 @@ layer_2_guess.compare(forward=len(forward), backward=len(backward))
 #
 # Every Node says it: `a.requires_grad`. In place of a gradient that nobody needs, `grad_fn` returns None.
 
-# %% exercise="customop.needed"
+# %% exercise="customop.needed" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times_frugal(a, b):
     """As sin_times, but nothing is computed or kept that nobody needs.
 
@@ -391,7 +391,7 @@ door_guess.compare(composed=moved, pair=pair, times_as_fast=moved / pair)
 #
 # If b is as large as a, then columns is n, and i % n is i. One kernel for both.
 
-# %% exercise="customop.forward"
+# %% exercise="customop.forward" own="a kernel by hand, for the student's own operation"
 FORWARD = """
 // kept[i] = sin(a[i]) and out[i] = sin(a[i]) · b[column of i], for n numbers.
 // a, out, kept: n numbers in rows of `columns`; b: `columns` numbers, the same for every row.
@@ -435,7 +435,7 @@ __kernel void sin_times(__global const float *a, __global const float *b,
 #   grad_b     .   .   sum     .          written once, at the end
 # ```
 
-# %% exercise="customop.backward"
+# %% exercise="customop.backward" own="a kernel by hand, for the student's own operation"
 BACKWARD = """
 // grad_a[i] = grad[i] · b[j] · cos(a[i]) for each number i of column j
 // grad_b[j] = the sum of grad[i] · kept[i] over column j
@@ -500,7 +500,7 @@ def empty_like(x):
 # for (2, 3, 5), or the same. NumPy would also take (7, 1) for (7, 5). The kernel would take its 7 numbers for a row of 7, and
 # give rubbish without a word. So refuse it.
 
-# %% exercise="customop.fused"
+# %% exercise="customop.fused" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times_fused(a, b):
     """sin(a) · b as one op with the name "sin_times_fused": one launch forward, one backward.
 
@@ -695,7 +695,7 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 # With σ(a) = 1 / (1 + e⁻ᵃ). a and b are equally large; nothing is kept: backward computes again what it needs. Paper first:
 # ∂L/∂a, ∂L/∂b, both beginning with grad.
 
-# %% exercise="customop.second"
+# %% exercise="customop.second" own="an operation that the student chooses; the package has none like it"
 CHOICE = "swiglu"  # or "gauss", "hypot", "lorentz"
 
 SECOND_FORWARD = """

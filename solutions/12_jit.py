@@ -191,7 +191,7 @@ print("a number in C:", c_number(0.5), c_number(float("inf")))
 # %% [markdown]
 # `T` is the number type, `V` that type or a vector of it. In this lesson both are `float`.
 
-# %% exercise="jit.operation"
+# %% exercise="jit.operation" own="a Traced without a shape; the package's trace also works out shapes, dtypes and reductions"
 def operation(name, *args, **attrs):
     """An operation on things that are not computed yet: written down, as a Traced.
 
@@ -307,7 +307,7 @@ for node in body:
 #   }
 # ```
 
-# %% exercise="jit.kernel"
+# %% exercise="jit.kernel" own="one number for each work-item; engine 3's generator also broadcasts, takes vectors and sums at the end"
 def kernel_text(name, inputs, lines, outputs):
     """The text of a kernel that loads inputs, computes lines, and stores outputs, number by number.
 
@@ -514,7 +514,7 @@ def fuse(function):
 #
 # Look at `Program.__init__`: what of its `args` gets into the text? The shape? The numbers in a tensor?
 
-# %% exercise="jit.key"
+# %% exercise="jit.key" own="a key of Nodes and numbers; the package's signature also looks into what the function uses from outside"
 def key_of(args):
     """What a Program depends on, besides the function: a key for a dict.
 
@@ -626,7 +626,7 @@ print("before", before, "after", float(fast(one).to_host()[0]))
 # As composed operations it would be a chain again. As a record it is one expression forward and two backward. The names come
 # as arguments, so never write `v0` yourself. Derive the two slopes on paper first. One of them is short if you use `out`.
 
-# %% exercise="jit.primitive"
+# %% exercise="jit.primitive" own="a record of the student's own for the table; the package has none like it"
 def damped_forward(args, attrs):
     """exp(-k t) cos(t) as a C expression; args are the names of t and of k in C.
 
@@ -771,7 +771,7 @@ print(graph)
 #
 # Arithmetic is cheap and memory is not. So count bytes: every kernel reads its tensors and writes its result.
 
-# %% exercise="jit.bytes"
+# %% exercise="jit.bytes" own="a count on paper; nothing in the package needs it"
 def bytes_moved(end, n):
     """(one by one, fused): bytes that are read and written to compute a traced result, forward.
 

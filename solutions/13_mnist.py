@@ -111,7 +111,7 @@ w = Parameter.from_host(queue, np.ones((3, 4)))
 print("x @ w           ", x @ w)
 print("ag.matmul(x, w) ", ag.matmul(x, w))
 
-# %% exercise="mnist.linear"
+# %% exercise="mnist.linear" own="a layer of operations that are known; the package's nn.Linear is one launch, with its activation, and a Module"
 class Linear:
     """x · W + b, for each row of x.
 
@@ -166,7 +166,7 @@ class Linear:
 #
 # Anything that takes a Node and gives one may stand in the row: a `Linear`, a function such as `ag.relu`, or another row.
 
-# %% exercise="mnist.sequential"
+# %% exercise="mnist.sequential" own="layers in a row; the package's nn.Sequential is a Module, and joins a layer with the activation behind it"
 class Sequential:
     """Layers one after the other; the output of each is the input of the next.
 
@@ -247,7 +247,7 @@ start_guess.compare(numbers=numbers, loss_of_equal_logits=math.log(CLASSES))
 # $$L = \frac1N \sum_{\text{rows}} \sum_{\text{classes}} \text{target} \cdot (\ln \textstyle\sum e^{z} - z)
 # \qquad z = x - \max x \text{ of the row}$$
 
-# %% exercise="mnist.cross_entropy"
+# %% exercise="mnist.cross_entropy" own="of operations that are known; the package's cross_entropy is one operation on rows"
 def cross_entropy(logits, targets):
     """−ln softmax(logits) at the right class, the mean over the rows: a Node of shape ().
 
@@ -313,7 +313,7 @@ print("finished:", *finished)
 # - the order is a function of seed and epoch, so a run can be repeated, or resumed in the middle;
 # - all batches have the same shape: what does not fill a batch is left out. (Next epoch, somebody else is left out.)
 
-# %% exercise="mnist.batches"
+# %% exercise="mnist.batches" own="batches one by one; the package's DataLoader prepares the next ones in a thread, and takes any data set"
 class Batches:
     """Batches of pictures and labels, as Tensors: `for x, y in batches:` is one epoch.
 
@@ -435,7 +435,7 @@ print("launches:", *[launch.name for launch in launches])
 # - **it reads nothing.** `to_host` waits for the device. The loss stays there, as a Tensor; who wants to see it reads it later.
 # - **it begins clean.** Gradients add up on leaves; forget the old ones *inside* the step.
 
-# %% exercise="mnist.step"
+# %% exercise="mnist.step" own="a training step; the package leaves loops to its users"
 def make_step(model, optimizer):
     """A function step(x, y) that trains the model by one batch.
 
@@ -519,7 +519,7 @@ print(f"\nin Python {1e6 * in_python:.0f} µs, replayed {1e6 * replayed:.0f} µs
 #
 # The loss is what falls; the share of right answers is what you want to know. No graph is needed for it.
 
-# %% exercise="mnist.accuracy"
+# %% exercise="mnist.accuracy" own="a measurement of a model; the package leaves it to its users"
 def accuracy(model, images, labels, size=500):
     """The share of pictures whose label has the largest logit: a float from 0 to 1.
 

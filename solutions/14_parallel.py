@@ -108,7 +108,7 @@ mean_guess.compare(row_of_the_first=mean_of_means[0], row_of_the_last=mean_of_me
 # One more thing to get right: a network has many parameters, and a message each would be many messages. Put all numbers in
 # **one row**, send that, and take it apart again.
 
-# %% exercise="parallel.gradients"
+# %% exercise="parallel.gradients" own="a user of engine 3, from the shares of a batch to the gradients; the package's all_reduce_gradients is the sum alone, of gradients that are there"
 def parallel_gradients(comm, loss_of, parameters, x, y):
     """Leave the gradient of the whole batch in every process; each differentiates its own rows.
 
@@ -226,7 +226,7 @@ plot_losses({"alone": alone[0], "three processes": three[0][0]}, "The same train
 # %% predict
 ring_guess = predict(with_4=..., with_100=...)
 
-# %% exercise="parallel.ring"
+# %% exercise="parallel.ring" own="an algorithm that MPI has inside; the package calls MPI's"
 def ring_all_reduce(comm, array):
     """The sum of all processes' arrays, by messages to the right neighbour alone.
 
@@ -326,7 +326,7 @@ print(f"your ring: {ring_ms:.1f} ms, Allreduce: {mpi_ms:.1f} ms, difference: {di
 # From here on, as in real life, each process has rows of its own and knows nothing of the others': neither the rows nor how
 # many there are. Yet the mean over all rows needs that number. Where could it travel along?
 
-# %% exercise="parallel.micro"
+# %% exercise="parallel.micro" own="a training loop; the package leaves loops to its users"
 def micro_gradients(comm, gradient_of, w, x, y, size):
     """The gradient of the mean loss over the rows of all processes, with one Allreduce.
 
@@ -405,7 +405,7 @@ for label, size in {"after each 64 rows": 64, "after all rows": None}.items():
 #
 # Who has more rows counts more.
 
-# %% exercise="parallel.local"
+# %% exercise="parallel.local" own="a training loop; the package leaves loops to its users"
 def local_round(comm, gradient_of, w, x, y, lr, steps):
     """The weights after `steps` steps of gradient descent in each process, and one averaging.
 
@@ -499,7 +499,7 @@ plot
 # new rest     0    0.5 −0.1      0.9  0   −0.2      0    0.5 −0.3
 # ```
 
-# %% exercise="parallel.compress"
+# %% exercise="parallel.compress" own="a way to send less; the package sends all numbers"
 class Compressor:
     """Sums gradients over all processes, sending only `keep` numbers of each.
 
@@ -609,7 +609,7 @@ plot
 #
 # A message for each small layer would be too many. So gradients are collected in a *bucket* until it is full enough.
 
-# %% exercise="parallel.overlap"
+# %% exercise="parallel.overlap" own="sending while computing; the package sends when backward is done"
 def overlapped(comm, gradients, bucket):
     """The sum of each gradient over all processes; sent while the next ones are computed.
 
@@ -760,7 +760,7 @@ plot_lines(processes, {"measured": speedup, "ideal": processes}, "One batch shar
 # - **ring**: 2 (p − 1) rounds, each one message of 1/p of the bytes,
 # - **tree**: sums go up a binary tree and the result comes down, 2 ⌈log₂ p⌉ rounds, each one message of **all** the bytes.
 
-# %% exercise="parallel.scaling"
+# %% exercise="parallel.scaling" own="a count on paper; nothing in the package needs it"
 def step_seconds(machines, rows, per_row, nbytes, latency, bandwidth, way="ring"):
     """(computing, talking): the seconds of one step of data-parallel training, on paper.
 

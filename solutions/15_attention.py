@@ -129,7 +129,7 @@ guess.compare(knows_nothing=NOTHING, sees_one=ONE, knows_all=FLOOR)
 #
 # One window of 48 characters is 48 questions at once.
 
-# %% exercise="attention.windows"
+# %% exercise="attention.windows" own="how a text becomes examples; the package's DataLoader takes any data set"
 def windows(ids, length, starts):
     """(x, y): windows of a text, and for each of their places the number of the next character.
 
@@ -173,7 +173,7 @@ def windows(ids, length, starts):
 #
 # And you know the gradient of a product. Row 2 was taken twice. What is its gradient?
 
-# %% exercise="attention.embedding"
+# %% exercise="attention.embedding" own="a matrix product with one-hot rows; the package's embedding reads rows by their numbers"
 def embedding(table, idx):
     """Rows of a table: out[…, :] = table[idx[…], :], a Node that knows its way back to the table.
 
@@ -251,7 +251,7 @@ def rsqrt(t):
     with ag.no_grad():
         return ag.rsqrt(t).value
 
-# %% exercise="attention.normalize"
+# %% exercise="attention.normalize" own="one operation of tensors; the package's normalization is one kernel for each row, with scale and shift"
 def normalize(x, eps=1e-5):
     """Each row of x, its last axis, with mean 0 and variance about 1: u of the formula above.
 
@@ -344,7 +344,7 @@ for d in features:
         largest[name].append((e / e.sum(axis=-1, keepdims=True)).max(axis=-1).mean())
 plot_lines(features, largest, "The largest of 16 weights, on average", "features d", log="x")
 
-# %% exercise="attention.attention"
+# %% exercise="attention.attention" own="of operations that are known, and it returns the weights, too; the package's scaled_dot_product_attention has the softmax in one operation, and no weights outside"
 def attention(q, k, v, hidden):
     """(out, weights): weights = softmax(q · kᵀ / √d) along the keys, and 0 where hidden;
     out = weights · v.
@@ -391,7 +391,7 @@ def attention(q, k, v, hidden):
 #
 # The swap is no formality. What would head 0 see if you only reshaped?
 
-# %% exercise="attention.heads"
+# %% exercise="attention.heads" own="two functions of a Node with four axes; the package has two methods of MultiheadAttention, for any number of leading axes"
 def split_heads(x, heads):
     """A Node (batch, L, heads · w) → a Node (batch, heads, L, w): head h gets the features from
     h · w on, w of them. ag.reshape(x, shape), ag.transpose(x, axes).
@@ -483,7 +483,7 @@ class MLP(Module):
 #    └─ ln2 ─ mlp ───────────────+──  out
 # ```
 
-# %% exercise="attention.block"
+# %% exercise="attention.block" own="a block of the lesson's own layers; the package's TransformerBlock makes its layers itself, and has dropout"
 class Block(Module):
     """What transformers are made of: look back, then think.
 
@@ -706,7 +706,7 @@ plot
 #   ├── a ───┼─── b ────┼─ c ─┤        r = 0.63: b
 # ```
 
-# %% exercise="attention.generate"
+# %% exercise="attention.generate" own="a user of the model; the package leaves it to its users"
 def generate(model, ids, count, context, temperature, rng):
     """The ids, and then `count` further ones, each drawn from what the model says: a list of ints.
 

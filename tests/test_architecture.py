@@ -59,6 +59,7 @@ CONTRACT = {
     },
     "autograder.lesson": {"autograder", "autograder.paths", "autograder.errors", "autograder.checks"},
     "autograder.student": set(),
+    "autograder.stand_in": set(),
     "autograder.sandbox": {"autograder", "autograder.paths", "autograder.lesson"},
     "autograder.judge": {
         "autograder",

@@ -1,22 +1,20 @@
 """What a class is given: it answers as the whole course does, and holds no line of a solution."""
 
 import json
-import os
 import re
 import subprocess
-import sys
-import sysconfig
 import tomllib
 import zipfile
 from pathlib import Path
 
 import nbformat
 import pytest
+from students_copy import python_in, unpacked
 
 from autograder import paths
 from autograder.__main__ import main
 from autograder.bundle import contents as bundle
-from autograder.bundle.archive import FOLDER, zipped
+from autograder.bundle.archive import zipped
 from autograder.checks import all_checks, find
 from autograder.checks.data import check_of, data_of
 from autograder.checks.inside import pack
@@ -79,32 +77,6 @@ def copy(files, tmp_path_factory):
 @pytest.fixture(scope="module")
 def copy_of_01(tmp_path_factory):
     return unpacked(bundle.contents(["01_value"]), tmp_path_factory.mktemp("student"))
-
-
-def unpacked(files, folder):
-    """The students' copy, as it lies in that folder."""
-    (folder / "course.zip").write_bytes(zipped(files))
-    zipfile.ZipFile(folder / "course.zip").extractall(folder)
-    return folder / FOLDER
-
-
-def python_in(course, *arguments, **options):
-    """Start Python where of ours only that course is found: -S leaves out the finder of an editable install."""
-    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    environment = os.environ | {
-        "PYTHONPATH": os.pathsep.join([str(course), *installed]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    return subprocess.Popen(
-        [sys.executable, "-S", *map(str, arguments)],
-        cwd=course,
-        env=environment,
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        **options,
-    )
 
 
 def run_in(course, *arguments):

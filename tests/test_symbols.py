@@ -5,7 +5,15 @@ import ast
 import pytest
 
 from autograder.errors import CourseError
-from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_symbols, strip_markers, stubbed, without
+from autograder.lesson.symbols import (
+    BEGIN,
+    END,
+    mark_solutions,
+    pull,
+    split_symbols,
+    strip_markers,
+    stubbed,
+)
 
 
 def test_a_method_comes_dedented_with_its_decorator():
@@ -53,43 +61,6 @@ def test_in_a_class_the_body_of_each_method_is_the_solution():
     marked = mark_solutions(source)
     assert strip_markers(marked) == source.rstrip("\n")
     assert stubbed(marked) == source.replace("return x", "raise NotImplementedError").rstrip("\n")
-
-
-def test_without_symbols_a_module_still_imports_and_says_what_is_missing():
-    source = '''SIZE = (1,
-        2)
-
-
-def f(x):
-    """Doc."""
-    return x
-
-
-class C:
-    """Doc."""
-
-    @property
-    def a(self):
-        return 1
-
-    def b(self):
-        return 2
-
-    def c(self): return 3
-'''
-    names = {}
-    exec(without(source, ["m:SIZE", "m:f", "m:C.a", "m:C[c]"], "{name} is yours"), names)
-    assert names["SIZE"] is None and names["C"]().b() == 2
-    for name, call in {
-        "f": lambda: names["f"](1),
-        "C.a": lambda: names["C"]().a,
-        "C.c": lambda: names["C"]().c(),
-    }.items():
-        with pytest.raises(NotImplementedError, match=f"^{name} is yours$"):
-            call()
-    exec(without(source, ["m:C"], "{name} is yours"), names)
-    with pytest.raises(NotImplementedError, match="C.b is yours"):
-        names["C"]().b()
 
 
 @pytest.mark.parametrize(

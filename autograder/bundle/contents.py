@@ -11,7 +11,7 @@ from autograder.errors import CourseError
 from autograder.judge.recorded import REFERENCE, file_of, read
 from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
-from autograder.sandbox.course import hidden_symbols, less_what_is_asked, used_parts, uses
+from autograder.sandbox.course import less_what_is_asked, used_parts, uses
 
 # What `check(…)`, `lab` and `progress` run. The tests import all of it where nothing else of the course is.
 AUTOGRADER = (
@@ -20,6 +20,7 @@ AUTOGRADER = (
     "errors",
     "notebook",
     "paths",
+    "stand_in",
     "student",
     "checks/__init__",
     "checks/check",
@@ -58,7 +59,7 @@ TABLES = (
     "tool.setuptools.package-data",
 )  # of pyproject.toml
 
-WRITTEN_BY_STUDENTS = "{name} is what module MODULE asks you to write, so it is not in your copy of the course"
+WRITTEN_BY_STUDENTS = "{name} is what module {module} asks you to write, so it is not in your copy of the course"
 
 
 def contents(modules: list[str]) -> dict[str, bytes]:
@@ -88,17 +89,16 @@ def shown(cell: dict) -> tuple:
 
 
 def engines(lessons: list[Lesson]) -> dict[str, str]:
-    """What the lessons use of tinygrad_cl, without what they ask for."""
+    """What the lessons use of tinygrad_cl; what they ask for is what the notebook defines."""
     used = parts_used(lessons)
     found = {relative(file): file.read_text(encoding="utf-8") for file in files_in(used, SHIPPED)}
     for lesson in lessons:
-        asked = WRITTEN_BY_STUDENTS.replace("MODULE", lesson.module)
-        for name, symbols in hidden_symbols(lesson.module).items():
+        for name, text in less_what_is_asked(lesson.module, used[lesson.module], WRITTEN_BY_STUDENTS).items():
             for other in [other for other in used if other != lesson.module and uses(used[other], name)]:
                 raise CourseError(
                     f"{other} imports {name}, which {lesson.module} asks students to write: bundle the two apart"
                 )
-            found[f"{name.replace('.', '/')}.py"] = less_what_is_asked(name, symbols, used[lesson.module], asked)
+            found[f"{name.replace('.', '/')}.py"] = text
     return found
 
 

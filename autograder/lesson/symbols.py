@@ -94,34 +94,71 @@ def mark_solutions(source: str) -> str:
     return "\n".join(lines)
 
 
-def without(source: str, symbols: list[str], sentence: str) -> str:
-    """The source of a module in which the bodies behind these symbols of it only raise an error; `{name}` in its sentence is filled in."""
+def with_stand_ins(source: str, asked: dict[str, str]) -> str:
+    """The source of a module in which what is behind symbols of it is the notebook's (`autograder.stand_in`).
+
+    asked    {symbol: the sentence of the error where the notebook has none}; `{name}` in it is filled in
+
+    What a notebook's stub shows stays: signatures, docstrings, a class's attributes.
+    """
     lines, tree = source.splitlines(), ast.parse(source)
-    gone = {node: name for symbol in symbols for node, name in parts_of(tree, symbol)}
-    for node in sorted(gone, key=lambda node: -node.lineno):
-        if isinstance(node, ast.Assign):
-            lines[node.lineno - 1 : node.end_lineno] = [f"{gone[node]} = None  # {sentence.format(name=gone[node])}"]
+    changes = []  # (first line, last line, what stands there instead)
+    for node, functions in asked_of(tree, asked).items():
+        if isinstance(node, ast.ClassDef):
+            changes.append((node.lineno, first_line(node.body[0]) - 1, header_of(node, functions)))
         else:
-            first = body_of(node)[0]
-            before = lines[first.lineno - 1][: first.col_offset]
-            lines[first.lineno - 1 : node.end_lineno] = [
-                f"{before}raise NotImplementedError({sentence.format(name=gone[node])!r})"
-            ]
+            changes.append((first_line(node), first_line(node) - 1, "@from_notebook"))
+        for function, sentence in functions.items():
+            name = f"{node.name}.{function.name}" if function is not node else node.name
+            changes.append(without_body(function, sentence.format(name=name), lines))
+    if changes:
+        line = next((first_line(node) for node in tree.body if not stays_first(node)), len(lines) + 1)
+        changes.append((line, line - 1, "from autograder.stand_in import FromNotebook, from_notebook, unwritten\n"))
+    for first, last, text in sorted(changes, reverse=True):
+        lines[first - 1 : last] = [text]
     return "\n".join(lines) + "\n"
 
 
-def parts_of(tree: ast.Module, symbol: str) -> list[tuple[ast.stmt, str]]:
-    """The functions, methods and constants behind a symbol, each with its name."""
-    match = SYMBOL.match(symbol)
-    node = find(tree, match["name"], symbol)
-    if not isinstance(node, ast.ClassDef):
-        return [(node, match["name"])]
-    members = match["method"] or match["members"]
-    return [
-        (method, f"{node.name}.{method.name}")
-        for method in functions_of(node)
-        if not members or method.name in members.split()
-    ]
+def asked_of(tree: ast.Module, asked: dict[str, str]) -> dict[ast.stmt, dict[ast.FunctionDef, str]]:
+    """{function, or class: {each function of it that is asked for: the sentence}}. A constant is no secret: stubs show it."""
+    found = {}
+    for symbol, sentence in asked.items():
+        match = SYMBOL.match(symbol)
+        node = find(tree, match["name"], symbol)
+        members = match["method"] or match["members"]
+        if isinstance(node, ast.ClassDef):
+            methods = [each for each in functions_of(node) if not members or each.name in members.split()]
+            found[node] = found.get(node, {}) | dict.fromkeys(methods, sentence)
+        elif isinstance(node, ast.FunctionDef):
+            found[node] = {node: sentence}
+    return found
+
+
+def without_body(function: ast.FunctionDef, sentence: str, lines: list[str]) -> tuple[int, int, str]:
+    """The change that leaves an error of a function's body."""
+    first = body_of(function)[0]
+    before = lines[first.lineno - 1][: first.col_offset]  # on one line with it: `def f(x): return x`
+    return first.lineno, function.end_lineno, f"{before}unwritten({sentence!r})"
+
+
+def header_of(node: ast.ClassDef, functions) -> str:
+    """The line that a class begins with, and says which of its methods are the notebook's."""
+    if any(keyword.arg == "metaclass" for keyword in node.keywords):
+        raise CourseError(f"{node.name} has a metaclass: its methods cannot be pulled")
+    names = tuple(dict.fromkeys(function.name for function in functions))
+    added = [ast.keyword("metaclass", ast.Name("FromNotebook")), ast.keyword("asks", ast.Constant(names))]
+    alone = ast.ClassDef(node.name, node.bases, [*node.keywords, *added], body=[ast.Pass()], decorator_list=[])
+    return ast.unparse(alone).splitlines()[0]
+
+
+def first_line(node: ast.stmt) -> int:
+    """Where it begins, with its decorators."""
+    return min(each.lineno for each in (node, *getattr(node, "decorator_list", ())))
+
+
+def stays_first(node: ast.stmt) -> bool:
+    """A docstring or an import from __future__: nothing comes before it."""
+    return isinstance(node, ast.Expr) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
 def functions_of(tree) -> list[ast.FunctionDef]:

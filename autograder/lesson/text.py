@@ -26,6 +26,7 @@ class Cell:
     points: float = 0.0  # for written; the points of a check stand in the check
     pulled: tuple[str, ...] = ()  # the symbols of the reference package that its source comes from
     hides: tuple[str, ...] = ()  # those that do the same, though the lesson has a version of its own
+    own: str = ""  # why its text is not pulled, and how the package's differs
 
     @property
     def is_code(self) -> bool:
@@ -93,6 +94,7 @@ def make_cell(raw, file: str, taken: dict[str, int]) -> Cell:
         float(metadata.get("points", 0)),
         pulled,
         tuple(split_symbols(metadata.get("hides", ""))),
+        metadata.get("own", ""),
     )
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder import paths
-from autograder.lesson.symbols import module_source, without
+from autograder.lesson.symbols import module_source, with_stand_ins
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import COURSE
 
@@ -21,29 +21,40 @@ from autograder.student import add_to_class, predict
 def check(name: str) -> None:
     """Nothing: the grader asks by itself."""
 '''
-ASKED = "{name} is what module MODULE asks you to write, so it is not there while your notebook is graded"
-UNUSED = "{name} is not used by module MODULE, so it is not there while your notebook is graded"
+ASKED = "{name} is what module {module} asks you to write (exercise {exercise}): run your cell first"
+ABSENT = "{name} is what module {module} asks you to write, so it is not there while your notebook is graded"
+UNUSED = "{name} is not used by module {module}, so it is not there while your notebook is graded"
 ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
 
 
-def hidden_symbols(module: str) -> dict[str, list[str]]:
-    """What this module's exercises ask for: {module of tinygrad_cl: its symbols}."""
+def hidden_symbols(module: str) -> dict[str, dict[str, str]]:
+    """What this module's exercises ask for: {module of tinygrad_cl: {symbol: exercise}}."""
     found = {}
-    for symbol in [
-        symbol
-        for cell in read_lesson(module).cells
-        if cell.kind == "exercise"
-        for symbol in (*cell.pulled, *cell.hides)
-    ]:
-        found.setdefault(symbol.split(":")[0], []).append(symbol)
+    for cell in read_lesson(module).cells:
+        if cell.kind == "exercise":
+            for symbol in (*cell.pulled, *cell.hides):
+                found.setdefault(symbol.split(":")[0], {})[symbol] = cell.name
     return found
 
 
-def less_what_is_asked(name: str, symbols: list[str], used: set[str], asked: str) -> str:
-    """What stands for a module of tinygrad_cl that holds solutions: the module without them where the lesson uses the part
-    that it belongs to, else one line that says why it is not there. `asked` is the sentence, with {name} in it.
+def less_what_is_asked(module: str, used: set[str], absence: str) -> dict[str, str]:
+    """The modules of tinygrad_cl that hold what this module asks for, {name: source}, without it.
+
+    Where the lesson uses the part that one belongs to, what the notebook defines stands for what is asked for. Else it
+    is one line that says why it is not there: `absence`, with {name} and {module} in it.
     """
-    return without(module_source(name)[0], symbols, asked) if uses(used, name) else absent(name, asked)
+    return {
+        name: stand_ins(module, name, asked) if uses(used, name) else absent(name, module, absence)
+        for name, asked in hidden_symbols(module).items()
+    }
+
+
+def stand_ins(module: str, name: str, asked: dict[str, str]) -> str:
+    """A module of tinygrad_cl that runs on what the notebook defines."""
+    sentences = {
+        symbol: ASKED.format(name="{name}", module=module, exercise=exercise) for symbol, exercise in asked.items()
+    }
+    return with_stand_ins(module_source(name)[0], sentences)
 
 
 def uses(parts: set[str], name: str) -> bool:
@@ -52,9 +63,9 @@ def uses(parts: set[str], name: str) -> bool:
     return part in parts or f"{part}.py" in parts
 
 
-def absent(name: str, sentence: str) -> str:
+def absent(name: str, module: str, sentence: str) -> str:
     """A module that cannot be imported, and says why."""
-    return f"raise ImportError({sentence.format(name=name)!r})\n"
+    return f"raise ImportError({sentence.format(name=name, module=module)!r})\n"
 
 
 def used_parts(module: str, kinds=("given",)) -> set[str]:
@@ -111,17 +122,17 @@ def course_for(module: str) -> Path:
     folder = kept_folder() / module
     package = folder / "tinygrad_cl"
     shutil.copytree(paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__"))
-    used, asked, unused = used_parts(module), ASKED.replace("MODULE", module), UNUSED.replace("MODULE", module)
-    hidden = {name: less_what_is_asked(name, symbols, used, asked) for name, symbols in hidden_symbols(module).items()}
+    used = used_parts(module)
     for path in [path for path in package.iterdir() if path.name not in used]:
-        put_in_place(path, absent(f"tinygrad_cl.{path.stem}", unused))
-    for name, source in hidden.items():
+        put_in_place(path, absent(f"tinygrad_cl.{path.stem}", module, UNUSED))
+    for name, source in less_what_is_asked(module, used, ABSENT).items():
         path = folder / Path(*name.split(".")).with_suffix(".py")
         if path.parent.exists():  # else the folder that it lies in is not there
             path.write_text(source, encoding="utf-8")
     (folder / "autograder").mkdir()
     (folder / "autograder" / "__init__.py").write_text("")
-    shutil.copyfile(paths.ROOT / "autograder" / "student.py", folder / "autograder" / "student.py")
+    for name in ("student.py", "stand_in.py"):
+        shutil.copyfile(paths.ROOT / "autograder" / name, folder / "autograder" / name)
     (folder / "autograder" / "notebook.py").write_text(NOTEBOOK, encoding="utf-8")
     # Compiled once, not in each kernel, which cannot write here; under the names that files have inside.
     compileall.compile_dir(folder, quiet=2, stripdir=str(folder), prependdir=COURSE)
