@@ -241,8 +241,9 @@ def power_and_slope(base, exponent):
     exponent = float(exponent)
     if base == 0 and exponent < 0:
         raise ZeroDivisionError(f"0 ** {exponent:g}: a negative power of 0 is a division by 0")
+    power = f"({base:g}) ** {exponent:g}"
     if base < 0 and not exponent.is_integer():
-        raise ValueError(f"({base:g}) ** {exponent:g} is no real number: a base below 0 needs a whole exponent")
+        raise ValueError(f"{power} is no real number: a base below 0 needs a whole exponent")
     if exponent == 0:
         return 1.0, 0.0
     if base == 0 and exponent < 1:
@@ -250,7 +251,6 @@ def power_and_slope(base, exponent):
     try:
         return base**exponent, exponent * base ** (exponent - 1)
     except OverflowError:
-        power = f"({base:g}) ** {exponent:g}"
         raise OverflowError(f"{power}, or its slope, is larger than any float") from None
 
 
