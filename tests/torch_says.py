@@ -130,7 +130,7 @@ class Peer:
         return self.recorded[len(self.given)]
 
     def wrong(self):
-        """Peers that give these answers, with one number wrong, or with no error."""
+        """(where, a peer that gives these answers, with a wrong number there, or with no error there)."""
         for n, (answer, rtol) in enumerate(self.given):
             for k, leaf in enumerate(leaves(answer)):
                 answers = deepcopy([each for each, _ in self.given])
@@ -140,7 +140,7 @@ class Peer:
                     spoil(leaves(answers[n])[k], rtol)
                 else:
                     continue
-                yield Peer(None, answers)
+                yield f"array {k} of answer {n}, {leaf!r}", Peer(None, answers)
 
 
 @cache
@@ -169,12 +169,12 @@ def must_notice(test, peer):
     """`test` takes a peer, and has to fail when one of the answers that `peer` gave is wrong."""
     if not peer.given:
         pytest.fail("this test has torch_says, and asks nothing")
-    for wrong in peer.wrong():
+    for where, wrong in peer.wrong():
         try:
             test(wrong)
         except (AssertionError, pytest.fail.Exception):
             continue
-        pytest.fail(f"this test passes with a wrong answer, too:\n{wrong.recorded}\ninstead of\n{peer.given}")
+        pytest.fail(f"this test passes with a wrong number in {where}")
 
 
 @pytest.hookimpl(wrapper=True)
