@@ -8,7 +8,7 @@ import os
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["netcl_devices"]  # its fixtures: device, exact
+pytest_plugins = ["netcl_devices", "torch_says"]  # their fixtures: device, exact; torch_says
 os.environ.setdefault("MPLBACKEND", "agg")
 settings.register_profile("course", deadline=None)
 settings.load_profile("course")

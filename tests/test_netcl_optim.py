@@ -128,30 +128,29 @@ def test_a_formula_that_is_two_percent_off_is_noticed(name, settings):
         assert not agree(Mutant(parameters(device, start), 0.1, **settings), expected)
 
 
-@pytest.mark.parametrize("name", sorted(TWINS))
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_ten_steps_as_in_pytorch(name, dtype):
-    torch = pytest.importorskip("torch", reason="PyTorch is not installed: a peer, no requirement")
+@EVERY
+def test_ten_steps_as_in_pytorch(name, settings, torch_says):
+    """In float32 and, where the device has it, in float64, of the same numbers: both have to be PyTorch's in float64."""
+    shapes = [(3,), (), (2,)]
     device = next(each for each in devices().values() if not isinstance(each, str))
-    if not device.has(np.dtype(dtype)):
-        pytest.skip(f"{device.found.name} has no {dtype}")
-    twins = {
-        "RMSProp": torch.optim.RMSprop,
-        "Momentum": lambda p, lr, **more: torch.optim.SGD(p, lr, **{"momentum": 0.9} | more),
-    }
-    for settings in [settings for each, settings in CASES if each == name]:
-        params = [torch.tensor(array, requires_grad=True) for array in starts(dtype)]
-        twin = twins.get(name) or getattr(torch.optim, name)
-        peer = twin(params, lr=0.1, **settings)
-        ours = getattr(optim, name)(parameters(device, starts(dtype)), 0.1, **settings)
+
+    def theirs(torch):
+        twin, more = {"RMSProp": (torch.optim.RMSprop, {}), "Momentum": (torch.optim.SGD, {"momentum": 0.9})}.get(
+            name, (getattr(torch.optim, name, None), {})
+        )
+        params = [torch.tensor(array.astype("float64"), requires_grad=True) for array in starts(shapes=shapes)]
+        optimizer, seen = twin(params, lr=0.1, **more | settings), []
         for step in range(10):
-            for p, g in zip(params, gradients(step)):
-                p.grad = None if g is None else torch.tensor(np.asarray(g, dtype))
-            give(ours.params, gradients(step))
-            peer.step()
-            ours.step()
-            for p, q in zip(params, ours.params):
-                assert close(q.to_host(), p.detach().numpy(), dtype)
+            for p, g in zip(params, gradients(step, shapes)):
+                p.grad = None if g is None else torch.tensor(g)
+            optimizer.step()
+            seen.append(torch.cat([p.detach().flatten() for p in params]))
+        return torch.stack(seen)
+
+    expected = [[row[:3], row[3], row[4:]] for row in torch_says(theirs, 1e-12)]
+    for dtype in ["float32", "float64"] if device.has(np.dtype("float64")) else ["float32"]:
+        arrays = [array.astype(dtype) for array in starts(shapes=shapes)]
+        assert agree(getattr(optim, name)(parameters(device, arrays), 0.1, **settings), expected, dtype)
 
 
 # -- launches, replays ----------------------------------------------------------------------------

@@ -7,102 +7,159 @@ import pytest
 
 from autograder.judge.reference import reference_namespace
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is a peer to compare with, not a requirement")
-RNG = np.random.default_rng(6)
-
 
 @pytest.fixture(scope="module")
 def lesson():
     return reference_namespace("06_control")
 
 
-def leaf(numbers):
+@pytest.fixture(scope="module")
+def leaf(lesson):
+    return lambda numbers: lesson["Tensor"](np.array(numbers), requires_grad=True)
+
+
+def torch_leaf(torch, numbers):
     return torch.tensor(numbers, dtype=torch.float64, requires_grad=True)
 
 
-def test_a_target_is_a_constant(lesson):
-    w, later, reward = RNG.normal(size=(3, 5))
-    ours, theirs = lesson["Tensor"](w, requires_grad=True), leaf(w)
-    loss = lesson["bootstrap_loss"](ours.tanh(), ours * later, reward, 0.9)
-    other = ((theirs.tanh() - (torch.tensor(reward) + 0.9 * (theirs * torch.tensor(later)).detach())) ** 2).mean()
+def test_a_target_is_a_constant(lesson, leaf, torch_says):
+    numbers, later, reward = np.random.default_rng(6).normal(size=(3, 5))
+    w = leaf(numbers)
+    loss = lesson["bootstrap_loss"](w.tanh(), w * later, reward, 0.9)
     loss.backward()
-    other.backward()
-    assert loss.item() == pytest.approx(other.item())
-    np.testing.assert_allclose(ours.grad.data, theirs.grad.numpy())
+
+    def theirs(torch):
+        w = torch_leaf(torch, numbers)
+        loss = ((w.tanh() - (torch.tensor(reward) + 0.9 * (w * torch.tensor(later)).detach())) ** 2).mean()
+        return loss, *torch.autograd.grad(loss, w)
+
+    other, gradient = torch_says(theirs)
+    assert loss.item() == pytest.approx(other)
+    np.testing.assert_allclose(w.grad.data, gradient)
 
 
-@pytest.mark.parametrize("numbers", [0.3, -7.0, [[0.5, -2.0, 1.0]], [900.0, -1000.0]])
-def test_doubling(lesson, numbers):
-    ours, theirs = lesson["Tensor"](np.array(numbers), requires_grad=True), leaf(numbers)
-    b = theirs * 2
-    while b.norm() < 1000:
-        b = b * 2
-    d = b if b.sum() > 0 else 100 * b
-    ours_d = lesson["doubling"](ours)
-    ours_d.sum().backward()
+@pytest.mark.parametrize("numbers", [0.3, -7.0, [[0.5, -2.0, 1.0]], [900.0, -1000.0]], ids=str)
+def test_doubling(lesson, leaf, torch_says, numbers):
+    a = leaf(numbers)
+    d = lesson["doubling"](a)
     d.sum().backward()
-    np.testing.assert_allclose(ours_d.data, d.detach().numpy())
-    np.testing.assert_allclose(ours.grad.data, theirs.grad.numpy())
+
+    def theirs(torch):
+        a = torch_leaf(torch, numbers)
+        b = a * 2
+        while b.norm() < 1000:
+            b = b * 2
+        d = b if b.sum() > 0 else 100 * b
+        return d, *torch.autograd.grad(d.sum(), a)
+
+    other, gradient = torch_says(theirs)
+    np.testing.assert_allclose(d.data, other)
+    np.testing.assert_allclose(a.grad.data, gradient)
 
 
-def test_a_change_in_place_has_the_same_gradients_and_the_same_errors(lesson):
-    numbers = RNG.uniform(0.3, 1.0, size=4)
-    for use, fine in ((lambda y: y + 1, True), (lambda y: y * y, False), (lambda y: y * 3, True)):
-        ours, theirs = lesson["Tensor"](numbers, requires_grad=True), leaf(numbers)
-        y, other = ours * 2, theirs * 2
-        z, other_z = use(y).sum(), use(other).sum()
-        lesson["apply_"](y, lesson["Tensor"].exp)
-        other.exp_()
-        for result in (z, other_z):
-            if fine:
-                result.backward(retain_graph=True)
-            else:
-                with pytest.raises(RuntimeError):
-                    result.backward()
+@pytest.mark.parametrize(
+    "use, fine",
+    [(lambda y: y + 1, True), (lambda y: y * y, False), (lambda y: y * 3, True)],
+    ids=["y + 1", "y * y", "y * 3"],
+)
+def test_a_change_in_place_has_the_same_gradients_and_the_same_errors(lesson, leaf, torch_says, use, fine):
+    numbers = np.random.default_rng(6).uniform(0.3, 1.0, size=4)
+
+    def changed(x, exp_):
+        y = x * 2
+        z = use(y).sum()
+        exp_(y)
+        return x, y, z
+
+    def ours():
+        return changed(leaf(numbers), lambda y: lesson["apply_"](y, lesson["Tensor"].exp))
+
+    def theirs(torch):
+        return changed(torch_leaf(torch, numbers), torch.exp_)
+
+    def after_backward(x, y, z):
+        z.backward(retain_graph=True)
         y.sum().backward()
-        other.sum().backward()
-        np.testing.assert_allclose(ours.grad.data, theirs.grad.numpy())
-        assert y.version.count == other._version == 1
+        return x.grad
+
+    def without(x, y, z):
+        y.sum().backward()
+        return x.grad
+
+    np.testing.assert_allclose(without(*ours()).data, torch_says(lambda torch: without(*theirs(torch))))
+    assert ours()[1].version.count == torch_says(lambda torch: theirs(torch)[1]._version) == 1
+    if fine:
+        gradient = torch_says(lambda torch: after_backward(*theirs(torch)))
+        np.testing.assert_allclose(after_backward(*ours()).data, gradient)
+    else:
+        for run in (lambda: after_backward(*ours()), lambda: torch_says(lambda torch: after_backward(*theirs(torch)))):
+            with pytest.raises(RuntimeError):
+                run()
 
 
 @pytest.mark.parametrize("max_norm", [0.5, 100.0])
-def test_clipping(lesson, max_norm):
-    gradients = [RNG.normal(size=shape) for shape in ((2, 3), (4,))]
-    ours = [lesson["Tensor"](np.zeros_like(g), requires_grad=True) for g in gradients]
-    theirs = [leaf(np.zeros_like(g)) for g in gradients]
-    for p, q, g in zip(ours, theirs, gradients):
-        p.grad, q.grad = lesson["Tensor"](g), torch.tensor(g)
-    norm = torch.nn.utils.clip_grad_norm_(theirs, max_norm)
-    assert lesson["clip_grad_norm_"](ours, max_norm) == pytest.approx(norm.item())
-    for p, q in zip(ours, theirs):
-        np.testing.assert_allclose(p.grad.data, q.grad.numpy(), rtol=1e-5)
+def test_clipping(lesson, leaf, torch_says, max_norm):
+    rng = np.random.default_rng(6)
+    gradients = [rng.normal(size=shape) for shape in ((2, 3), (4,))]
+    ours = [leaf(np.zeros_like(g)) for g in gradients]
+    for p, g in zip(ours, gradients):
+        p.grad = lesson["Tensor"](g)
+
+    def theirs(torch):
+        parameters = [torch_leaf(torch, np.zeros_like(g)) for g in gradients]
+        for p, g in zip(parameters, gradients):
+            p.grad = torch.tensor(g)
+        return torch.nn.utils.clip_grad_norm_(parameters, max_norm), [p.grad for p in parameters]
+
+    norm, clipped = torch_says(theirs)
+    assert lesson["clip_grad_norm_"](ours, max_norm) == pytest.approx(norm)
+    for p, gradient in zip(ours, clipped, strict=True):
+        np.testing.assert_allclose(p.grad.data, gradient, rtol=1e-5)
 
 
-def test_hooks_see_the_same_lengths_and_the_square_root_has_the_same_nan(lesson):
-    numbers, upstream = RNG.normal(size=(2, 3))
-    ours, theirs = lesson["Tensor"](numbers, requires_grad=True), leaf(numbers)
-    y, other, seen = ours * 2, theirs * 2, []
+def test_hooks_see_the_same_lengths(lesson, leaf, torch_says):
+    numbers, upstream = np.random.default_rng(6).normal(size=(2, 3))
+    y = leaf(numbers) * 2
     norms = lesson["watch"]({"y": y})
-    other.register_hook(lambda gradient: seen.append(gradient.norm().item()))
     (y.tanh() * y * upstream).sum().backward()
-    (other.tanh() * other * torch.tensor(upstream)).sum().backward()
-    assert norms["y"] == pytest.approx(seen[0])
-    zero, other_zero = lesson["Tensor"](0.0, requires_grad=True), leaf(0.0)
-    with np.errstate(all="ignore"):
+
+    def theirs(torch):
+        y, seen = torch_leaf(torch, numbers) * 2, []
+        y.register_hook(lambda gradient: seen.append(gradient.norm()))
+        (y.tanh() * y * torch.tensor(upstream)).sum().backward()
+        return seen[0]
+
+    assert norms["y"] == pytest.approx(torch_says(theirs))
+
+
+def test_the_square_root_has_the_same_nan(leaf, torch_says):
+    def program(zero):
         (zero.sqrt() ** 2).backward()
-    (other_zero.sqrt() ** 2).backward()
-    assert math.isnan(zero.grad.item()) and math.isnan(other_zero.grad.item())
+        return zero.grad
+
+    with np.errstate(all="ignore"):
+        ours = program(leaf(0.0)).item()
+    np.testing.assert_equal(ours, torch_says(lambda torch: program(torch_leaf(torch, 0.0))))
+    assert math.isnan(ours)
 
 
-def test_training(lesson):
-    x, y, start = RNG.normal(size=(7, 3)), RNG.normal(size=7), RNG.normal(size=3)
-    ours, theirs, losses = lesson["Tensor"](start, requires_grad=True), leaf(start), []
-    optimizer = torch.optim.SGD([theirs], lr=0.1)
-    for _ in range(5):
-        loss = ((torch.tensor(x) @ theirs - torch.tensor(y)) ** 2).mean()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    assert lesson["fit"](ours, x, y, 0.1, 5) == pytest.approx(losses)
-    np.testing.assert_allclose(ours.data, theirs.detach().numpy())
+def test_training(lesson, leaf, torch_says):
+    rng = np.random.default_rng(6)
+    x, y, start = rng.normal(size=(7, 3)), rng.normal(size=7), rng.normal(size=3)
+    w = leaf(start)
+    losses = lesson["fit"](w, x, y, 0.1, 5)
+
+    def theirs(torch):
+        w, losses = torch_leaf(torch, start), []
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        for _ in range(5):
+            loss = ((torch.tensor(x) @ w - torch.tensor(y)) ** 2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.detach())
+        return torch.stack(losses), w
+
+    their_losses, their_w = torch_says(theirs)
+    assert losses == pytest.approx(their_losses)
+    np.testing.assert_allclose(w.data, their_w)

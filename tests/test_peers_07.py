@@ -5,8 +5,6 @@ import pytest
 
 from autograder.judge.reference import reference_namespace
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed: it is a peer to compare with, not a requirement")
-
 SIZES = [5, 7, 4, 3]
 
 
@@ -16,10 +14,9 @@ def lesson():
 
 
 @pytest.fixture
-def twins(lesson):
-    """Weights of ours, and PyTorch's with the same numbers."""
-    ours = lesson["weights_of"](SIZES, dtype=np.float64)
-    return ours, [torch.tensor(w.data, requires_grad=True) for w in ours]
+def start(lesson):
+    """The numbers that weights begin with."""
+    return [w.data for w in lesson["weights_of"](SIZES, dtype=np.float64)]
 
 
 def data():
@@ -27,27 +24,31 @@ def data():
     return rng.normal(size=(8, SIZES[0])), rng.normal(size=(8, SIZES[-1]))
 
 
-def test_the_bytes_that_forward_keeps(lesson):
-    kept = {}
+def test_the_bytes_that_forward_keeps(lesson, torch_says):
+    def theirs(torch):
+        kept = {}
 
-    def note(tensor):
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()
-        return tensor
+        def note(tensor):
+            kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()
+            return tensor
 
-    layers = [torch.nn.Linear(n, m) for n, m in zip(SIZES, SIZES[1:])]
-    parameters = {p.untyped_storage().data_ptr() for layer in layers for p in layer.parameters()}
-    h = torch.randn(6, SIZES[0])
-    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        for layer in layers[:-1]:
-            h = layer(h).relu()
-        logits = layers[-1](h)
-    counted = sum(storage.nbytes() for place, storage in kept.items() if place not in parameters)
-    # cross_entropy comes on top: it keeps an array of the size of its logits, there (log softmax) as here
-    assert counted + logits.nbytes == lesson["mlp_bytes"](6, SIZES)
+        layers = [torch.nn.Linear(n, m) for n, m in zip(SIZES, SIZES[1:])]
+        parameters = {p.untyped_storage().data_ptr() for layer in layers for p in layer.parameters()}
+        h = torch.randn(6, SIZES[0])
+        with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+            for layer in layers[:-1]:
+                h = layer(h).relu()
+            logits = layers[-1](h)
+        counted = sum(storage.nbytes() for place, storage in kept.items() if place not in parameters)
+        # cross_entropy comes on top: it keeps an array of the size of its logits, there (log softmax) as here
+        return counted + logits.nbytes
+
+    assert lesson["mlp_bytes"](6, SIZES) == torch_says(theirs)
 
 
-def test_micro_batches(lesson, twins):
-    (x, y), (ours, theirs) = data(), twins
+def test_micro_batches(lesson, torch_says, start):
+    x, y = data()
+    ours = [lesson["Tensor"](w, requires_grad=True) for w in start]
 
     def loss_of(some_x, some_y):
         h = lesson["Tensor"](some_x)
@@ -55,33 +56,40 @@ def test_micro_batches(lesson, twins):
             h = lesson["tanh_layer"](h, w)
         return lesson["mse_loss"](h, lesson["Tensor"](some_y))
 
-    loss = lesson["accumulate"](loss_of, x, y, 3)
-    h = torch.tensor(x)
-    for w in theirs:
-        h = (h @ w).tanh()
-    expected = torch.nn.functional.mse_loss(h, torch.tensor(y))
-    expected.backward()
-    np.testing.assert_allclose(loss, expected.item(), rtol=1e-12)
-    for w, twin in zip(ours, theirs):
-        np.testing.assert_allclose(w.grad.data, twin.grad, rtol=1e-10, atol=1e-14)
+    def theirs(torch):
+        h, weights = torch.tensor(x), [torch.tensor(w, requires_grad=True) for w in start]
+        for w in weights:
+            h = (h @ w).tanh()
+        loss = torch.nn.functional.mse_loss(h, torch.tensor(y))
+        return loss, torch.autograd.grad(loss, weights)
+
+    expected, gradients = torch_says(theirs, 1e-12)
+    np.testing.assert_allclose(lesson["accumulate"](loss_of, x, y, 3), expected, rtol=1e-12)
+    for w, gradient in zip(ours, gradients, strict=True):
+        np.testing.assert_allclose(w.grad.data, gradient, rtol=1e-10, atol=1e-14)
 
 
-def test_checkpoints(lesson, twins):
-    from torch.utils.checkpoint import checkpoint
-
-    (x, upstream), (ours, theirs) = data(), twins
+def test_checkpoints(lesson, torch_says, start):
+    x, upstream = data()
+    ours = [lesson["Tensor"](w, requires_grad=True) for w in start]
     out = lesson["in_segments"](lesson["tanh_layer"], lesson["Tensor"](x), ours, 2)
     out.backward(upstream)
 
-    def run(h, *part):
-        for w in part:
-            h = (h @ w).tanh()
-        return h
+    def theirs(torch):
+        from torch.utils.checkpoint import checkpoint
 
-    h = torch.tensor(x)
-    for start in range(0, len(theirs), 2):
-        h = checkpoint(run, h, *theirs[start : start + 2], use_reentrant=True)
-    h.backward(torch.tensor(upstream))
-    np.testing.assert_allclose(out.data, h.detach(), rtol=1e-12)
-    for w, twin in zip(ours, theirs):
-        np.testing.assert_allclose(w.grad.data, twin.grad, rtol=1e-10, atol=1e-14)
+        def run(h, *part):
+            for w in part:
+                h = (h @ w).tanh()
+            return h
+
+        h, weights = torch.tensor(x), [torch.tensor(w, requires_grad=True) for w in start]
+        for begin in range(0, len(weights), 2):
+            h = checkpoint(run, h, *weights[begin : begin + 2], use_reentrant=True)
+        h.backward(torch.tensor(upstream))
+        return h, [w.grad for w in weights]
+
+    expected, gradients = torch_says(theirs, 1e-12)
+    np.testing.assert_allclose(out.data, expected, rtol=1e-12)
+    for w, gradient in zip(ours, gradients, strict=True):
+        np.testing.assert_allclose(w.grad.data, gradient, rtol=1e-10, atol=1e-14)
