@@ -17,7 +17,7 @@ from autograder.sandbox.bubblewrap import why_not
 from autograder.sandbox.course import hidden_symbols
 
 MODULES = paths.module_names()
-QUICK = {"01_value", "04_function", "05_layers", "06_control", "10_tape", "12_jit"}  # some of each engine
+QUICK = {"01_value", "04_function", "05_layers", "10_tape", "12_jit"}  # some of each engine
 WAITING = {"10_tape": "its first demo runs backward, which it asks for later"}
 
 
@@ -156,6 +156,29 @@ CASES = [
         "from tinygrad_cl.netcl.optim.adam import running_mean",
     ),
 ]
+
+
+JIT = """
+import numpy as np
+import tinygrad_cl.netcl.autograd as ag
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+
+x = Tensor.from_host(manager.default("auto").queue, np.float32([1, 2]))
+"""
+FUSED = "step = ag.jit_compile(lambda x: (x + 1.0) * 2.0, quiet=True)\nprint(step(x).to_host(), step.why)"
+
+
+def test_the_jit_of_lesson_12_says_why_it_does_not_fuse_until_its_lines_are_written(copy_of):
+    lesson = read_lesson("12_jit")
+    above = lesson.cells[: lesson.cells.index(lesson.exercise("jit.forward")) + 1]
+    written = "\n\n".join(cell.solved for cell in above if cell.kind == "given" or cell.name == "jit.forward")
+    before, _, after = [printed for _, printed in run_in(copy_of("12_jit"), [JIT + FUSED, written, FUSED])]
+    assert before == (
+        "[4. 6.] NotImplementedError: forward_lines is what module 12_jit asks you to write "
+        "(exercise jit.forward): run your cell first\n"
+    )
+    assert after == "[4. 6.] \n"
 
 
 def runner(where, module, copy_of):

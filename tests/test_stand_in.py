@@ -21,7 +21,12 @@ SIZE = (1,
 
 def f(x, y=SIZE):
     """Doc."""
-    return secret(x)
+
+    @secret
+    def inner():
+        return x
+
+    return inner()
 
 
 @contextlib.contextmanager
@@ -80,6 +85,12 @@ class D(C):
         self.made.append("D")
 
 
+class Constants:
+    """It has no method, so a stub shows all of it."""
+
+    limit = 3
+
+
 def use():
     """It found f when it was defined."""
     return early(1)
@@ -87,7 +98,7 @@ def use():
 
 early = f
 '''
-ASKED = ["m:f", "m:inside", "m:C[__init__ a b name]", "m:C.__add__", "m:SIZE"]
+ASKED = ["m:f", "m:inside", "m:C[__init__ a b name]", "m:C.__add__", "m:SIZE", "m:Constants"]
 NOTEBOOK = """
 import contextlib
 from tinygrad_cl.sample import Base, D
@@ -210,7 +221,7 @@ def test_until_it_is_written_an_error_says_what_to_do(cell, package, notebook):
     for name, use in uses(package).items():
         with pytest.raises(NotImplementedError, match=rf"^{name} is for you: m:\w+"):
             use()
-    assert package.SIZE == (1, 2), "a constant is shown in the stub, too"
+    assert package.SIZE == (1, 2) and package.Constants.limit == 3, "what a stub shows as well"
 
 
 def test_the_package_runs_on_what_the_notebook_defines(package, notebook):

@@ -88,7 +88,7 @@ def mark_solutions(source: str) -> str:
         body = body_of(node)
         if not body:
             raise CourseError(f"{node.name} has no body to hide")
-        start, indent = body[0].lineno - 1, " " * body[0].col_offset
+        start, indent = first_line(body[0]) - 1, " " * body[0].col_offset
         lines[node.end_lineno : node.end_lineno] = [indent + END]
         lines[start:start] = [indent + BEGIN]
     return "\n".join(lines)
@@ -131,14 +131,14 @@ def asked_of(tree: ast.Module, asked: dict[str, str]) -> dict[ast.stmt, dict[ast
             found[node] = found.get(node, {}) | dict.fromkeys(methods, sentence)
         elif isinstance(node, ast.FunctionDef):
             found[node] = {node: sentence}
-    return found
+    return {node: functions for node, functions in found.items() if functions}
 
 
 def without_body(function: ast.FunctionDef, sentence: str, lines: list[str]) -> tuple[int, int, str]:
     """The change that leaves an error of a function's body."""
     first = body_of(function)[0]
-    before = lines[first.lineno - 1][: first.col_offset]  # on one line with it: `def f(x): return x`
-    return first.lineno, function.end_lineno, f"{before}unwritten({sentence!r})"
+    before = lines[first_line(first) - 1][: first.col_offset]  # on one line with it: `def f(x): return x`
+    return first_line(first), function.end_lineno, f"{before}unwritten({sentence!r})"
 
 
 def header_of(node: ast.ClassDef, functions) -> str:
