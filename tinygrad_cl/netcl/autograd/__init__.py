@@ -3,7 +3,7 @@ as ag`.
 """
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph
-from tinygrad_cl.netcl.autograd.debug import debug_tape, describe, detect_anomaly, set_detect_anomaly
+from tinygrad_cl.netcl.autograd.debug import debug_tape, describe
 from tinygrad_cl.netcl.autograd.indexing import (
     arange,
     cat,
@@ -28,8 +28,7 @@ from tinygrad_cl.netcl.autograd.losses import (
     l1_loss,
     mse_loss,
 )
-from tinygrad_cl.netcl.autograd.modes import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, getitem
+from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem
 from tinygrad_cl.netcl.autograd.normalization import layer_norm, log_softmax, logsumexp, softmax
 from tinygrad_cl.netcl.autograd.ops import (
     abs,
@@ -81,9 +80,18 @@ from tinygrad_cl.netcl.autograd.ops import (
     transpose,
     where,
 )
-from tinygrad_cl.netcl.autograd.tape import Tape
 from tinygrad_cl.netcl.autograd.trace import TraceNode
 from tinygrad_cl.netcl.ops.primitives import register_primitive
+from tinygrad_cl.netcl.tape.modes import (
+    detect_anomaly,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+)
+from tinygrad_cl.netcl.tape.node import Node
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = [
     "CompiledFunction",

@@ -1,34 +1,9 @@
-"""Looking for a fault: where a NaN comes from, and what lies on a tape."""
+"""Looking for a fault: what lies on a tape."""
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.tape import Tape
-
-
-class detect_anomaly:
-    """`with detect_anomaly():` around a backward: a gradient with NaN or Inf is a RuntimeError that
-    names the operation and the line that made it. Slow: every gradient is fetched and looked at.
-
-    Around the forward as well, the error shows all lines that led to the operation.
-    """
-
-    def __init__(self, enable=True):
-        self.enable = enable
-        self.before = []
-
-    def __enter__(self):
-        self.before.append(state.anomaly)
-        state.anomaly = self.enable
-        return self
-
-    def __exit__(self, *exception):
-        state.anomaly = self.before.pop()
-
-
-def set_detect_anomaly(enable):
-    """The same as a switch, for this thread."""
-    state.anomaly = bool(enable)
+from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.netcl.tape.tape import Tape
 
 
 class debug_tape:

@@ -21,7 +21,7 @@ from tinygrad_cl.netcl.autograd import (
     swish,
     tanh,
 )
-from tinygrad_cl.netcl.autograd.node import as_nodes
+from tinygrad_cl.netcl.tape.node import as_nodes
 
 __all__ = [
     "cross_entropy",

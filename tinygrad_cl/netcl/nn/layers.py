@@ -5,7 +5,6 @@ import math
 import numpy as np
 
 from tinygrad_cl.netcl import autograd as ag
-from tinygrad_cl.netcl.autograd.node import as_nodes
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.nn import functional, init
@@ -24,6 +23,7 @@ from tinygrad_cl.netcl.nn.activations import (
 )
 from tinygrad_cl.netcl.nn.module import Module
 from tinygrad_cl.netcl.ops.random import Generator, probability
+from tinygrad_cl.netcl.tape.node import as_nodes
 
 __all__ = [
     "Dropout",
