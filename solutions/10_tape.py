@@ -82,8 +82,8 @@ ENGINE = {"apply_op", "add", "sin", "log", "relu", "total", "matmul", "mul"}
 
 
 def place():
-    """Where an operation was asked for: (code, position in it) of the innermost frame outside of the
-    engine; under detect_anomaly followed by those of all frames around it, up to the cell.
+    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
+    the engine; under detect_anomaly followed by those of all frames around it, up to the cell.
     """
     frame, found = sys._getframe(2), ()
     while frame is not None:

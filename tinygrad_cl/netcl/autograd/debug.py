@@ -34,21 +34,20 @@ def describe(tape, begin=0):
     numbers = {node: f"#{number}" for number, node in enumerate(tape.nodes)}
     rows = [("op", "shape", "dtype", "from", "numbers", "made at")]
     for node in tape.nodes[begin:]:
-        origin = ", ".join(
-            numbers.get(parent, "leaf" if parent.requires_grad else "constant") for parent in node.parents
-        )
+        origin = [numbers.get(x, "leaf" if x.requires_grad else "constant") for x in node.parents]
         rows.append(
             (
                 f"{numbers[node]} {node.op_name}",
                 str(node.shape),
                 str(node.dtype),
-                origin,
+                ", ".join(origin),
                 span(node.to_host()),
                 node.created_at,
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def span(array):

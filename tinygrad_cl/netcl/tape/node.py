@@ -12,6 +12,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.tape.modes import state
 
 OURS = str(Path(__file__).parent.parent)
+OUTERMOST = "<module", "<cell"  # names of a program's code, and of a notebook's cell
 
 
 def undefined(*operands):
@@ -58,10 +59,12 @@ class Node:
                     look for it
     """
 
-    __slots__ = ("value", "requires_grad", "parents", "grad_fn", "op_name", "attrs", "made_at", "__weakref__")
+    __slots__ = "value requires_grad parents grad_fn op_name attrs made_at __weakref__".split()
     __array_ufunc__ = None  # so that np.float64(2) * node is left to Node.__rmul__
 
-    def __init__(self, value, requires_grad=False, parents=(), grad_fn=None, op_name=None, attrs=None):
+    def __init__(
+        self, value, requires_grad=False, parents=(), grad_fn=None, op_name=None, attrs=None
+    ):
         self.value, self.requires_grad = value, requires_grad
         self.parents, self.grad_fn = parents, grad_fn
         self.op_name, self.attrs = op_name, attrs
@@ -90,14 +93,16 @@ class Node:
     @property
     def created_at(self):
         """The line that asked for this node, `file:line in function`; "" for a leaf."""
-        return "".join([f"{file}:{line} in {name}" for file, line, name in lines_of(self.made_at)[:1]])
+        lines = lines_of(self.made_at)[:1]
+        return "".join([f"{file}:{line} in {name}" for file, line, name in lines])
 
     @property
     def creation_trace(self):
         """The lines that led to this node, as traceback.format_list gives them: the last one, or
         all of them if detect_anomaly was on.
         """
-        return traceback.format_list([traceback.FrameSummary(*line) for line in lines_of(self.made_at)[::-1]])
+        lines = reversed(lines_of(self.made_at))
+        return traceback.format_list([traceback.FrameSummary(*line) for line in lines])
 
     def kept_arrays(self):
         """The Tensors that stay alive because backward will read them: those `grad_fn` holds."""
@@ -108,7 +113,8 @@ class Node:
 
     def __repr__(self):
         name = f", op_name={self.op_name!r}" if self.op_name else ""
-        return f"Node(shape={self.shape}, dtype={self.dtype}{name}, requires_grad={self.requires_grad})"
+        described = f"shape={self.shape}, dtype={self.dtype}{name}"
+        return f"Node({described}, requires_grad={self.requires_grad})"
 
     __add__, __radd__ = operator("add")
     __sub__, __rsub__ = operator("sub")
@@ -133,13 +139,15 @@ class Node:
     def __bool__(self):
         """`if loss < 1:` looks at the number. ValueError where there are several."""
         if self.value.size != 1:
-            raise ValueError(f"shape {self.shape} holds several numbers, not one that is true or not")
+            raise ValueError(
+                f"shape {self.shape} holds several numbers, not one that is true or not"
+            )
         return bool(self.to_host())
 
 
 def place():
-    """Where an operation was asked for: (code, position in it) of the innermost frame outside of the
-    engine; under detect_anomaly followed by those of all frames around it.
+    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
+    the engine; under detect_anomaly followed by those of all frames around it.
 
     Code, no frame: that would keep its variables alive.
     """
@@ -147,7 +155,7 @@ def place():
     while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
         frame = frame.f_back
     found = frame.f_code, frame.f_lasti
-    while state.anomaly and frame.f_back is not None and not frame.f_code.co_name.startswith(("<module", "<cell")):
+    while state.anomaly and frame.f_back and not frame.f_code.co_name.startswith(OUTERMOST):
         frame = frame.f_back
         if not frame.f_code.co_filename.startswith(OURS):
             found += frame.f_code, frame.f_lasti
@@ -168,7 +176,8 @@ def tensor(x, requires_grad=None):
     as a Parameter.
     """
     if not isinstance(x, Tensor):
-        raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
+        kind = type(x).__name__
+        raise TypeError(f"ag.tensor wraps a Tensor, not {kind}: Tensor.from_host makes one")
     if requires_grad and x.dtype == INT32:
         raise TypeError("an int32 tensor holds indices, and indices have no gradient")
     return Node(x, x.requires_grad if requires_grad is None else bool(requires_grad))
@@ -178,11 +187,11 @@ def as_nodes(args):
     """The arguments of an operation: Nodes and numbers as they are, a Tensor as a leaf; an array
     goes to the device of the first tensor among them, in its dtype. TypeError for anything else.
     """
-    like = next((x.value if isinstance(x, Node) else x for x in args if isinstance(x, (Node, Tensor))), None)
-    return [as_node(x, like) for x in args]
+    tensors = [x.value if isinstance(x, Node) else x for x in args if isinstance(x, (Node, Tensor))]
+    return [as_node(x, *tensors[:1]) for x in args]
 
 
-def as_node(x, like):
+def as_node(x, like=None):
     """One argument as a Node or a number; arrays become Tensors like `like`."""
     if isinstance(x, Node):
         return x

@@ -49,8 +49,8 @@ class Tape:
         Each node's rule is asked once, by parts_of(node, gradient), when its gradient is complete.
         What comes for a parent is unbroadcast(part, parent). A part may be None; a parent that
         requires no gradient gets none. What has arrived at a leaf goes to leave(leaf, gradient,
-        held), where `held` is a set that begins with the id of the seed's buffer. A second call adds
-        the same again.
+        held), where `held` is a set that begins with the id of the seed's buffer. A second call
+        adds the same again.
 
         Nodes between get no grad, unless self.retain_grads is set: then each gets a copy of its
         gradient, in place of the one before.
@@ -121,7 +121,8 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
     nodes = as_nodes(args)
     out = fn(*[x.value if isinstance(x, Node) else x for x in nodes])
     if not isinstance(out, Tensor):
-        raise TypeError(f"the function of op {op_name!r} returns a Tensor, not {type(out).__name__}")
+        kind = type(out).__name__
+        raise TypeError(f"the function of op {op_name!r} returns a Tensor, not {kind}")
     parents = tuple([x for x in nodes if isinstance(x, Node)])
     if grad_fn is None or not is_grad_enabled() or not any([x.requires_grad for x in parents]):
         return Node(out)
@@ -183,13 +184,15 @@ def seed_gradient(loss, grad):
     """∂L/∂loss as a Tensor."""
     if not loss.requires_grad:
         raise ValueError(
-            f"{loss!r} requires no gradient: no leaf it was computed from does, or it was computed inside no_grad"
+            f"{loss!r} requires no gradient: no leaf it was computed from does, "
+            "or it was computed inside no_grad"
         )
     value = loss.value
     if grad is None:
         if value.size != 1:
             raise ValueError(
-                f"backward from shape {value.shape} needs the gradient of each number: pass grad, or sum first"
+                f"backward from shape {value.shape} needs the gradient of each number: "
+                "pass grad, or sum first"
             )
         return Tensor.full(value.queue, value.shape, 1, value.dtype)
     grad = grad.value if isinstance(grad, Node) else grad
@@ -250,7 +253,8 @@ def look_for_anomaly(node, parts):
 
     The message is of the first bad one, and begins with this line, k being the parent's number:
     Gradient w.r.t. parent k of op 'name' contains NaN or Inf
-    After it come the lines of node.creation_trace, a list of texts. If all is well, nothing happens.
+    After it come the lines of node.creation_trace, a list of texts. If all is well, nothing
+    happens.
 
     >>> x = tensor(Tensor.from_host(queue, [0.0, 1.0]), requires_grad=True)
     >>> y = apply_op(lambda v: v * 2, lambda grad: [grad * 2], x, op_name="double")
