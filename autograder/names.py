@@ -13,7 +13,8 @@ from autograder import paths
 PACKAGE = "tinygrad_cl.netcl"
 MADE = "Generated from the records in netcl/ops/table.py by `make notebooks`: edit those."
 OFFERED = "Generated from `__all__` of its modules by `make notebooks`: edit those."
-AUTOGRAD = "compiled_graph debug elementwise indexing jit linear losses modes node normalization ops tape trace".split()
+GROUND = "modes node tape".split()
+AUTOGRAD = "compiled_graph debug elementwise indexing jit linear losses node normalization ops trace".split()
 LAYERS = "activation activations basic module".split()
 FUNCTIONS = "cross_entropy embedding layer_norm linear log_softmax mse_loss softmax".split()  # beside the activations
 
@@ -32,7 +33,9 @@ def generated() -> dict[Path, str]:
     aliases = {alias: record.name for record in records for alias in record.aliases}
     files["autograd/__init__.py"] = offers(
         "Automatic differentiation on the device, under netcl's names: `import tinygrad_cl.netcl.autograd as ag`.",
-        autograd | {"ops.primitives": ["register_primitive"]},
+        autograd
+        | {f"tape.{part}": exported(f"tape/{part}.py", public) for part in GROUND}
+        | {"ops.primitives": ["register_primitive"]},
     )
     files["nn/layers.py"] = offers(
         "All layers, under the name that netcl has for them.",

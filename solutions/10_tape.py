@@ -27,17 +27,21 @@
 # A note is a `Node`, the list is a `Tape`. Today you write the engine that makes the notes and reads them: about fifty
 # lines, in seven exercises. You know the mathematics from lesson 01. New are the buffers: who owns which, and what may be
 # overwritten.
+#
+# All of it but the rules in section 3 is the ground floor of `tinygrad_cl.netcl`, word for word: the three files of
+# `tinygrad_cl/netcl/tape`. What the finished engine has besides, stands on them.
 
 # %% given
 import contextlib
-import linecache
 import sys
 import threading
+import traceback
+from numbers import Real
 
 import numpy as np
 
 from autograder.notebook import add_to_class, check, predict
-from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.device import INT32, manager
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, compute_into, elementwise_unary
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
@@ -63,152 +67,33 @@ print([launch.name for launch in launches])
 print(y.to_host(), y.grad)
 
 # %% [markdown]
-# Now the same with the finished engine: `ag.tensor` wraps a Tensor in a Node, and operations on Nodes are noted on the
-# tape that is open.
-#
-# ### Predict, then run
-#
-# ```python
-# y = ag.relu(x)
-# z = (y * 2.0) + 1.0
-# loss = ag.sum(z)
-# ```
-#
-# How many nodes lie on the tape? How many parents has the product? What is the gradient at the −3, and at the 4?
-
-# %% predict
-first_guess = predict(nodes=..., parents_of_the_product=..., at_minus_3=..., at_4=...)
-
-# %% demo
-import tinygrad_cl.netcl.autograd as ag  # the finished engine, to look at
-
-x = ag.tensor(Tensor.from_host(queue, [[1.0, 2.0], [-3.0, 4.0]]), requires_grad=True)
-with ag.Tape() as tape:
-    y = ag.relu(x)
-    z = (y * 2.0) + 1.0
-    loss = ag.sum(z)
-tape.backward(loss)
-gradient = x.value.grad.to_host()
-first_guess.compare(nodes=len(tape.nodes), parents_of_the_product=len(tape.nodes[1].parents),
-                    at_minus_3=gradient[1, 0], at_4=gradient[1, 1])
-for node in tape.nodes:
-    print(node.op_name, [parent.op_name for parent in node.parents], node.requires_grad)
-draw(tape)
-
-# %% [markdown]
-# Leaves are not on the tape: nobody computed them, so there is nothing to note. Numbers such as 2.0 are no parents.
-#
 # ## What is given: a Node
 #
 # A note says which Tensor was computed, from which nodes, and how a gradient goes back. The last one is a function,
 # `grad_fn`. That is all.
 #
-# (Skim the rest: operators call functions that come later, and `made_at` finds the line that asked for the operation.)
+# (Skim the rest. A thread has a `state`, so that two threads can record on two tapes; `trace` and `leaves` are hooks, which
+# nobody uses before lesson 12. A Node also notes where it was asked for, `made_at`: a code object and a position in it cost
+# next to nothing, and become a line of text only when somebody wants to read it.)
 
-# %% given
-class State(threading.local):
-    """What a thread is doing: each has its own.
+# %% given source="tinygrad_cl.netcl.tape.modes:State tinygrad_cl.netcl.tape.modes:state tinygrad_cl.netcl.tape.node:Node[__array_ufunc__ __init__ grad shape dtype to_host created_at creation_trace __repr__] tinygrad_cl.netcl.tape.node:lines_of tinygrad_cl.netcl.tape.node:tensor tinygrad_cl.netcl.tape.node:as_nodes tinygrad_cl.netcl.tape.node:as_node"
+# In the package, the engine is known by its files. Here, by the names of its functions.
+ENGINE = {"apply_op", "add", "sin", "log", "relu", "total", "matmul", "mul"}
 
-    tapes     the tapes that are open, the innermost last
-    enabled   whether operations are recorded
-    anomaly   whether backward looks at every gradient for NaN and Inf
+
+def place():
+    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
+    the engine; under detect_anomaly followed by those of all frames around it, up to the cell.
     """
-
-    def __init__(self):
-        self.tapes, self.enabled, self.anomaly = [], True, False
-
-
-state = State()
-
-
-class Node:
-    """A Tensor, and how it was computed.
-
-    value           the Tensor
-    requires_grad   does backward compute a gradient for it?
-    parents         the Nodes it was computed from; () for a leaf
-    grad_fn         grad_fn(gradient of this) gives a list: for each parent a Tensor, or None;
-                    None for a leaf
-    op_name         the operation; None for a leaf
-    grad            the gradient that backward left, a Tensor: it lies on `value`, where optimizers
-                    look for it
-    made_at         the lines that asked for it, (file, line, function) each, the innermost last
-    """
-
-    def __init__(self, value, requires_grad=False, parents=(), grad_fn=None, op_name=None):
-        self.value, self.requires_grad = value, requires_grad
-        self.parents, self.grad_fn, self.op_name = parents, grad_fn, op_name
-        self.made_at = lines_of_call(op_name) if grad_fn else []
-
-    @property
-    def grad(self):
-        return self.value.grad
-
-    @grad.setter
-    def grad(self, grad):
-        self.value.grad = grad
-
-    @property
-    def shape(self):
-        return self.value.shape
-
-    @property
-    def dtype(self):
-        return self.value.dtype
-
-    def to_host(self):
-        """The numbers as a NumPy array."""
-        return self.value.to_host()
-
-    @property
-    def creation_trace(self):
-        """The lines that led to this node, as text: the last one, or all under detect_anomaly."""
-        return [f"line {line} in {function}: {linecache.getline(file, line).strip()}"
-                for file, line, function in self.made_at]
-
-    @property
-    def created_at(self):
-        return self.creation_trace[-1] if self.made_at else ""
-
-    def __repr__(self):
-        return f"Node({self.op_name or 'leaf'}, {self.shape}, requires_grad={self.requires_grad})"
-
-    def __add__(self, other):
-        return add(self, other)
-
-    def __radd__(self, other):
-        return add(other, self)
-
-    def __sub__(self, other):
-        return add(self, -1.0 * other)
-
-    def __mul__(self, other):
-        return mul(self, other)
-
-    def __rmul__(self, other):
-        return mul(other, self)
-
-    def __matmul__(self, other):
-        return matmul(self, other)
-
-
-def lines_of_call(op_name):
-    """Where an operation was asked for: the innermost line outside of the engine. Under
-    detect_anomaly, which takes longer, all lines from the notebook's cell on."""
-    frame, places = sys._getframe(2), []
+    frame, found = sys._getframe(2), ()
     while frame is not None:
         name = frame.f_code.co_name
-        if not name.startswith("__") and name not in ("apply_op", op_name):
-            places.insert(0, (frame.f_code.co_filename, frame.f_lineno, name))
+        if name not in ENGINE and not name.startswith("__"):
+            found += frame.f_code, frame.f_lasti
             if not state.anomaly or name.startswith(("<module", "<cell")):
                 break
         frame = frame.f_back
-    return places
-
-
-def tensor(x, requires_grad=False):
-    """A leaf around the Tensor x: no copy, the very same Tensor is its value."""
-    return Node(x, requires_grad)
+    return found
 
 # %% demo
 x = Tensor.from_host(queue, [1.0, 2.0])
@@ -232,50 +117,7 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 #
 # netcl 0.4.4 forgets the outer tape when the inner one ends. What comes after it is on no tape, and nobody complains.
 
-# %% exercise="tape.nest" own="the package's Tape also has retain_grads, and is one with backward"
-class Tape:
-    """`with Tape() as tape:` lists the operations inside, in `tape.nodes`.
-
-    nodes   the Nodes of operations, in the order they were computed; empty at first
-
-    Tapes nest: open tapes stand in `state.tapes`, the innermost last. When a block ends, the tape
-    outside of it goes on, also if an error ended the block; the error passes on to whoever catches
-    it. A tape that is opened once more goes on listing: what lies on it stays.
-
-    >>> with Tape() as outer:
-    ...     with Tape() as inner:
-    ...         current_tape() is inner
-    ...     current_tape() is outer
-    True
-    True
-    """
-
-    def __init__(self):
-        ### BEGIN SOLUTION
-        self.nodes = []
-        ### END SOLUTION
-
-    def __enter__(self):
-        ### BEGIN SOLUTION
-        state.tapes.append(self)
-        return self
-        ### END SOLUTION
-
-    def __exit__(self, *exception):
-        ### BEGIN SOLUTION
-        state.tapes.pop()
-        ### END SOLUTION
-
-
-def current_tape():
-    """The innermost open tape of this thread; None if there is none.
-
-    >>> current_tape() is None
-    True
-    """
-    ### BEGIN SOLUTION
-    return state.tapes[-1] if state.tapes else None
-    ### END SOLUTION
+# %% exercise="tape.nest" source="tinygrad_cl.netcl.tape.tape:Tape[__init__ __enter__ __exit__] tinygrad_cl.netcl.tape.tape:current_tape"
 
 # %% check="tape.nest"
 
@@ -291,7 +133,7 @@ def current_tape():
 #
 # You wrote modes in lesson 06. Here are the finished engine's: `set_grad_enabled` is a switch, and a block in a `with`.
 
-# %% given source="tinygrad_cl.netcl.autograd.modes:is_grad_enabled tinygrad_cl.netcl.autograd.modes:set_grad_enabled tinygrad_cl.netcl.autograd.modes:no_grad"
+# %% given source="tinygrad_cl.netcl.tape.modes:is_grad_enabled tinygrad_cl.netcl.tape.modes:set_grad_enabled tinygrad_cl.netcl.tape.modes:no_grad"
 
 # %% [markdown]
 # Every operation goes through one door, `apply_op`. It gets two functions: `fn` computes the result from Tensors,
@@ -306,47 +148,17 @@ def current_tape():
 #
 # Where nobody wants a gradient, nothing may be kept: `grad_fn` holds on to Tensors, and each of them is device memory.
 
-# %% exercise="tape.apply_op" own="the package's apply_op also notes the line that called it, and is traced by the JIT"
-def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
-    """One operation: compute its result and note how to go back through it. Returns a Node.
-
-    fn        fn(*values) computes the result, a Tensor: it gets the `value` of each Node in args,
-              and numbers as they are
-    grad_fn   is kept, not called here
-    args      Nodes and numbers
-    tape      where the Node is listed; if None, on current_tape(); nowhere if that is None, too
-    op_name   a name for the Node
-
-    It is recorded if is_grad_enabled() and at least one Node in args requires a gradient, whether
-    there is a tape or not. Then the result requires one, too; its parents are the Nodes in args,
-    all of them, a tuple in their order; it keeps grad_fn and op_name. Else the result is Node(out).
-
-    >>> x = tensor(Tensor.from_host(queue, [1.0, 2.0]), requires_grad=True)
-    >>> y = apply_op(lambda v, k: v * k, lambda grad: [grad * 3], x, 3, op_name="triple")
-    >>> y.to_host().tolist(), y.parents == (x,), y.op_name
-    ([3.0, 6.0], True, 'triple')
-    """
-    ### BEGIN SOLUTION
-    out = fn(*[x.value if isinstance(x, Node) else x for x in args])
-    parents = tuple(x for x in args if isinstance(x, Node))
-    if not is_grad_enabled() or not any(x.requires_grad for x in parents):
-        return Node(out)
-    node = Node(out, True, parents, grad_fn, op_name)
-    tape = current_tape() if tape is None else tape
-    if tape is not None:
-        tape.nodes.append(node)
-    return node
-    ### END SOLUTION
+# %% exercise="tape.apply_op" source="tinygrad_cl.netcl.tape.tape:record tinygrad_cl.netcl.tape.tape:apply_op"
 
 # %% check="tape.apply_op"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>[x.value if isinstance(x, Node) else x for x in args]</code> is what fn
-# gets.</details>
+# <details><summary>Hint 1</summary>After <code>nodes = as_nodes(args)</code> there are Nodes and numbers.
+# <code>[x.value if isinstance(x, Node) else x for x in nodes]</code> is what fn gets.</details>
 # <details><summary>Hint 2</summary>A parent that requires no gradient is a parent all the same: grad_fn's list has an entry
 # for each.</details>
-# <details><summary>Hint 3</summary>Two ways out: <code>return Node(out)</code> early, or <code>Node(out, True, parents, grad_fn,
-# op_name)</code>, put on a tape.</details>
+# <details><summary>Hint 3</summary>Two ways out: <code>return Node(out)</code> early, or <code>return record(Node(out, True,
+# parents, grad_fn, op_name, attrs), tape)</code>.</details>
 
 # %% [markdown]
 # ## 3 · A rule
@@ -406,7 +218,7 @@ def matmul(a, b, tape=None):
 # Shapes need no care here: a gradient may have the shape of the result where an input was broadcast. The engine sums it up
 # later, once for all rules.
 
-# %% exercise="tape.mul" own="one rule as a function; the package reads it from the table of operations, as C"
+# %% exercise="tape.mul" own="a rule by hand; the package generates the rule of its product from a C expression"
 def mul(a, b, tape=None):
     """a · b, elementwise, as a Node.    ∂(a·b)/∂a = b,   ∂(a·b)/∂b = a
 
@@ -444,6 +256,40 @@ def mul(a, b, tape=None):
 # Tensors.</details>
 # <details><summary>Hint 3</summary><code>3.0 * x</code>: the list has one entry, for x, and it is
 # <code>grad * 3.0</code>.</details>
+
+# %% [markdown]
+# Operators are other names for these functions. (In the package they go through a hook, `define_operators`: its operations
+# stand a floor above.)
+
+# %% given
+@add_to_class(Node)
+def __add__(self, other):
+    return add(self, other)
+
+
+@add_to_class(Node)
+def __radd__(self, other):
+    return add(other, self)
+
+
+@add_to_class(Node)
+def __sub__(self, other):
+    return add(self, -1.0 * other)
+
+
+@add_to_class(Node)
+def __mul__(self, other):
+    return mul(self, other)
+
+
+@add_to_class(Node)
+def __rmul__(self, other):
+    return mul(other, self)
+
+
+@add_to_class(Node)
+def __matmul__(self, other):
+    return matmul(self, other)
 
 # %% [markdown]
 # ### Predict, then run: who is on the tape?
@@ -497,7 +343,7 @@ print("outer:", outer.nodes)
 # On the left, most of the tape has nothing to do with this loss. On the right, a part of the way is not on the tape. The
 # graph is in the nodes, in their `parents`. The tape is only a list of what happened. So we sort, from the loss on.
 
-# %% exercise="tape.order" source="tinygrad_cl.netcl.autograd.tape:topological_order"
+# %% exercise="tape.order" source="tinygrad_cl.netcl.tape.tape:topological_order"
 
 # %% check="tape.order"
 
@@ -538,10 +384,7 @@ print(len(tape.nodes), "nodes on the tape; on the way to this loss:", [n.op_name
 # %% predict
 share_guess = predict(x=..., y=..., x_in_place=..., y_in_place=...)
 
-# %% given
-def add_into(target, x):
-    """target += x, in the memory of `target`: one launch, no new buffer."""
-    compute_into(target, get_primitive("add").forward_formula(), (target, x))
+# %% given source="tinygrad_cl.netcl.tape.tape:add_into"
 
 # %% demo
 g = Tensor.from_host(queue, 1.0)
@@ -564,32 +407,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # | second | a new Tensor, the sum; note that it is ours | a launch, a buffer |
 # | third and later | add into our sum | a launch |
 
-# %% exercise="tape.accumulate" own="the package does this inside Tape.backward"
-def accumulate(gradients, ours, node, part):
-    """Add a gradient that arrives at a node to what has arrived there before, in `gradients`.
-
-    gradients   {node: Tensor}: what has arrived so far
-    ours        a set: the nodes whose Tensor in `gradients` is a sum that was made here
-    part        a Tensor of the node's shape; others may hold it, so it is never changed
-
-    The first part is kept as it is. With the second, a new Tensor takes its place, the sum, and the
-    node goes into `ours`. Every later one is added into that, by add_into.
-
-    >>> gradients, ours, g = {}, set(), Tensor.from_host(queue, [1.0, -2.0])
-    >>> for _ in range(3):
-    ...     accumulate(gradients, ours, "x", g)
-    >>> gradients["x"].to_host().tolist(), ours, g.to_host().tolist()
-    ([3.0, -6.0], {'x'}, [1.0, -2.0])
-    """
-    ### BEGIN SOLUTION
-    if node not in gradients:
-        gradients[node] = part
-    elif node in ours:
-        add_into(gradients[node], part)
-    else:
-        gradients[node] = gradients[node] + part
-        ours.add(node)
-    ### END SOLUTION
+# %% exercise="tape.accumulate" source="tinygrad_cl.netcl.tape.tape:accumulate"
 
 # %% check="tape.accumulate"
 
@@ -602,26 +420,22 @@ def accumulate(gradients, ours, node, part):
 # %% [markdown]
 # ## 6 · backward
 #
-# Three small things are given. `seed_gradient` finds where to start: 1 for a single number, else what the caller passes.
-# `fitted` sums up what broadcasting repeated. `parts_of` asks a node's rule, and, if somebody wants that, looks at what it
-# says (exercise 7).
+# Four small things are given. `seed_gradient` finds where to start: 1 for a single number, else what the caller passes.
+# `unbroadcast` sums up what broadcasting repeated: you know it from lesson 03. `parts_of` asks a node's rule, and, if
+# somebody wants that, looks at what it says (exercise 7). `leave` is for a leaf: what has arrived becomes its `grad`, a
+# Tensor that nobody else holds. It copies only where it has to, so it keeps a set `held`: the buffers that somebody else can
+# see.
 
-# %% given source="tinygrad_cl.netcl.autograd.tape:seed_gradient tinygrad_cl.netcl.autograd.tape:fitted"
-def parts_of(node, gradient):
-    """The gradients of the node's parents: a list, a Tensor or None for each."""
-    parts = node.grad_fn(gradient)
-    if state.anomaly:
-        look_for_anomaly(node, parts)
-    return parts
+# %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:leave"
 
 # %% [markdown]
 # Put it together:
 #
 # ```
-# start with {loss: seed}
+# start with {loss: seed}; the seed's buffer is held
 # for each node, children before parents:
 #     take its gradient; none has arrived? then nothing goes on from here
-#     a leaf?   leave the gradient on it
+#     a leaf?   leave it there
 #     else      hand the parts on: accumulate at each parent that requires a gradient
 # ```
 #
@@ -629,56 +443,51 @@ def parts_of(node, gradient):
 # Nodes between belong to one call. In netcl 0.4.4 they keep their gradients, so a second `backward` on one tape gives too
 # much.
 
-# %% exercise="tape.backward" hides="tinygrad_cl.netcl.autograd.tape:Tape.backward" own="the package's Tape.backward also has retain_grads and copies no gradient that nobody else holds"
-@add_to_class(Tape)
-def backward(self, loss, grad=None):
-    """Add ∂L/∂leaf to `grad` of every leaf that requires one, where ∂L/∂loss is `grad`.
-
-    loss   a Node; it need not lie on this tape
-    grad   a Tensor, or an array, of the shape of loss; 1 by default, if loss is one number:
-           seed_gradient(loss, grad) is a Tensor in any case
-
-    Each node's rule is asked once, by parts_of(node, gradient), when its gradient is complete. What
-    comes for a parent is fitted(part, parent). A part may be None; a parent that requires no
-    gradient gets none. Afterwards each leaf's grad is a Tensor that nobody else holds: not the
-    caller, not another leaf. Where a leaf had a grad, the sum is a new Tensor; the old one stays
-    as it was. Nodes between have no grad. A second call adds the same again.
-
-    >>> x = tensor(Tensor.from_host(queue, 3.0), requires_grad=True)
-    >>> with Tape() as tape:
-    ...     y = x * x * x
-    >>> tape.backward(y)
-    >>> x.grad.to_host().item()
-    27.0
-    """
-    ### BEGIN SOLUTION
-    gradients, ours = {loss: seed_gradient(loss, grad)}, set()
-    for node in reversed(topological_order(loss)):
-        gradient = gradients.pop(node, None)
-        if gradient is None:
-            continue
-        if node.grad_fn is None:
-            node.grad = gradient.copy() if node.grad is None else node.grad + gradient
-            continue
-        for parent, part in zip(node.parents, parts_of(node, gradient)):
-            if part is not None and parent.requires_grad:
-                accumulate(gradients, ours, parent, fitted(part, parent))
-    ### END SOLUTION
+# %% exercise="tape.backward" source="tinygrad_cl.netcl.tape.tape:Tape.backward"
 
 # %% check="tape.backward"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Start: <code>gradients = {loss: seed_gradient(loss, grad)}</code>, <code>ours =
-# set()</code>, and <code>for node in reversed(topological_order(loss)):</code></details>
+# <details><summary>Hint 1</summary>Start: <code>seed = seed_gradient(loss, grad)</code>, <code>gradients = {loss: seed}</code>,
+# <code>ours = set()</code>, <code>held = {id(seed.buffer)}</code>, and <code>for node in
+# reversed(topological_order(loss)):</code></details>
 # <details><summary>Hint 2</summary><code>gradients.pop(node, None)</code> takes it out, and gives None if nothing has
 # arrived.</details>
 # <details><summary>Hint 3</summary><code>zip(node.parents, parts_of(node, gradient))</code> pairs each parent with its
 # part.</details>
-# <details><summary>Hint 4</summary>A leaf: the Tensor that arrived may be the caller's, or lie in the buffer of another leaf's. Its first
-# grad is a <code>.copy()</code>.</details>
+# <details><summary>Hint 4</summary>A leaf has no <code>grad_fn</code>: <code>leave(node, gradient, held)</code>, and on to the next
+# node.</details>
 
 # %% [markdown]
-# ### It runs
+# ### Predict, then run
+#
+# ```python
+# y = relu(x)                      # x holds 1, 2, −3 and 4
+# z = (y * 2.0) + 1.0
+# loss = total(z)
+# ```
+#
+# How many nodes lie on the tape? How many parents has the product? What is the gradient at the −3, and at the 4?
+
+# %% predict
+first_guess = predict(nodes=..., parents_of_the_product=..., at_minus_3=..., at_4=...)
+
+# %% demo
+x = tensor(Tensor.from_host(queue, [[1.0, 2.0], [-3.0, 4.0]]), requires_grad=True)
+with Tape() as tape:
+    y = relu(x)
+    z = (y * 2.0) + 1.0
+    loss = total(z)
+tape.backward(loss)
+gradient = x.grad.to_host()
+first_guess.compare(nodes=len(tape.nodes), parents_of_the_product=len(tape.nodes[1].parents),
+                    at_minus_3=gradient[1, 0], at_4=gradient[1, 1])
+for node in tape.nodes:
+    print(node.op_name, [parent.op_name for parent in node.parents], node.requires_grad)
+draw(tape)
+
+# %% [markdown]
+# Leaves are not on the tape: nobody computed them, so there is nothing to note. Numbers such as 2.0 are no parents.
 #
 # The tutorial's program, on your engine. The picture has the gradients of the leaves.
 
@@ -769,33 +578,9 @@ again_guess.compare(once=seen[0], twice=seen[1], three_times=seen[2], after_none
 # `detect_anomaly` is a mode. While it is on, backward looks at what each rule returns, and stops at the first bad number.
 # Slow: every gradient is fetched from the device. The node knows its name, and the line that made it.
 
-# %% given source="tinygrad_cl.netcl.autograd.debug:detect_anomaly tinygrad_cl.netcl.autograd.debug:set_detect_anomaly"
+# %% given source="tinygrad_cl.netcl.tape.modes:detect_anomaly tinygrad_cl.netcl.tape.modes:set_detect_anomaly"
 
-# %% exercise="tape.anomaly" own="the package does this where it asks a node's rule, and shows all lines that led to the operation"
-def look_for_anomaly(node, parts):
-    """RuntimeError if a number in one of the gradients that a rule returned is NaN or infinite.
-
-    node    the Node whose rule was asked
-    parts   for each of its parents, numbered from 0, a Tensor or None
-
-    The message is of the first bad one, and begins with this line, k being the parent's number:
-    Gradient w.r.t. parent k of op 'name' contains NaN or Inf
-    In it stands node.created_at, too. If all is well, nothing happens.
-
-    >>> x = tensor(Tensor.from_host(queue, [0.0, 1.0]), requires_grad=True)
-    >>> y = log(x)
-    >>> try:
-    ...     look_for_anomaly(y, [Tensor.from_host(queue, [float("inf"), 1.0])])
-    ... except RuntimeError as error:
-    ...     print(str(error).splitlines()[0])
-    Gradient w.r.t. parent 0 of op 'log' contains NaN or Inf
-    """
-    ### BEGIN SOLUTION
-    for number, part in enumerate(parts):
-        if part is not None and not np.isfinite(part.to_host()).all():
-            raise RuntimeError(f"Gradient w.r.t. parent {number} of op {node.op_name!r} contains "
-                               f"NaN or Inf\nThe op was created at {node.created_at}")
-    ### END SOLUTION
+# %% exercise="tape.anomaly" source="tinygrad_cl.netcl.tape.tape:look_for_anomaly"
 
 # %% check="tape.anomaly"
 
@@ -839,7 +624,7 @@ try:
         tape.backward(loss_of(p))
 except RuntimeError as error:
     print(error, end="\n\n")
-print("the first node's creation trace:", *tape.nodes[0].creation_trace, sep="\n  ")
+print("the first node's creation trace:\n" + "".join(tape.nodes[0].creation_trace))
 
 # %% [markdown]
 # `debug_tape` shows a stretch of the tape: a line for each operation, with the range of its numbers. It says where the first
@@ -1045,7 +830,7 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # </details>
 #
-# <details><summary><code>AttributeError: 'Node' object has no attribute 'layout'</code> in <code>fitted</code></summary>
+# <details><summary><code>AttributeError: 'Node' object has no attribute 'layout'</code> in <code>unbroadcast</code></summary>
 #
 # A rule returned a Node. Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad * b.value</code>,
 # not <code>grad * b</code>, which is an operation of its own.

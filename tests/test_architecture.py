@@ -1,6 +1,9 @@
 """The import contract of docs/architecture.md: arrows point one way, and there is no circle."""
 
 import ast
+import re
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 
 import pytest
@@ -18,9 +21,15 @@ CONTRACT = {
     "tinygrad_cl.netcl": {"tinygrad_cl.netcl.ops"},
     "tinygrad_cl.netcl.core": {"tinygrad_cl.opencl"},
     "tinygrad_cl.netcl.ops": {"tinygrad_cl.netcl.core"},
-    "tinygrad_cl.netcl.autograd": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops"},
-    "tinygrad_cl.netcl.nn": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops", "tinygrad_cl.netcl.autograd"},
-    "tinygrad_cl.netcl.runtime": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.autograd"},
+    "tinygrad_cl.netcl.tape": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops"},
+    "tinygrad_cl.netcl.autograd": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops", "tinygrad_cl.netcl.tape"},
+    "tinygrad_cl.netcl.nn": {
+        "tinygrad_cl.netcl.core",
+        "tinygrad_cl.netcl.ops",
+        "tinygrad_cl.netcl.tape",
+        "tinygrad_cl.netcl.autograd",
+    },
+    "tinygrad_cl.netcl.runtime": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.tape"},
     "tinygrad_cl.netcl.optim": {"tinygrad_cl.netcl.core", "tinygrad_cl.netcl.ops"},
     "tinygrad_cl.netcl.data": {"tinygrad_cl.netcl.core"},
     "tinygrad_cl.netcl.io": {"tinygrad_cl.netcl.core"},
@@ -177,3 +186,82 @@ def test_nothing_is_imported_with_a_star():
             if isinstance(node, ast.ImportFrom) and any(alias.name == "*" for alias in node.names)
         ]
         assert not stars, module
+
+
+# -- two storeys -----------------------------------------------------------------------------------
+
+# The ground floor of an engine, and the hooks in it that others may set; docs/architecture.md lists them.
+GROUNDS = {"tinygrad_cl.netcl.tape": {"state.trace", "state.leaves"}}
+
+LESSON_10 = """
+import sys
+import numpy as np
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.tape.node import tensor
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
+
+
+def mul(a, b):
+    return apply_op(lambda x, y: x * y, lambda grad: [grad * b.value, grad * a.value], a, b, op_name="mul")
+
+
+queue = manager.default("auto").queue
+x, row = (tensor(Tensor.from_host(queue, array), True) for array in ([[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0]]))
+with Tape() as tape:
+    out = mul(mul(x, row), x)
+tape.backward(out, np.ones((2, 2)))
+print(x.grad.to_host().tolist(), row.grad.to_host().tolist(), len(tape.nodes))
+try:
+    x * row
+except TypeError as error:
+    print(error)
+print([name for name in sys.modules if name.startswith("tinygrad_cl.netcl.") and name.split(".")[2] not in PARTS])
+"""
+
+
+def test_the_ground_floor_of_engine_3_is_an_engine_of_its_own():
+    """Operations out of two functions; operators are not there until somebody defines them."""
+    program = LESSON_10.replace("PARTS", repr(("core", "ops", "tape")))
+    out = subprocess.run([sys.executable, "-c", program], cwd=paths.ROOT, capture_output=True, text=True, check=True)
+    assert out.stdout.splitlines() == [
+        "[[10.0, 24.0], [30.0, 48.0]] [[10.0, 20.0]] 2",
+        "unsupported operand type(s) for *: 'Node' and 'Node'",
+        "[]",
+    ]
+
+
+def assigned(file, ground):
+    """What a file sets, deletes or changes of what it imports from a ground floor, as text."""
+    tree, names = ast.parse(file.read_text(encoding="utf-8")), set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            above = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            names |= {each.asname or each.name for each in node.names if (above + each.name).startswith(ground)}
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
+            found.add(ast.unparse(node))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("setattr", "delattr"):
+            found.add(f"{ast.unparse(node.args[0])}.{ast.unparse(node.args[1])}")
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("update", "setdefault", "clear"):
+            found.add(ast.unparse(node.func))
+    return {text for text in found if re.match(r"\w*", text)[0] in names}
+
+
+@pytest.mark.parametrize("ground, hooks", GROUNDS.items())
+def test_nothing_assigns_into_a_ground_floor_but_its_hooks(ground, hooks):
+    above = {name: file for name, file in MODULES.items() if not name.startswith(ground)}
+    found = {name: assigned(file, ground) - hooks for name, file in above.items()}
+    assert not {name: texts for name, texts in found.items() if texts}
+
+
+def test_an_assignment_into_a_ground_floor_is_found(tmp_path):
+    file = tmp_path / "above.py"
+    file.write_text(
+        "from tinygrad_cl.netcl.tape import node\nfrom tinygrad_cl.netcl.tape.modes import state\n"
+        "from tinygrad_cl.netcl.tape.node import Node as N\nimport os\nos.x = 1\nhere = state.tapes\nhere.y = 2\n"
+        "node.OURS = ''\nN.__mul__ = None\nstate.enabled, z = 1, 2\nsetattr(N, 'a', 3)\ndel node.place\n"
+    )
+    found = assigned(file, "tinygrad_cl.netcl.tape")
+    assert found == {"node.OURS", "N.__mul__", "state.enabled", "N.'a'", "node.place"}

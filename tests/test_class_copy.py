@@ -18,12 +18,7 @@ from autograder.sandbox.course import hidden_symbols
 
 MODULES = paths.module_names()
 QUICK = {"01_value", "04_function", "05_layers", "10_tape", "12_jit"}  # some of each engine
-WAITING = {"10_tape": "its first demo runs backward, which it asks for later"}
-
-
-def marks(module):
-    waiting = [pytest.mark.xfail(strict=True, reason=WAITING[module])] if module in WAITING else []
-    return waiting + [pytest.mark.long] * (module not in QUICK)
+LESSONS = [pytest.param(each, marks=[pytest.mark.long] * (each not in QUICK)) for each in MODULES]
 
 
 @pytest.fixture
@@ -39,7 +34,7 @@ def run_in(copy, sources):
     return json.loads(out)
 
 
-@pytest.mark.parametrize("module", [pytest.param(module, marks=marks(module)) for module in MODULES])
+@pytest.mark.parametrize("module", LESSONS)
 def test_a_solved_lesson_runs_in_its_copy(module, copy_of):
     """Demos included: what they look at is written above them, or is not hidden."""
     cells = [cell for cell in read_lesson(module).cells if cell.is_code]

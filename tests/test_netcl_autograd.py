@@ -12,11 +12,11 @@ from netcl_devices import close
 
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl.netcl.autograd.engine import apply_op
-from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import elementwise_binary
 from tinygrad_cl.netcl.ops.elementwise_optimized import elementwise_unary
+from tinygrad_cl.netcl.tape.modes import state
 
 
 def leaf(device, numbers, requires_grad=True):

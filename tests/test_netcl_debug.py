@@ -7,8 +7,8 @@ import pytest
 from netcl_devices import put
 
 import tinygrad_cl.netcl.autograd as ag
-from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.tape.modes import state
 
 
 def leaf(device, *numbers):

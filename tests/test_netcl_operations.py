@@ -15,10 +15,10 @@ from netcl_operations import HELPERS, OPERATIONS, leaves_of, results
 
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl.gradcheck import numerical_gradient, random_upstream, taylor_check
-from tinygrad_cl.netcl.autograd.tape import topological_order
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
+from tinygrad_cl.netcl.tape.tape import topological_order
 
 
 def some(which):

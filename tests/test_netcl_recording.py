@@ -11,11 +11,11 @@ from netcl_devices import close, devices, put
 from netcl_steps import ADD, OPTIMIZERS, TWICE, batch, numbers, training
 
 import tinygrad_cl.netcl.autograd as ag
-from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import compute, compute_into, formula_of
 from tinygrad_cl.netcl.runtime import capture
+from tinygrad_cl.netcl.tape.modes import state
 
 # -- what cannot be replayed --------------------------------------------------------------------
 

@@ -14,13 +14,13 @@ import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl.netcl.autograd import jit
 from tinygrad_cl.netcl.autograd.compiler import jit_compile, register_primitive
 from tinygrad_cl.netcl.autograd.engine import apply_op
-from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import elementwise_binary, elementwise_unary
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 from tinygrad_cl.netcl.runtime import capture
+from tinygrad_cl.netcl.tape.modes import state
 
 A = np.array([1.0, -2.0, 3.0], np.float32)
 SCALE = 2.0

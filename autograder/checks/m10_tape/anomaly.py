@@ -9,7 +9,7 @@ from autograder.checks.check import check
 
 @check("tape.anomaly", points=2, seconds=30)
 def anomaly(student, rng, tools):
-    """Which parent's gradient is bad, in a RuntimeError that names the op and its line; silence where all is well."""
+    """Which parent's gradient is bad, in a RuntimeError that names the op and its lines; silence where all is well."""
     import contextlib
     import io
 
@@ -43,7 +43,12 @@ def anomaly(student, rng, tools):
                 if text.startswith(f"Gradient w.r.t. parent {k} of op {made.op_name!r} contains NaN or Inf")
             ]
             named = [k for k in range(10) if f"parent {k}" in text]
-            return [*(found or named or [-9])[:1], bool(found), repr(made.op_name) in text, made.created_at in text]
+            return [
+                *(found or named or [-9])[:1],
+                bool(found),
+                repr(made.op_name) in text,
+                "".join(made.creation_trace) in text,
+            ]
         return [-2 if printed.getvalue() else -1, 0, 0, 0]
 
     def parts_with(bad, *where, **options):
@@ -88,7 +93,7 @@ def anomaly(student, rng, tools):
 
     return {
         "input": f"five gradients of shape {numbers.shape}, number {number} is bad at {list(place)}, and the op is {name!r}; "
-        "an answer is [parent, first line as asked, op named, its line in the text], or −1 for no error",
+        "an answer is [parent, first line as asked, op named, its lines in the text], or −1 for no error",
         "a NaN in one, then in the first, then nothing but NaN in one": lambda: one(math.nan),
         "an Inf": lambda: one(math.inf),
         "a −Inf": lambda: one(-math.inf),
@@ -160,8 +165,8 @@ anomaly.mistake(
 )
 anomaly.mistake(
     "the line that made the op is missing",
-    swap=("NaN or Inf\\nThe op was created at {node.created_at}", "NaN or Inf"),
-    hint="`node.created_at` belongs into the message: it is what people look for.",
+    swap=("\\nThe op was created at:\\n{''.join(node.creation_trace)}", ""),
+    hint="`node.creation_trace` belongs into the message: it is what people look for.",
 )
 anomaly.mistake("the name has no quotes", swap=("{node.op_name!r}", "{node.op_name}"), hint="`!r` brings the quotes.")
 anomaly.mistake(
@@ -177,7 +182,7 @@ def look_for_anomaly(node, parts):
            if parts[k] is not None and (np.isnan(parts[k].to_host()) | np.isinf(parts[k].to_host())).any()]
     if bad:
         text = "Gradient w.r.t. parent " + str(bad[0]) + " of op " + repr(node.op_name) + " contains NaN or Inf."
-        raise RuntimeError(text + "  " + node.created_at)
+        raise RuntimeError(text + "\\n" + "".join(node.creation_trace))
 """,
 )
 anomaly.variant(

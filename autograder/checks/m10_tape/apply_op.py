@@ -76,10 +76,38 @@ def apply_op(student, rng, tools):
     def no_tape():
         return [*note(True, True), *note(False, False), number]
 
+    def what_as_nodes_takes():
+        """Tensors and arrays among the arguments: what fn gets, and which parents there are."""
+        a, got = leaves()[0], []
+        out = student.apply_op(lambda *each: got.extend(each) or values[0], rule, values[1], a, arrays[1], number)
+        kinds = [0 if x is values[0] else 1 if x is values[1] else x if isinstance(x, float) else -9 for x in got]
+        leaf, _, from_array = out.parents
+        kinds[2] = isinstance(got[2], student.Tensor) and from_array.value is got[2]
+        return [*kinds, len(out.parents), leaf.value is values[1], leaf.requires_grad, *from_array.to_host()]
+
+    def without_a_rule():
+        with student.Tape() as tape:
+            out = student.apply_op(lambda *each: values[0], None, *leaves())
+        return [out.requires_grad, len(out.parents), len(tape.nodes), out.value is values[0], number]
+
+    def refused():
+        """1 for a TypeError that names the op, 2 for one that does not, 0 for none; nodes on the tape afterwards."""
+        seen = [number]
+        for wrong in (number, None, arrays[0]):
+            with student.Tape() as tape:
+                try:
+                    student.apply_op(lambda *each: wrong, rule, *leaves(), op_name=names[0])
+                    seen.append(0)
+                except TypeError as error:
+                    seen.append(1 if names[0] in str(error) else 2)
+            seen.append(len(tape.nodes))
+        return seen
+
     def name():
         a, b = leaves()
-        out, bare = apply(a, b, op_name=names[0]), apply(*leaves(False, False), op_name=names[1])
-        return [out.op_name == names[0], bare.op_name is None, len(out.op_name)]
+        constants = {"power": number}
+        out, bare = apply(a, b, op_name=names[0], attrs=constants), apply(*leaves(False, False), op_name=names[1])
+        return [out.op_name == names[0], bare.op_name is None, len(out.op_name), out.attrs == constants]
 
     def listed():
         """Lengths of the tapes, and whether what lies on them is what came back."""
@@ -123,7 +151,12 @@ def apply_op(student, rng, tools):
         ),
         "the same inside no_grad, and after it": clean(without_recording),
         "the same without any tape": clean(no_tape),
-        "op_name: kept, none where nothing is recorded, length": clean(name),
+        "a Tensor, a Node, an array and a number: what fn gets, parents, the first one, the numbers of the array": clean(
+            what_as_nodes_takes
+        ),
+        "without a grad_fn: requires, parents, nodes on the tape, the Tensor": clean(without_a_rule),
+        "a result that is no Tensor: TypeError with the name, nodes on the tape": clean(refused),
+        "op_name: kept, none where nothing is recorded, length; attrs are kept": clean(name),
         "nodes on the outer, the inner and another tape; are they the right ones": clean(listed),
         "calls of fn, calls of grad_fn": clean(counted),
     }
@@ -136,7 +169,7 @@ apply_op.mistake(
 )
 apply_op.mistake(
     "recorded although no argument requires a gradient",
-    swap=(" or not any(x.requires_grad for x in parents)", ""),
+    swap=(" or not any([x.requires_grad for x in parents])", ""),
     hint="`c * c` of two constants: what would backward do there?",
 )
 apply_op.mistake(
@@ -147,7 +180,7 @@ apply_op.mistake(
 apply_op.mistake(
     "numbers are parents, too",
     swap=[
-        ("tuple(x for x in args if isinstance(x, Node))", "tuple(args)"),
+        ("tuple([x for x in nodes if isinstance(x, Node)])", "tuple(nodes)"),
         ("x.requires_grad for x in parents", "isinstance(x, Node) and x.requires_grad for x in parents"),
     ],
     hint="A number has no gradient and no past: Nodes only.",
@@ -163,19 +196,19 @@ apply_op.mistake(
 apply_op.mistake(
     "a Node that is passed twice is one parent",
     swap=(
-        "tuple(x for x in args if isinstance(x, Node))",
-        "tuple(dict.fromkeys(x for x in args if isinstance(x, Node)))",
+        "tuple([x for x in nodes if isinstance(x, Node)])",
+        "tuple(dict.fromkeys(x for x in nodes if isinstance(x, Node)))",
     ),
     hint="x · x: the rule gives two parts, one for each place.",
 )
 apply_op.mistake(
     "fn gets Nodes, not their Tensors",
-    swap=("[x.value if isinstance(x, Node) else x for x in args]", "args"),
+    swap=("[x.value if isinstance(x, Node) else x for x in nodes]", "nodes"),
     hint="fn computes with Tensors: `x.value`.",
 )
 apply_op.mistake(
     "fn gets the Tensors alone, without the numbers",
-    swap=("x.value if isinstance(x, Node) else x for x in args]", "x.value for x in args if isinstance(x, Node)]"),
+    swap=("x.value if isinstance(x, Node) else x for x in nodes]", "x.value for x in nodes if isinstance(x, Node)]"),
     hint="`x * 2.0`: fn needs the 2.0, at its place.",
 )
 apply_op.mistake(
@@ -203,30 +236,30 @@ apply_op.mistake(
 )
 apply_op.mistake(
     "without an open tape, nothing is recorded",
-    swap=("if not is_grad_enabled()", "if (tape or current_tape()) is None or not is_grad_enabled()"),
+    swap=("if grad_fn is None", "if (tape or current_tape()) is None or grad_fn is None"),
     hint="The graph is in the nodes, and another tape can go back through it. The list is all that is missing.",
 )
 apply_op.mistake(
     "all results are listed, also those that are not recorded",
     swap=(
         "        return Node(out)\n",
-        "        node = Node(out)\n        if tape or current_tape():\n            (tape or current_tape()).nodes.append(node)\n        return node\n",
+        "        return record(Node(out), tape)\n",
     ),
     hint="Only what backward can go through is worth a place on the tape.",
 )
 apply_op.mistake(
     "results under no_grad keep their rule and their parents",
-    swap=("return Node(out)", "return Node(out, False, parents, grad_fn, op_name)"),
+    swap=("return Node(out)", "return Node(out, False, parents, grad_fn, op_name, attrs)"),
     hint=["The rule holds on to Tensors. Who frees them?", "`Node(out)`, and nothing else."],
 )
 apply_op.mistake(
     "the name is lost",
     swap=("parents, grad_fn, op_name", "parents, grad_fn, None"),
-    hint="`op_name` is the Node's last argument.",
+    hint="`op_name` is the Node's fifth argument.",
 )
 apply_op.mistake(
     "grad_fn is called at once",
-    swap=("Node(out, True, parents, grad_fn, op_name)", "Node(out, True, parents, grad_fn, op_name)\n    grad_fn(out)"),
+    swap=("    return record(", "    grad_fn(out)\n    return record("),
     hint="There is no gradient yet. Keep the function; backward calls it.",
 )
 apply_op.mistake(
@@ -234,12 +267,49 @@ apply_op.mistake(
     swap=("Node(out, True,", "Node(out, False,"),
     hint="Who is computed from w needs a gradient, so that w can get one.",
 )
+apply_op.mistake(
+    "Tensors and arrays are taken for numbers: as_nodes is not asked",
+    swap=("as_nodes(args)", "args"),
+    hint="`as_nodes(args)` makes leaves of them, first of all.",
+)
+apply_op.mistake(
+    "an operation without a grad_fn is recorded",
+    swap=("grad_fn is None or ", ""),
+    hint="There is no way back through it. What would backward call?",
+)
+apply_op.mistake(
+    "what fn gives is not looked at",
+    swap=("if not isinstance(out, Tensor):", "if False:"),
+    hint="A TypeError here names the op. Later, nobody knows where the odd value came from.",
+)
+apply_op.mistake(
+    "the constants are lost",
+    swap=("op_name, attrs)", "op_name)"),
+    hint="`attrs` is the Node's last argument.",
+)
+apply_op.variant(
+    "without the hook, which nobody uses here",
+    swap=(
+        "    if state.trace is not None:  # a hook: a JIT writes operations down, and computes nothing yet\n"
+        "        return state.trace.operation(op_name, args, attrs or {})\n",
+        "",
+    ),
+)
 apply_op.variant(
     "in long form",
     source="""
-def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
+def record(node, tape=None):
+    target = tape
+    if target is None:
+        target = current_tape()
+    if target is not None:
+        target.nodes += [node]
+    return node
+
+
+def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
     values, parents, wanted = [], [], False
-    for x in args:
+    for x in as_nodes(args):
         if isinstance(x, Node):
             values.append(x.value)
             parents.append(x)
@@ -247,28 +317,33 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
         else:
             values.append(x)
     node = Node(fn(*values))
-    if wanted and is_grad_enabled():
-        node = Node(node.value, requires_grad=True, parents=tuple(parents), grad_fn=grad_fn, op_name=op_name)
-        target = tape
-        if target is None:
-            target = current_tape()
-        if target is not None:
-            target.nodes += [node]
+    if type(node.value) is not Tensor:
+        raise TypeError(str(op_name) + " gives no Tensor")
+    if wanted and is_grad_enabled() and grad_fn:
+        node = Node(node.value, requires_grad=True, parents=tuple(parents), grad_fn=grad_fn, op_name=op_name, attrs=attrs)
+        record(node, tape=tape)
     return node
 """,
 )
 apply_op.variant(
     "arguments of Node by name, tapes by `or`",
     source="""
-def apply_op(fn, grad_fn, *args, tape=None, op_name=None):
+def record(node, tape=None):
+    tape = tape or current_tape()
+    if tape:
+        tape.nodes.append(node)
+    return node
+
+
+def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
+    args = as_nodes(args)
     nodes = [x for x in args if hasattr(x, "requires_grad")]
     out = fn(*map(lambda x: getattr(x, "value", x), args))
-    if is_grad_enabled() and True in [x.requires_grad for x in nodes]:
-        out = Node(op_name=op_name, grad_fn=grad_fn, parents=(*nodes,), requires_grad=True, value=out)
-        tape = tape or current_tape()
-        if tape:
-            tape.nodes.append(out)
-        return out
+    if not hasattr(out, "buffer"):
+        raise TypeError(f"{op_name}: {out!r}")
+    if is_grad_enabled() and grad_fn is not None and True in [x.requires_grad for x in nodes]:
+        out = Node(attrs=attrs, op_name=op_name, grad_fn=grad_fn, parents=(*nodes,), requires_grad=True, value=out)
+        return record(out, tape)
     return Node(out, False)
 """,
 )

@@ -1,5 +1,7 @@
 """Check 6 of lesson 10: the way back through the tape."""
 
+import math
+
 import numpy as np
 
 from autograder.checks.check import check
@@ -185,21 +187,37 @@ def backward(student, rng, tools):
         return numbers(w, x)
 
     def looked_at():
-        """How often look_for_anomaly is asked: it is part of parts_of."""
-        names, count, state = student._namespace, [], student.state
-        real, before = {k: v for k, v in names.items() if k == "look_for_anomaly"}, state.anomaly
-        x, w = leaves()
-        out = x * w + x
+        """A rule that gives infinity, for x: what comes with the mode off, and on, and who is named; 0 for no error."""
+        state, seen = student.state, [factor]
+        before = state.anomaly
         try:
-            names["look_for_anomaly"] = lambda node, parts: count.append(node.op_name)
-            back(out)
-            state.anomaly = True
-            back(out)
+            for state.anomaly in (False, True):
+                x, w = leaves()
+                out = student.apply_op(lambda a, b: a + b, lambda g: [g, g * math.inf], w, x, op_name="odd") * w
+                try:
+                    back(out)
+                    seen += [0, *np.isfinite(numbers(x, w))]
+                except NotImplementedError:
+                    raise
+                except RuntimeError as error:
+                    seen += ["parent 1 of op 'odd'" in str(error)]
         finally:
-            del names["look_for_anomaly"]
-            names.update(real)
             state.anomaly = before
-        return [len(count), factor]
+        return seen
+
+    def retained():
+        """h and out, with a gradient on each: after one call, after a second; then h's is written to, and x's stays."""
+        given, (x, w) = put(grad), leaves()
+        tape = student.Tape(retain_grads=True)
+        h = x + w
+        out = same(h) + x
+        seen = []
+        for _ in range(2):
+            back(out, given, tape)
+            seen.append(numbers(h, out, x))
+        h.grad.write(x_data)
+        out.grad.write(x_data)
+        return np.concatenate([*seen, numbers(x, w), given.to_host().ravel()])
 
     def other_tapes():
         x, w = leaves()
@@ -247,7 +265,8 @@ def backward(student, rng, tools):
         "nodes between have no grad; for x, for w": between,
         "a rule that gives None: no grad for w, rules asked behind it; for x": without_a_part,
         "a leaf that nothing reaches keeps the grad it had: w, x": not_reached,
-        "how often rules are looked at, with the mode off and on": looked_at,
+        "a rule that gives infinity, with the mode off: finite or not; on: who is named": looked_at,
+        "a tape that retains gradients: of h, the result and x, after each of two calls; afterwards": retained,
         "from the outer, the inner, an empty tape: for x, for w": other_tapes,
         "refused: no gradient for six numbers, one of another shape, a constant": refused,
     }

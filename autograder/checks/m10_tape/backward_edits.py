@@ -2,9 +2,9 @@
 
 from autograder.checks.m10_tape.backward import backward
 
-LEAF = "node.grad = gradient.copy() if node.grad is None else node.grad + gradient"
-HAND = "accumulate(gradients, ours, parent, fitted(part, parent))"
-SEED = "{loss: seed_gradient(loss, grad)}"
+LEAF = "leave(node, gradient, held)"
+HAND = "accumulate(gradients, ours, parent, unbroadcast(part, parent))"
+SEED = "seed = seed_gradient(loss, grad)"
 
 backward.mistake(
     "the order is walked forwards, from the leaves",
@@ -21,38 +21,38 @@ backward.mistake(
 )
 backward.mistake(
     "a new part overwrites what has arrived",
-    swap=(HAND, "gradients[parent] = fitted(part, parent)"),
+    swap=(HAND, "gradients[parent] = unbroadcast(part, parent)"),
     hint="Over paths we add: accumulate(…).",
 )
 backward.mistake(
     "parts are added in place, into a buffer that others hold",
     swap=(
         HAND,
-        "part = fitted(part, parent)\n                if parent in gradients:\n                    add_into(gradients[parent], part)\n                else:\n                    gradients[parent] = part",
+        "part = unbroadcast(part, parent)\n                if parent in gradients:\n                    add_into(gradients[parent], part)\n                else:\n                    gradients[parent] = part",
     ),
     hint=["`add` hands one Tensor to both of its parents.", "accumulate(…) knows which sums are ours."],
 )
 backward.mistake(
     "what broadcasting repeated is not summed up",
-    swap=("fitted(part, parent)", "part"),
-    hint="A row's gradient has the shape of the row: fitted(part, parent).",
+    swap=("unbroadcast(part, parent)", "part"),
+    hint="A row's gradient has the shape of the row: unbroadcast(part, parent).",
 )
 backward.mistake(
     "the gradient that is passed is ignored",
-    swap=(SEED, "{loss: loss.value * 0.0 + 1.0}"),
+    swap=(SEED, "seed = loss.value * 0.0 + 1.0"),
     hint="`grad` says how much each number of the loss counts: seed_gradient(loss, grad).",
 )
 backward.mistake(
     "leaves do not accumulate: the last call wins",
     swap=(LEAF, "node.grad = gradient.copy()"),
-    hint="Gradients of leaves add up over calls, until grad is None again.",
+    hint="Gradients of leaves add up over calls, until grad is None again: leave does that.",
 )
 backward.mistake(
     "a leaf keeps the Tensor that arrived, and so does somebody else",
     swap=(LEAF, "node.grad = gradient if node.grad is None else node.grad + gradient"),
     hint=[
         "Whose Tensor is it? The caller's, perhaps, or that of the other leaf of an `add`.",
-        "A leaf's first grad is a copy.",
+        "`leave(node, gradient, held)` copies what somebody else can see.",
     ],
 )
 backward.mistake(
@@ -61,7 +61,7 @@ backward.mistake(
         LEAF,
         "if node.grad is None:\n                node.grad = gradient.copy()\n            else:\n                add_into(node.grad, gradient)",
     ),
-    hint="The old grad stays as it was: `node.grad + gradient` is a new Tensor.",
+    hint="The old grad stays as it was. leave makes a new Tensor, the sum.",
 )
 backward.mistake(
     "nodes between keep their gradients, and a second call adds to them",
@@ -75,7 +75,7 @@ def backward(self, loss, grad=None):
             continue
         for parent, part in zip(node.parents, parts_of(node, node.grad)):
             if part is not None and parent.requires_grad:
-                part = fitted(part, parent)
+                part = unbroadcast(part, parent)
                 parent.grad = part.copy() if parent.grad is None else parent.grad + part
 """,
     hint=[
@@ -87,7 +87,7 @@ backward.mistake(
     "parents that require no gradient get one, too",
     swap=(
         " and parent.requires_grad:",
-        ":\n                if parent.grad_fn is None and not parent.requires_grad:\n                    parent.grad = fitted(part, parent).copy()",
+        ":\n                if parent.grad_fn is None and not parent.requires_grad:\n                    parent.grad = unbroadcast(part, parent).copy()",
     ),
     hint="`add` gives a part for everybody. Skip who requires none.",
 )
@@ -129,8 +129,8 @@ backward.mistake(
 )
 backward.mistake(
     "nodes between keep a grad",
-    swap=("        for parent, part in zip(", "        node.grad = gradient\n        for parent, part in zip("),
-    hint="Only leaves keep one. Each of the others would hold a buffer.",
+    swap=("if self.retain_grads:", "if True:"),
+    hint="Only leaves keep one, unless the tape retains gradients. Each of the others would hold a buffer.",
 )
 backward.mistake(
     "path by path, each part alone",
@@ -143,7 +143,7 @@ def backward(self, loss, grad=None):
             return
         for parent, part in zip(node.parents, parts_of(node, gradient)):
             if part is not None and parent.requires_grad:
-                carry(parent, fitted(part, parent))
+                carry(parent, unbroadcast(part, parent))
 
     carry(loss, seed_gradient(loss, grad))
 """,
@@ -160,12 +160,33 @@ backward.mistake(
     ),
     hint="Leaves accumulate over calls. Who wants them empty sets `grad = None`.",
 )
+backward.mistake(
+    "retain_grads is not asked",
+    swap=("        if self.retain_grads:\n            node.grad = gradient.copy()\n", ""),
+    hint="With `Tape(retain_grads=True)`, nodes between get a copy of their gradient.",
+)
+backward.mistake(
+    "nodes between retain the sum over all calls",
+    swap=("node.grad = gradient.copy()", "leave(node, gradient, held)"),
+    hint="Leaves add up over calls. A node between gets the gradient of this call, in place of the one before.",
+)
+backward.mistake(
+    "retained gradients are not copied",
+    swap=("node.grad = gradient.copy()", "node.grad = gradient"),
+    hint="Others hold that Tensor: the caller, or a parent to which the rule hands it on. A copy.",
+)
+backward.mistake(
+    "the buffer of the caller's gradient is not held",
+    swap=("{id(seed.buffer)}", "set()"),
+    hint="Somebody else can see it: `held` begins with the id of the seed's buffer.",
+)
 backward.variant(
     "sums in lists, added up when it is a node's turn",
     source="""
 @add_to_class(Tape)
 def backward(self, loss, grad=None):
-    arrived = {id(loss): [seed_gradient(loss, grad)]}
+    seed = seed_gradient(loss, grad)
+    arrived = {id(loss): [seed]}
     order = list(topological_order(loss))
     while order:
         node = order.pop()
@@ -181,12 +202,14 @@ def backward(self, loss, grad=None):
             else:
                 node.value.grad = gradient.copy()
         else:
+            if self.retain_grads:
+                node.value.grad = gradient.copy()
             answers = parts_of(node, gradient)
             for number in range(len(node.parents)):
                 parent, part = node.parents[number], answers[number]
                 if not parent.requires_grad or part is None:
                     continue
-                arrived.setdefault(id(parent), []).append(fitted(part, parent))
+                arrived.setdefault(id(parent), []).append(unbroadcast(part, parent))
 """,
 )
 backward.variant(
@@ -196,6 +219,7 @@ backward.variant(
 def backward(self, loss, grad=None):
     gradients, ours, leaves = dict(), set(), []
     accumulate(gradients, ours, loss, seed_gradient(loss, grad))
+    held = {id(gradients[loss].buffer)}
     for node in topological_order(loss)[::-1]:
         if node not in gradients:
             continue
@@ -203,13 +227,14 @@ def backward(self, loss, grad=None):
             leaves.append(node)
             continue
         gradient = gradients.pop(node)
+        if self.retain_grads:
+            node.grad = 1.0 * gradient
         wanted = [(p, g) for p, g in zip(node.parents, parts_of(node, gradient)) if p.requires_grad]
         for parent, part in wanted:
             if part is None:
                 continue
-            accumulate(gradients, ours, parent, fitted(part, parent))
+            accumulate(gradients, ours, parent, unbroadcast(part, parent))
     for leaf in leaves:
-        before = [leaf.grad] if leaf.grad else []
-        leaf.grad = gradients[leaf] + (before[0] if before else 0.0)
+        leave(leaf, gradients[leaf], held)
 """,
 )

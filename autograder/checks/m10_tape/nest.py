@@ -79,6 +79,10 @@ def nest(student, rng, tools):
             lengths += [len(a.nodes), len(b.nodes)]
         return lengths
 
+    def retains():
+        made = [student.Tape(), student.Tape(True), student.Tape(retain_grads=False), student.Tape(retain_grads=True)]
+        return [*way, *[tape.retain_grads for tape in made]]
+
     def in_a_thread(tapes):
         seen = []
 
@@ -113,6 +117,7 @@ def nest(student, rng, tools):
         "what stands after `as`": clean(what_as_gives),
         "errors that come out; the current tape after each": clean(after_errors),
         "nodes on two tapes, opened again and again": clean(what_lies_on_them),
+        "retain_grads as it was given: not at all, True, False, True": retains,
         "a thread opens its own: current here, there before, inside, after": clean(in_a_thread),
     }
 
@@ -147,12 +152,12 @@ nest.mistake(
 )
 nest.mistake(
     "the outermost tape is taken as the current one",
-    swap=("state.tapes[-1]", "state.tapes[0]"),
+    swap=("tapes[-1] if", "tapes[0] if"),
     hint="The innermost is the last of the list.",
 )
 nest.mistake(
     "without an open tape, there is an IndexError",
-    swap=("state.tapes[-1] if state.tapes else None", "state.tapes[-1]"),
+    swap=("tapes[-1] if tapes else None", "tapes[-1]"),
     hint="An empty list has no last one: None then.",
 )
 nest.mistake(
@@ -166,8 +171,8 @@ nest.mistake(
 class Tape:
     nodes = []
 
-    def __init__(self):
-        pass
+    def __init__(self, retain_grads=False):
+        self.retain_grads = retain_grads
 
     def __enter__(self):
         state.tapes.append(self)
@@ -193,8 +198,9 @@ nest.mistake(
 OPEN = []
 
 class Tape:
-    def __init__(self):
+    def __init__(self, retain_grads=False):
         self.nodes = []
+        self.retain_grads = retain_grads
 
     def __enter__(self):
         OPEN.append(self)
@@ -209,12 +215,17 @@ def current_tape():
 """,
     hint="`state` has a list for each thread: `state.tapes`.",
 )
+nest.mistake(
+    "retain_grads is not kept",
+    swap=("self.retain_grads = retain_grads", "self.retain_grads = False"),
+    hint="The tape keeps what it was given: `self.retain_grads = retain_grads`.",
+)
 nest.variant(
     "a new list each time",
     source="""
 class Tape:
-    def __init__(self):
-        self.nodes = list()
+    def __init__(self, retain_grads=False):
+        self.nodes, self.retain_grads = list(), retain_grads
 
     def __enter__(self):
         state.tapes = [*state.tapes, self]
@@ -234,7 +245,8 @@ nest.variant(
     "each tape is taken out by itself, not by its place",
     source="""
 class Tape:
-    def __init__(self, nodes=None):
+    def __init__(self, retain_grads=False, nodes=None):
+        self.retain_grads = retain_grads
         self.nodes = [] if nodes is None else nodes
 
     def __enter__(self):

@@ -9,8 +9,6 @@ from tinygrad_cl.netcl.autograd.compiled_graph import (
 from tinygrad_cl.netcl.autograd.debug import (
     debug_tape,
     describe,
-    detect_anomaly,
-    set_detect_anomaly,
 )
 from tinygrad_cl.netcl.autograd.elementwise import (
     abs,
@@ -81,15 +79,7 @@ from tinygrad_cl.netcl.autograd.losses import (
     l1_loss,
     mse_loss,
 )
-from tinygrad_cl.netcl.autograd.modes import (
-    enable_grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
 from tinygrad_cl.netcl.autograd.node import (
-    Node,
-    apply_op,
     apply_primitive,
     getitem,
     matmul,
@@ -109,17 +99,29 @@ from tinygrad_cl.netcl.autograd.ops import (
     primitive,
     reshape,
     sum,
-    tensor,
     transpose,
-)
-from tinygrad_cl.netcl.autograd.tape import (
-    Tape,
 )
 from tinygrad_cl.netcl.autograd.trace import (
     TraceNode,
 )
 from tinygrad_cl.netcl.ops.primitives import (
     register_primitive,
+)
+from tinygrad_cl.netcl.tape.modes import (
+    detect_anomaly,
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_detect_anomaly,
+    set_grad_enabled,
+)
+from tinygrad_cl.netcl.tape.node import (
+    Node,
+    tensor,
+)
+from tinygrad_cl.netcl.tape.tape import (
+    Tape,
+    apply_op,
 )
 
 __all__ = [

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_lines, name_nodes, needed, words
-from tinygrad_cl.netcl.autograd.node import Node, caller, record
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
 from tinygrad_cl.netcl.core.device import Plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
@@ -13,6 +12,8 @@ from tinygrad_cl.netcl.ops.elementwise import cast
 from tinygrad_cl.netcl.ops.fused import fused_plan
 from tinygrad_cl.netcl.ops.fused_source import Chain
 from tinygrad_cl.netcl.ops.reduction import axes_to
+from tinygrad_cl.netcl.tape.node import Node
+from tinygrad_cl.netcl.tape.tape import record
 
 __all__ = ["CompiledGraph"]
 
@@ -74,7 +75,7 @@ class CompiledGraph:
         parents = tuple(
             [x if isinstance(x, Node) else Node(x, x.requires_grad) for x in values if isinstance(x, (Node, Tensor))]
         )
-        return record(Node(out, True, parents, partial(self.differentiate, saved), name, {}, caller()), tape)
+        return record(Node(out, True, parents, partial(self.differentiate, saved), name, {}), tape)
 
     def differentiate(self, saved, gradient):
         """The gradient of each leaf that is a tensor, or None, from that of the result."""

@@ -1,36 +1,11 @@
-"""Looking for a fault: where a NaN comes from, and what lies on a tape."""
+"""Looking for a fault: what lies on a tape."""
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.tape import Tape
+from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.netcl.tape.tape import Tape
 
-__all__ = ["debug_tape", "describe", "detect_anomaly", "set_detect_anomaly"]
-
-
-class detect_anomaly:
-    """`with detect_anomaly():` around a backward: a gradient with NaN or Inf is a RuntimeError that
-    names the operation and the line that made it. Slow: every gradient is fetched and looked at.
-
-    Around the forward as well, the error shows all lines that led to the operation.
-    """
-
-    def __init__(self, enable=True):
-        self.enable = enable
-        self.before = []
-
-    def __enter__(self):
-        self.before.append(state.anomaly)
-        state.anomaly = self.enable
-        return self
-
-    def __exit__(self, *exception):
-        state.anomaly = self.before.pop()
-
-
-def set_detect_anomaly(enable):
-    """The same as a switch, for this thread."""
-    state.anomaly = bool(enable)
+__all__ = ["debug_tape", "describe"]
 
 
 class debug_tape:
@@ -61,21 +36,20 @@ def describe(tape, begin=0):
     numbers = {node: f"#{number}" for number, node in enumerate(tape.nodes)}
     rows = [("op", "shape", "dtype", "from", "numbers", "made at")]
     for node in tape.nodes[begin:]:
-        origin = ", ".join(
-            numbers.get(parent, "leaf" if parent.requires_grad else "constant") for parent in node.parents
-        )
+        origin = [numbers.get(x, "leaf" if x.requires_grad else "constant") for x in node.parents]
         rows.append(
             (
                 f"{numbers[node]} {node.op_name}",
                 str(node.shape),
                 str(node.dtype),
-                origin,
+                ", ".join(origin),
                 span(node.to_host()),
                 node.created_at,
             )
         )
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)) for row in rows]
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def span(array):

@@ -1,8 +1,6 @@
-"""The name under which netcl has the heart of its autograd: nodes in `node`, the way back in
-`tape`.
-"""
+"""The name under which netcl has the heart of its autograd, which stands in `tinygrad_cl.netcl.tape`."""
 
-from tinygrad_cl.netcl.autograd.node import Node, apply_op
-from tinygrad_cl.netcl.autograd.tape import Tape
+from tinygrad_cl.netcl.tape.node import Node
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = ["Node", "Tape", "apply_op"]

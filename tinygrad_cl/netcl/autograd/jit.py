@@ -8,13 +8,13 @@ from threading import get_ident
 from traceback import walk_tb
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
-from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.node import OURS, Node
 from tinygrad_cl.netcl.autograd.signature import Signature
 from tinygrad_cl.netcl.autograd.trace import NoNumbers, Trace, TraceNode, Untraceable
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
+from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.netcl.tape.node import OURS, Node
 
 __all__ = ["CompiledFunction", "JitFallback", "jit_compile"]
 

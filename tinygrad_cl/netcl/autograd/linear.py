@@ -3,12 +3,13 @@
 import functools
 import math
 
-from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, as_nodes
 from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
+from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.netcl.tape.node import Node, as_nodes
+from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = ["linear"]
 

@@ -9,7 +9,7 @@ reduction   "mean", "sum", or "none": as many numbers as there were pairs, or ro
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes
+from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.normalization import whole
 from tinygrad_cl.netcl.autograd.ops import mean, sum
 from tinygrad_cl.netcl.core.tensor import Tensor
@@ -22,6 +22,8 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFT_CROSS_ENTROPY,
     SOFT_CROSS_ENTROPY_BACKWARD,
 )
+from tinygrad_cl.netcl.tape.node import Node, as_nodes
+from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = [
     "bce_with_logits",

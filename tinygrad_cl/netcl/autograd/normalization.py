@@ -2,7 +2,6 @@
 `ops.rows_table`.
 """
 
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, as_nodes
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows, one_axis
 from tinygrad_cl.netcl.ops.rows_table import (
@@ -15,6 +14,8 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX,
     SOFTMAX_BACKWARD,
 )
+from tinygrad_cl.netcl.tape.node import Node, as_nodes
+from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
 

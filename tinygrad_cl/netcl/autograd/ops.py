@@ -4,26 +4,16 @@ from functools import partial
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes
+from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise, reduction
 from tinygrad_cl.netcl.ops.primitives import get_primitive
+from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.netcl.tape.node import as_nodes
+from tinygrad_cl.netcl.tape.tape import apply_op
 
-__all__ = ["broadcast_to", "cast", "max", "mean", "min", "primitive", "reshape", "sum", "tensor", "transpose"]
-
-
-def tensor(x, requires_grad=None):
-    """A leaf Node that holds the Tensor x; by default it requires a gradient if x does (a
-    Parameter).
-    """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"ag.tensor wraps a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
-    if requires_grad and x.dtype == INT32:
-        raise TypeError("an int32 tensor holds indices, and indices have no gradient")
-    return Node(x, x.requires_grad if requires_grad is None else bool(requires_grad))
+__all__ = ["broadcast_to", "cast", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
 
 
 def primitive(name):

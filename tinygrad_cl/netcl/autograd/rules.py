@@ -75,8 +75,8 @@ def primitive_rule(primitive, attrs, values, out, needs):
     rule = _rules.get(key)
     if rule is None:
         rule = _rules[key] = PrimitiveRule(primitive, attrs, needs)
-    arity = primitive.arity
-    return partial(rule.run, [values[n] if n < arity else out for n in rule.saved])
+    inputs = [*values, out]
+    return partial(PrimitiveRule.run, rule, [inputs[number] for number in rule.saved])
 
 
 def matmul_rule(a, b, transpose_a, transpose_b, needs):

@@ -5,8 +5,8 @@ import functools
 import types
 from numbers import Real
 
-from tinygrad_cl.netcl.autograd.node import Node
 from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.tape.node import Node
 
 FIXED = (type(None), str, bytes, types.ModuleType, types.BuiltinFunctionType)
 PACKAGE = __name__.partition(".")[0]

@@ -83,7 +83,7 @@ def operator(name):
     """Two methods, for a Tensor on the left and one on the right of an operator."""
 
     def left(self, other):
-        return operate(name, self, other)
+        return OPERATORS[name](self, other) if isinstance(other, Tensor) else operate(name, self, other)
 
     def right(self, other):
         return operate(name, other, self)

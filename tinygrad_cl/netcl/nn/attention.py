@@ -4,11 +4,11 @@ import functools
 import math
 
 from tinygrad_cl.netcl import autograd as ag
-from tinygrad_cl.netcl.autograd.node import as_nodes
 from tinygrad_cl.netcl.nn import init
 from tinygrad_cl.netcl.nn.activations import GELU
 from tinygrad_cl.netcl.nn.basic import Dropout, LayerNorm, Linear, Sequential
 from tinygrad_cl.netcl.nn.module import Module
+from tinygrad_cl.netcl.tape.node import as_nodes
 
 __all__ = ["MultiheadAttention", "TransformerBlock", "scaled_dot_product_attention"]
 

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from tinygrad_cl.netcl import autograd as ag
-from tinygrad_cl.netcl.autograd.node import as_nodes
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.nn import init
 from tinygrad_cl.netcl.nn.activation import Activation
 from tinygrad_cl.netcl.nn.module import Module
 from tinygrad_cl.netcl.ops.random import Generator, probability
+from tinygrad_cl.netcl.tape.node import as_nodes
 
 __all__ = ["Dropout", "Embedding", "Flatten", "LayerNorm", "Linear", "Sequential", "dropout"]
 

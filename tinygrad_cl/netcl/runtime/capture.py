@@ -5,12 +5,12 @@ import threading
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.modes import state
-from tinygrad_cl.netcl.autograd.node import Node
 from tinygrad_cl.netcl.core.commands import Launch
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor, device_dtype
 from tinygrad_cl.netcl.runtime.recording import Recording, difference
+from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.netcl.tape.node import Node
 
 
 def capture(function=None, *, queue=None):

@@ -7,9 +7,9 @@ from threading import get_ident
 
 import pyopencl as cl
 
-from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.core.commands import Command, Launch, Transfer
 from tinygrad_cl.netcl.core.device import Device, manager
+from tinygrad_cl.netcl.tape.modes import state
 
 REFUSED = {
     "read": "a captured step cannot look at numbers: to_host would be left out of the replay. "

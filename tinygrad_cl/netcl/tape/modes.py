@@ -1,28 +1,36 @@
-"""Whether operations are recorded, and on which tape: for each thread on its own."""
+"""What a thread is doing: the tapes that are open, and the modes."""
 
 import contextlib
 import threading
+
+__all__ = [
+    "detect_anomaly",
+    "enable_grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
 
 __all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
 
 
 class State(threading.local):
-    """What a thread is doing.
+    """What a thread is doing: each has its own.
 
-    enabled   whether operations keep what backward needs
     tapes     the tapes that are open, the innermost last
-    anomaly   whether backward looks at every gradient for NaN and infinities
-    trace     where operations are written down instead of computed (see `trace`), or None
-    leaves    a list that gets each tensor on which backward leaves a leaf's gradient; None where
-              nobody wants to know, as outside of a recording
+    enabled   whether operations are recorded
+    anomaly   whether backward looks at every gradient for NaN and Inf
+
+    And two hooks, None while nobody uses them:
+
+    trace     takes operations over: trace.operation(op_name, args, attrs) gives the Node
+    leaves    a list that gets each Tensor on which backward leaves a leaf's gradient
     """
 
     def __init__(self):
-        self.enabled = True
-        self.tapes = []
-        self.anomaly = False
-        self.trace = None
-        self.leaves = None
+        self.tapes, self.enabled, self.anomaly = [], True, False
+        self.trace = self.leaves = None
 
 
 state = State()
@@ -80,3 +88,28 @@ class enable_grad(no_grad):
     """`with enable_grad():` inside `no_grad`: record after all."""
 
     mode = True
+
+
+class detect_anomaly:
+    """`with detect_anomaly():` around a backward: a gradient with NaN or Inf is a RuntimeError that
+    names the operation and the line that made it. Slow: every gradient is fetched and looked at.
+
+    Around the forward as well, the error shows all lines that led to the operation.
+    """
+
+    def __init__(self, enable=True):
+        self.enable = enable
+        self.before = []
+
+    def __enter__(self):
+        self.before.append(state.anomaly)
+        state.anomaly = self.enable
+        return self
+
+    def __exit__(self, *exception):
+        state.anomaly = self.before.pop()
+
+
+def set_detect_anomaly(enable):
+    """The same as a switch, for this thread."""
+    state.anomaly = bool(enable)

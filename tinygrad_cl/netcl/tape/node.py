@@ -1,0 +1,206 @@
+"""A Node: a tensor, and how it was computed."""
+
+import sys
+import traceback
+from numbers import Real
+from pathlib import Path
+
+import numpy as np
+
+from tinygrad_cl.netcl.core.device import INT32
+from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.tape.modes import state
+
+__all__ = ["Node", "tensor"]
+
+OURS = str(Path(__file__).parent.parent)
+OUTERMOST = "<module", "<cell"  # names of a program's code, and of a notebook's cell
+
+
+def undefined(*operands):
+    """What operators do until somebody defines them: nothing, and Python raises a TypeError."""
+    return NotImplemented
+
+
+elementwise = matmul = getitem = undefined
+
+
+def define_operators(*functions):
+    """A hook: say what the operators of Nodes do.
+
+    elementwise(name, *operands)   "add", "sub", "mul", "div", "pow", "neg", "lt", "le", "gt", "ge"
+    matmul(a, b), getitem(x, key)  a @ b, x[key]
+    """
+    global elementwise, matmul, getitem
+    elementwise, matmul, getitem = functions
+
+
+def operator(name):
+    """Two methods, for a Node on the left and one on the right of an elementwise operator."""
+
+    def left(self, other):
+        return elementwise(name, self, other)
+
+    def right(self, other):
+        return elementwise(name, other, self)
+
+    return left, right
+
+
+class Node:
+    """A Tensor, and how it was computed.
+
+    value           the Tensor
+    requires_grad   does backward compute a gradient for it?
+    parents         the Nodes it was computed from; () for a leaf
+    grad_fn         grad_fn(gradient of this) gives a list: for each parent a Tensor, or None;
+                    None for a leaf
+    op_name, attrs  the operation, and its constants; None for a leaf
+    made_at         where it was asked for, as `place` says it; () for a leaf
+    grad            the gradient that backward left, a Tensor: it lies on `value`, where optimizers
+                    look for it
+    """
+
+    __slots__ = "value requires_grad parents grad_fn op_name attrs made_at __weakref__".split()
+    __array_ufunc__ = None  # so that np.float64(2) * node is left to Node.__rmul__
+
+    def __init__(
+        self, value, requires_grad=False, parents=(), grad_fn=None, op_name=None, attrs=None
+    ):
+        self.value, self.requires_grad = value, requires_grad
+        self.parents, self.grad_fn = parents, grad_fn
+        self.op_name, self.attrs = op_name, attrs
+        self.made_at = () if grad_fn is None else place()
+
+    @property
+    def grad(self):
+        return self.value.grad
+
+    @grad.setter
+    def grad(self, grad):
+        self.value.grad = grad
+
+    @property
+    def shape(self):
+        return self.value.shape
+
+    @property
+    def dtype(self):
+        return self.value.dtype
+
+    def to_host(self):
+        """The numbers as a new NumPy array."""
+        return self.value.to_host()
+
+    @property
+    def created_at(self):
+        """The line that asked for this node, `file:line in function`; "" for a leaf."""
+        lines = lines_of(self.made_at)[:1]
+        return "".join([f"{file}:{line} in {name}" for file, line, name in lines])
+
+    @property
+    def creation_trace(self):
+        """The lines that led to this node, as traceback.format_list gives them: the last one, or
+        all of them if detect_anomaly was on.
+        """
+        lines = reversed(lines_of(self.made_at))
+        return traceback.format_list([traceback.FrameSummary(*line) for line in lines])
+
+    def kept_arrays(self):
+        """The Tensors that stay alive because backward will read them: those `grad_fn` holds."""
+        cells = getattr(self.grad_fn, "__closure__", None) or ()
+        held = [*getattr(self.grad_fn, "args", ()), *[cell.cell_contents for cell in cells]]
+        parts = [x for each in held for x in (each if isinstance(each, (list, tuple)) else [each])]
+        return list({id(x): x for x in parts if isinstance(x, Tensor)}.values())
+
+    def __repr__(self):
+        name = f", op_name={self.op_name!r}" if self.op_name else ""
+        described = f"shape={self.shape}, dtype={self.dtype}{name}"
+        return f"Node({described}, requires_grad={self.requires_grad})"
+
+    __add__, __radd__ = operator("add")
+    __sub__, __rsub__ = operator("sub")
+    __mul__, __rmul__ = operator("mul")
+    __truediv__, __rtruediv__ = operator("div")
+    __pow__, __rpow__ = operator("pow")
+    __lt__, __gt__ = operator("lt")[0], operator("gt")[0]
+    __le__, __ge__ = operator("le")[0], operator("ge")[0]
+
+    def __neg__(self):
+        return elementwise("neg", self)
+
+    def __matmul__(self, other):
+        return matmul(self, other)
+
+    def __rmatmul__(self, other):
+        return matmul(other, self)
+
+    def __getitem__(self, key):
+        return getitem(self, key)
+
+    def __bool__(self):
+        """`if loss < 1:` looks at the number. ValueError where there are several."""
+        if self.value.size != 1:
+            raise ValueError(
+                f"shape {self.shape} holds several numbers, not one that is true or not"
+            )
+        return bool(self.to_host())
+
+
+def place():
+    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
+    the engine; under detect_anomaly followed by those of all frames around it.
+
+    Code, no frame: that would keep its variables alive.
+    """
+    frame = sys._getframe(2)
+    while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
+        frame = frame.f_back
+    found = frame.f_code, frame.f_lasti
+    while state.anomaly and frame.f_back and not frame.f_code.co_name.startswith(OUTERMOST):
+        frame = frame.f_back
+        if not frame.f_code.co_filename.startswith(OURS):
+            found += frame.f_code, frame.f_lasti
+    return found
+
+
+def lines_of(made_at):
+    """[(file, line, name of the function)] of what `place` found, the innermost first."""
+    lines = []
+    for code, position in zip(made_at[::2], made_at[1::2]):
+        line = next((line for begin, end, line in code.co_lines() if begin <= position < end), None)
+        lines.append((code.co_filename, line, code.co_name))
+    return lines
+
+
+def tensor(x, requires_grad=None):
+    """A leaf that holds the Tensor x itself, no copy; by default it requires a gradient if x does,
+    as a Parameter.
+    """
+    if not isinstance(x, Tensor):
+        kind = type(x).__name__
+        raise TypeError(f"ag.tensor wraps a Tensor, not {kind}: Tensor.from_host makes one")
+    if requires_grad and x.dtype == INT32:
+        raise TypeError("an int32 tensor holds indices, and indices have no gradient")
+    return Node(x, x.requires_grad if requires_grad is None else bool(requires_grad))
+
+
+def as_nodes(args):
+    """The arguments of an operation: Nodes and numbers as they are, a Tensor as a leaf; an array
+    goes to the device of the first tensor among them, in its dtype. TypeError for anything else.
+    """
+    tensors = [x.value if isinstance(x, Node) else x for x in args if isinstance(x, (Node, Tensor))]
+    return [as_node(x, *tensors[:1]) for x in args]
+
+
+def as_node(x, like=None):
+    """One argument as a Node or a number; arrays become Tensors like `like`."""
+    if isinstance(x, Node):
+        return x
+    if isinstance(x, Tensor):
+        return Node(x, x.requires_grad)
+    if isinstance(x, Real):
+        return x
+    if isinstance(x, (np.ndarray, list, tuple)) and like is not None:
+        return Node(Tensor.from_host(like.queue, x, like.dtype))
+    raise TypeError(f"an operation takes Nodes, Tensors, arrays and numbers, not {x!r}")
