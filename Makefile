@@ -42,7 +42,7 @@ collect: $(READY) ## collect what was handed in through nbgrader's exchange: mak
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build
 
-bench: $(READY) ## run every benchmark and write docs/performance.md
+bench: $(READY) ## run every benchmark and write docs/performance.md; ARGS="--against COMMIT": what is slower than there
 	$(VENV) benchmarks/report.py $(ARGS)
 
 peers: $(DEV) ## run the peers' own tests on our engines and write docs/peers.md
