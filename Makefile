@@ -19,9 +19,10 @@ test: $(DEV) chromium ## run the tests, but for the long ones; make test ARGS="t
 test-all: $(DEV) chromium ## run all tests
 	$(PYTEST) $(ARGS)
 
-lint: $(DEV) ## look at the code: its format, and what linters know
+lint: $(DEV) ## look at the code: its format, what linters know, and types
 	$(VENV) -m ruff format --check --quiet . || { echo "make format mends it"; exit 1; }
 	$(VENV) -m ruff check --quiet .
+	$(VENV) -m mypy --no-error-summary
 
 format: $(DEV) ## write the code in the one format
 	$(VENV) -m ruff check --fix-only --quiet .

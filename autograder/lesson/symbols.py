@@ -10,6 +10,7 @@ import re
 import textwrap
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import CourseError
 
@@ -27,9 +28,7 @@ def split_symbols(text: str) -> list[str]:
 
 def pull(symbol: str) -> str:
     """The source behind a symbol, dedented; a method comes with `@add_to_class(Class)` in front of it."""
-    match = SYMBOL.match(symbol)
-    if not match:
-        raise CourseError(f"{symbol!r} is no symbol; write module:name, module:Class.method or module:Class[members]")
+    match = parse(symbol)
     text, tree = module_source(match["module"])
     node = find(tree, match["name"], symbol)
     if match["members"] is not None:
@@ -39,26 +38,34 @@ def pull(symbol: str) -> str:
     return source_of(text, node)
 
 
+def parse(symbol: str) -> re.Match[str]:
+    match = SYMBOL.match(symbol)
+    if not match:
+        raise CourseError(f"{symbol!r} is no symbol; write module:name, module:Class.method or module:Class[members]")
+    return match
+
+
 @lru_cache
 def module_source(module: str) -> tuple[str, ast.Module]:
     try:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:
         spec = None
-    if spec is None:
+    if spec is None or spec.origin is None:
         raise CourseError(f"there is no module {module}")
     text = Path(spec.origin).read_text(encoding="utf-8")
     return text, ast.parse(text)
 
 
-def find(parent, name: str, symbol: str):
+def find(parent: ast.Module | ast.ClassDef, name: str, symbol: str) -> Any:
+    """The function, class or assignment of that name in a module or a class."""
     for node in parent.body:
         if name in names_of(node):
             return node
     raise CourseError(f"{symbol}: there is no {name} in it")
 
 
-def names_of(node) -> list[str]:
+def names_of(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, ast.Assign):
@@ -66,7 +73,7 @@ def names_of(node) -> list[str]:
     return []
 
 
-def source_of(text: str, node) -> str:
+def source_of(text: str, node: ast.stmt) -> str:
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     return textwrap.dedent("\n".join(text.splitlines()[first - 1 : node.end_lineno]))
 
@@ -110,9 +117,9 @@ def without(source: str, symbols: list[str], sentence: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def parts_of(tree: ast.Module, symbol: str) -> list[tuple[ast.stmt, str]]:
+def parts_of(tree: ast.Module, symbol: str) -> list[tuple[ast.FunctionDef | ast.Assign, str]]:
     """The functions, methods and constants behind a symbol, each with its name."""
-    match = SYMBOL.match(symbol)
+    match = parse(symbol)
     node = find(tree, match["name"], symbol)
     if not isinstance(node, ast.ClassDef):
         return [(node, match["name"])]
@@ -124,9 +131,9 @@ def parts_of(tree: ast.Module, symbol: str) -> list[tuple[ast.stmt, str]]:
     ]
 
 
-def functions_of(tree) -> list[ast.FunctionDef]:
+def functions_of(tree: ast.Module | ast.ClassDef) -> list[ast.FunctionDef]:
     """The functions of a module, and the methods of its classes, in their order; not the functions inside functions."""
-    found = []
+    found: list[ast.FunctionDef] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             found.append(node)
