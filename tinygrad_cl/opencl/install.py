@@ -9,30 +9,13 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pyopencl
 
 from tinygrad_cl.opencl.doctor import report
 
 WHEEL_DRIVERS = Path(str(pyopencl.__file__)).parent / ".libs"  # where PyOpenCL's Linux wheel looks for drivers, always
-
-
-class Source(Protocol):
-    """Where a driver may come from."""
-
-    @property
-    def name(self) -> str: ...
-
-    def obstacle(self) -> str:
-        """Why this source cannot be tried here; "" when it can."""
-
-    def installed(self) -> set[str]:
-        """The names of all packages that are there."""
-
-    def add(self) -> None: ...
-
-    def remove(self, packages: Sequence[str]) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -99,7 +82,7 @@ class DebianPackage:
             _run("apt-get", "purge", "--yes", *packages)
 
 
-SOURCES: tuple[Source, ...] = (
+SOURCES = (
     Wheels("PoCL from PyPI", ("pocl-binary-distribution==3.0",)),
     DebianPackage("PoCL from Debian", "pocl-opencl-icd"),
     Wheels(
@@ -115,7 +98,7 @@ SOURCES: tuple[Source, ...] = (
 
 def install(
     say: Callable[[str], object] = print,
-    sources: Iterable[Source] = SOURCES,
+    sources: Iterable[Wheels | DebianPackage] = SOURCES,
     report: Callable[[], dict[str, Any]] = report,
 ) -> dict[str, Any]:
     """Add the first source that gives a device which works, unless there is one already; returns the report."""
