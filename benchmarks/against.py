@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from contenders import ROOT
-from tables import figure, machine_text, measured
+from tables import figure, machine_text, measured, unit_of
 
 PACKAGE = "tinygrad_cl"
 ALLOWED = 1.03  # times as long as before
@@ -54,7 +54,8 @@ def against_page(results, options):
         *(["## Not measured", "\n".join(lost)] if lost else []),
         "## All",
         "«now / before» is the median of the ratios within a round, and half of the rounds lie in the next column."
-        " «fastest» is the ratio of the fastest turns, which says more where others use the machine.",
+        " «fastest» is the ratio of the fastest turns, which says more where others use the machine;"
+        " so does «processor time», that of a whole turn on all cores.",
         table(pairs),
         "## Measured on",
         machine_text(next(iter(results.values()))["machine"]),
@@ -82,7 +83,7 @@ def table(pairs):
     for comparison, before, now in pairs:
         title = comparison["title"]
         lines.append(
-            f"| {'' if title == previous else title} | {measured(now)} | {comparison['unit']} | {figure(comparison, before)}"
+            f"| {'' if title == previous else title} | {measured(now)} | {unit_of(comparison, now)} | {figure(comparison, before)}"
             f" | {figure(comparison, now)} | {now['ratio']:.3f} | {now['low']:.3f} – {now['high']:.3f}"
             f" | {now['fastest'] / before['fastest']:.3f} |"
         )

@@ -30,6 +30,7 @@ NAP = 0.15  # seconds: OpenBLAS's threads were seen to spin for 105 ms after the
 WARM_UP = 2  # turns that do not count
 FIRST = 4  # steps whose answers are compared
 PROGRAMS = "programs"  # a part that is a number of programs, not of seconds
+PROCESSOR = "processor time"  # a part: seconds of a whole turn on all cores, whoever else uses them
 UNSET = {"OPENBLAS_CORETYPE": None, "OPENBLAS_L2_SIZE": None}
 
 
@@ -284,11 +285,18 @@ def serve(connection, contender, settings):
             text = str(error).strip().partition("\n")[0][:200]
             return "failed", f"{type(error).__name__}: {text}"
 
+    def timed(mode):
+        start = time.process_time()
+        parts, answer = turn(mode)
+        if contender.tree:
+            parts.setdefault(PROCESSOR, time.process_time() - start)
+        return parts, answer
+
     kind, turn = attempt(contender.make, settings)
     connection.send((kind, None if kind == "done" else turn))
     with contextlib.suppress(EOFError, OSError):  # the other end was closed: nothing more to do
         while True:
-            connection.send(attempt(turn, connection.recv()))
+            connection.send(attempt(timed, connection.recv()))
 
 
 @contextlib.contextmanager

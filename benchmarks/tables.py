@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from contenders import NAP, PROGRAMS, UNSET, against, compare
+from contenders import NAP, PROCESSOR, PROGRAMS, UNSET, against, compare
 
 ROUNDS = 15
 PER_SECOND = {"s": 1, "ms": 1e3, "µs": 1e6}
@@ -86,14 +86,17 @@ def ratios(row):
     return f"{row['ratio']:.2f} | {row['low']:.2f} – {row['high']:.2f}"
 
 
+def unit_of(result, row):
+    """The unit of a row: that of its table, except where a part has its own."""
+    return {PROCESSOR: "s", PROGRAMS: ""}.get(row["part"], result["unit"])
+
+
 def figure(result, row):
-    """The median of a row in the unit of its table, in three digits or more."""
-    if row["part"] == PROGRAMS:
-        return f"{row['median']:.0f}"
-    if result["unit"] == "GFLOP/s":
+    """The median of a row in its unit, in three digits or more."""
+    if (unit := unit_of(result, row)) == "GFLOP/s":
         value = result["work"][row["mode"]] / row["median"] / 1e9
     else:
-        value = row["median"] * PER_SECOND[result["unit"]]
+        value = row["median"] * PER_SECOND.get(unit, 1)
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -163,10 +164,31 @@ def test_now_and_before_import_their_own_trees(tmp_path):
         (tmp_path / name / "tinygrad_cl" / "__init__.py").write_text(f"NUMBER = {number}")
     contestants = tuple(Contender(name, make_number, tree=str(tmp_path / name)) for name in ("before", "now"))
     rows, left_out = compare(Comparison("key", "title", contestants, None, {"": None}), QUICK, nap=0)
-    assert left_out == {} and [(row.contender, row.median, row.ratio) for row in rows] == [
+    assert left_out == {}
+    assert [(row.contender, row.median, row.ratio) for row in rows if row.part == "step"] == [
         ("before", 2.0, 1.0),
         ("now", 3.0, 1.5),
     ]
+
+
+def make_busy(settings):
+    def turn(mode):
+        end = time.process_time() + settings
+        while time.process_time() < end:
+            pass
+        return {"step": 1.0}, None
+
+    return turn
+
+
+def test_processor_time_is_measured_where_an_older_tree_takes_part_alone():
+    def parts(**more):
+        contender = Contender("busy", make_busy, **more)
+        rows, _ = compare(Comparison("key", "title", (contender,), 0.02, {"": None}), QUICK, nap=0)
+        return {row.part: row.median for row in rows}
+
+    assert parts() == {"step": 1.0}
+    assert parts(tree=str(ROOT))[contenders.PROCESSOR] >= 0.02
 
 
 @pytest.mark.parametrize("name", report.SCRIPTS)
