@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest -n auto --dist worksteal
 COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-.PHONY: compare test test-all lint format grade bundle release collect notebooks bench peers site lock
+.PHONY: compare test test-all lint format grade bundle release collect notebooks bench size peers site lock
 
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
@@ -19,9 +19,10 @@ test: $(DEV) chromium ## run the tests, but for the long ones; make test ARGS="t
 test-all: $(DEV) chromium ## run all tests
 	$(PYTEST) $(ARGS)
 
-lint: $(DEV) ## look at the code: its format, and what linters know
+lint: $(DEV) ## look at the code: its format, what linters know, and types
 	$(VENV) -m ruff format --check --quiet . || { echo "make format mends it"; exit 1; }
 	$(VENV) -m ruff check --quiet .
+	$(VENV) -m mypy --no-error-summary
 
 format: $(DEV) ## write the code in the one format
 	$(VENV) -m ruff check --fix-only --quiet .
@@ -42,8 +43,11 @@ collect: $(READY) ## collect what was handed in through nbgrader's exchange: mak
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build
 
-bench: $(READY) ## run every benchmark and write docs/performance.md
+bench: $(READY) ## run every benchmark and write docs/performance.md; ARGS="--against COMMIT": what is slower than there
 	$(VENV) benchmarks/report.py $(ARGS)
+
+size: $(READY) ## count the lines of code of each part, without docstrings and comments; ARGS=--tokens: and the tokens
+	$(VENV) tools/size.py $(ARGS)
 
 peers: $(DEV) ## run the peers' own tests on our engines and write docs/peers.md
 	$(VENV) tests/peers/run.py $(ARGS)

@@ -16,7 +16,7 @@ FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
 
 @click.group()
 @click.pass_context
-def main(context):
+def main(context: click.Context) -> None:
     """Build the course's notebooks, open them, grade a class, and test the checks."""
     if paths.is_students_copy() and context.invoked_subcommand not in FOR_STUDENTS:
         raise CourseError(
@@ -28,7 +28,7 @@ def main(context):
 @main.command()
 @click.option("--check", is_flag=True, help="Write nothing; say what is stale, with exit code 1.")
 @click.argument("modules", nargs=-1)
-def build(check, modules):
+def build(check: bool, modules: tuple[str, ...]) -> None:
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named), and what else is generated.
 
     That is docs/exercises.md, the table of exercises, and the public names of engine 3's operations.
@@ -59,7 +59,7 @@ def build(check, modules):
 @click.option(
     "--out", default="bundles", type=click.Path(path_type=Path), help="The folder to write to (default: bundles)."
 )
-def bundle(modules, out):
+def bundle(modules: tuple[str, ...], out: Path) -> None:
     """Write what a class is given, as zip files: notebooks, checks, and no solution.
 
     One for each module, since most use what an earlier one asks for; MODULES that are named come together in one.
@@ -81,7 +81,7 @@ def bundle(modules, out):
     "--out", required=True, type=click.Path(path_type=Path), help="The class folder: gradebook, grades.csv, feedback."
 )
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
-def release(modules, out, exchange):
+def release(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     """Hand MODULES out through nbgrader's exchange: `nbgrader fetch_assignment` finds them there."""
     from autograder.grading.exchange import hand_out
 
@@ -97,7 +97,7 @@ def release(modules, out, exchange):
     "--out", required=True, type=click.Path(path_type=Path), help="The class folder that they were released from."
 )
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
-def collect(modules, out, exchange):
+def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     """Collect what was handed in for MODULES through nbgrader's exchange."""
     from autograder.grading.exchange import collect as collect_all
 
@@ -115,7 +115,15 @@ def collect(modules, out, exchange):
 @click.option("--workers", type=click.IntRange(1), help="Notebooks that run at once (default: one for each core).")
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
 @click.option("--fresh", is_flag=True, help="Grade also what has been graded before, and did not change.")
-def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
+def grade(
+    submissions: Path | None,
+    out: Path | None,
+    sample: bool,
+    sandbox: bool,
+    workers: int | None,
+    scheduler: str,
+    fresh: bool,
+) -> None:
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
     from autograder.grading.classroom import How
     from autograder.grading.console import grade_with_progress
@@ -136,7 +144,7 @@ def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
 
 @main.command()
 @click.argument("names", nargs=-1)
-def checks(names):
+def checks(names: tuple[str, ...]) -> None:
     """Try every mistake and variant of the checks NAMES (default: all): points left, and whether it was named."""
     from rich.console import Console
     from rich.markup import escape
@@ -167,7 +175,7 @@ def checks(names):
 @click.argument("module", required=False)
 @click.option("--browser/--no-browser", default=True, help="Open a browser, or only print the address.")
 @click.option("--port", default=8888, show_default=True)
-def lab(module, browser, port):
+def lab(module: str | None, browser: bool, port: int) -> None:
     """Open JupyterLab on MODULE (01 will do), on your own copies in work/, which no update overwrites.
 
     Without MODULE, on the first that has something left to do.
@@ -205,7 +213,7 @@ def copy_notebooks() -> None:
 
 
 @main.command()
-def progress():
+def progress() -> None:
     """Show how far you are: every module, exercises passed, points, and what is next."""
     from rich.console import Console
 
@@ -220,7 +228,7 @@ def progress():
 @click.argument("module")
 @click.option("--all", "everything", is_flag=True, help="Open every solution, also of what was not begun.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
-def compare(module, everything, browser):
+def compare(module: str, everything: bool, browser: bool) -> None:
     """Put your work on MODULE (01 will do) beside the reference: code, verdicts, time and memory, as a page."""
     from autograder.learner.compare import compare
 
@@ -235,7 +243,7 @@ def compare(module, everything, browser):
 
 @main.command()
 @click.argument("checks", nargs=-1)
-def mutants(checks):
+def mutants(checks: tuple[str, ...]) -> None:
     """List the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
     from autograder.checks import all_checks, find
     from autograder.judge.mutants import mutants_of, survivors
@@ -260,7 +268,7 @@ def is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def run():
+def run() -> None:
     os.environ["PATH"] = (
         f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by name
     )

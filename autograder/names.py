@@ -7,8 +7,12 @@ this module writes: a function in `autograd.elementwise`, a layer in `nn.activat
 import ast
 import math
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder import paths
+
+if TYPE_CHECKING:
+    from tinygrad_cl.netcl.ops.primitives import Primitive
 
 PACKAGE = "tinygrad_cl.netcl"
 MADE = "Generated from the records in netcl/ops/table.py by `make notebooks`: edit those."
@@ -80,7 +84,7 @@ def write() -> list[Path]:
     return changed
 
 
-def functions(records) -> str:
+def functions(records: list["Primitive"]) -> str:
     """autograd/elementwise.py: a function of Nodes for each record."""
     parts = [
         f'"""The elementwise operations as functions of Nodes, Tensors, arrays and numbers.\n\n{MADE}\n"""',
@@ -91,7 +95,7 @@ def functions(records) -> str:
     return "\n\n".join(filter(None, parts)) + "".join(f"\n\n\n{function(record)}" for record in records) + "\n"
 
 
-def function(record) -> str:
+def function(record: "Primitive") -> str:
     given = "".join(f", {key}={key}" for key in record.attrs)
     return (
         f"def {record.name}({signature(record)}):\n"
@@ -100,7 +104,7 @@ def function(record) -> str:
     )
 
 
-def signature(record) -> str:
+def signature(record: "Primitive") -> str:
     """The parameters of a record's function: its inputs, its constants with their defaults, and the tape."""
     return ", ".join([*record.inputs, *(f"{key}={number(value)}" for key, value in record.attrs.items()), "tape=None"])
 
@@ -114,7 +118,7 @@ def number(value: float) -> str:
     return repr(value) if math.isfinite(value) else f"{'-' * (value < 0)}math.inf"
 
 
-def layers(records) -> str:
+def layers(records: list["Primitive"]) -> str:
     """nn/activations.py: a class for each record that has a layer."""
     classes = sorted((record.layers[0], record) for record in records if record.layers)
     aliases = {alias: name for name, record in classes for alias in record.layers[1:]}

@@ -3,6 +3,7 @@
 import sys
 
 from autograder.checks import find
+from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.judge.report import Report
 from autograder.student import add_to_class, predict
@@ -31,9 +32,9 @@ def run_check(name: str, namespace: dict) -> Report:
         )
     from autograder.judge.device import add_second_opinion
     from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, probe_namespace
-    from autograder.judge.verdict import judge
+    from autograder.judge.verdict import Verdict, judge
 
-    def verdict_on(exercise):
+    def verdict_on(exercise: Check) -> tuple[Verdict, list[dict]]:
         trials = probe_namespace(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
         return judge(exercise, trials, NOTEBOOK_SEED), trials
 
@@ -48,7 +49,7 @@ def run_check(name: str, namespace: dict) -> Report:
         RUNNING.clear()
 
 
-def show(report) -> None:
+def show(report: Report) -> None:
     """Display in Jupyter, print elsewhere."""
     from IPython import get_ipython
 

@@ -9,6 +9,7 @@
   speed. POCL_AFFINITY=1, which the package sets for PoCL, is set for all that run on it.
 - All must compute the same: whoever gives another answer is left out, by name, as is whoever is not
   installed or fails.
+- Rounds go forth and back, so that nobody always comes after the same one.
 """
 
 import contextlib
@@ -16,15 +17,20 @@ import importlib.util
 import multiprocessing
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
+ROOT = Path(__file__).parent.parent
 NAP = 0.15  # seconds: OpenBLAS's threads were seen to spin for 105 ms after their last product
 WARM_UP = 2  # turns that do not count
 FIRST = 4  # steps whose answers are compared
+PROGRAMS = "programs"  # a part that is a number of programs, not of seconds
+PROCESSOR = "processor time"  # a part: seconds of a whole turn on all cores, whoever else uses them
 UNSET = {"OPENBLAS_CORETYPE": None, "OPENBLAS_L2_SIZE": None}
 
 
@@ -37,6 +43,9 @@ class Contender:
                   process, so it imports what it measures, and nobody else has it in memory
     needs         the modules that must be installed
     environment   variables for its process: a text, or None to unset one
+    ours          it measures tinygrad_cl, so that it can be compared with an older commit
+    tree          the folder that tinygrad_cl is imported from, in its process and in those that it
+                  starts; without one, what is installed
 
     turn(mode) measures once: it returns ({part: seconds}, answer), where the answer is what all
     contenders must agree on, a number or an array; None where there is nothing to compare, as for a
@@ -47,6 +56,8 @@ class Contender:
     make: Callable
     needs: tuple = ()
     environment: dict = field(default_factory=dict)
+    ours: bool = False
+    tree: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +68,7 @@ class Row:
     ratio       its time as a multiple of the first contender's, the median over the rounds
     low, high   half of the rounds' ratios lie between these two; all three None where the first
                 contender is left out
+    fastest     seconds, of its fastest turn: what is left where others take the machine's time
     """
 
     mode: str
@@ -66,6 +78,7 @@ class Row:
     ratio: float | None
     low: float | None
     high: float | None
+    fastest: float
 
 
 def stepping(step, finish, answer, fewer=1):
@@ -114,6 +127,7 @@ class Comparison:
     unit         "s", "ms" or "µs" of one part; or "GFLOP/s", with the operations in `work`
     work         {title of a mode: floating-point operations}
     tolerance    how far answers may be apart, relative to the first contender's
+    fewer        a long one takes so many times fewer rounds
     """
 
     key: str
@@ -124,6 +138,20 @@ class Comparison:
     unit: str = "ms"
     work: dict = field(default_factory=dict)
     tolerance: float = 1e-4
+    fewer: int = 1
+
+
+def against(comparison, tree):
+    """One Comparison for each contender of ours, of «now» with «before»: itself as it is in an older tree."""
+    return [
+        replace(
+            comparison,
+            title=f"{comparison.title}: {each.name}",
+            contenders=(replace(each, name="before", tree=str(tree)), replace(each, name="now", tree=str(ROOT))),
+        )
+        for each in comparison.contenders
+        if each.ours
+    ]
 
 
 def compare(comparison, rounds, nap=NAP):
@@ -146,7 +174,7 @@ def compare(comparison, rounds, nap=NAP):
                 left_out[contender.name] = reason
         for title, mode in comparison.modes.items():
             ready = {name: each for name, each in running.items() if name not in left_out}
-            times, fallen = take_turns(ready, mode, rounds, comparison.tolerance, nap)
+            times, fallen = take_turns(ready, mode, max(1, rounds // comparison.fewer), comparison.tolerance, nap)
             left_out |= {f"{name}: {title}": reason for name, reason in fallen.items()}
             parts = next(iter(times.values()))[0] if times else ()
             rows += [row(title, part, name, times[name], times.get(names[0])) for part in parts for name in times]
@@ -162,7 +190,7 @@ def take_turns(running, mode, rounds, tolerance, nap):
     """
     times, answers, fallen = {name: [] for name in running}, {}, {}
     for number in range(rounds + WARM_UP):
-        for name in list(times):
+        for name in list(times)[:: 1 if number % 2 else -1]:
             time.sleep(nap)
             kind, reply = running[name].take_turn(mode)
             if kind == "failed":
@@ -187,14 +215,15 @@ def take_turns(running, mode, rounds, tolerance, nap):
 
 def row(title, part, name, times, first):
     """The Row of one contender, from its turns and those of the first, None if it is left out."""
-    median = statistics.median(turn[part] for turn in times)
+    seconds = [turn[part] for turn in times]
+    median, fastest = statistics.median(seconds), min(seconds)
     if first is None:
-        return Row(title, part, name, median, None, None, None)
+        return Row(title, part, name, median, None, None, None, fastest)
     ratios = [mine[part] / theirs[part] for mine, theirs in zip(times, first)]
     if len(ratios) == 1:  # has no quartiles
         ratios *= 2
     low, ratio, high = statistics.quantiles(ratios, n=4, method="inclusive")
-    return Row(title, part, name, median, ratio, low, high)
+    return Row(title, part, name, median, ratio, low, high, fastest)
 
 
 def agree(answer, other, tolerance):
@@ -213,7 +242,7 @@ class Process:
     def __init__(self, contender, settings):
         spawn = multiprocessing.get_context("spawn")  # nothing of this process is in it
         self.connection, theirs = spawn.Pipe()
-        self.process = spawn.Process(target=serve, args=(theirs, contender.make, settings))
+        self.process = spawn.Process(target=serve, args=(theirs, contender, settings))
         with environment(UNSET | contender.environment):
             self.process.start()
         theirs.close()
@@ -242,8 +271,12 @@ class Process:
             self.process.join()
 
 
-def serve(connection, make, settings):
+def serve(connection, contender, settings):
     """What a contender's process does: prepare, then a turn for each mode that it is sent."""
+    if contender.tree:
+        assert "tinygrad_cl" not in sys.modules, "a benchmark imports tinygrad_cl before its contenders do"
+        sys.path.insert(0, contender.tree)
+        os.environ["PYTHONPATH"] = contender.tree
 
     def attempt(function, argument):
         try:
@@ -252,11 +285,18 @@ def serve(connection, make, settings):
             text = str(error).strip().partition("\n")[0][:200]
             return "failed", f"{type(error).__name__}: {text}"
 
-    kind, turn = attempt(make, settings)
+    def timed(mode):
+        start = time.process_time()
+        parts, answer = turn(mode)
+        if contender.tree:
+            parts.setdefault(PROCESSOR, time.process_time() - start)
+        return parts, answer
+
+    kind, turn = attempt(contender.make, settings)
     connection.send((kind, None if kind == "done" else turn))
     with contextlib.suppress(EOFError, OSError):  # the other end was closed: nothing more to do
         while True:
-            connection.send(attempt(turn, connection.recv()))
+            connection.send(attempt(timed, connection.recv()))
 
 
 @contextlib.contextmanager

@@ -143,7 +143,7 @@ def comparisons(quick):
             "eager",
             f"One operation on {SIZE} numbers, in a chain of {length}",
             (
-                Contender("tinygrad_cl.netcl", make_ours),
+                Contender("tinygrad_cl.netcl", make_ours, ours=True),
                 Contender("torch", make_torch, ("torch",)),
                 Contender("netcl", make_netcl, ("netcl",)),
                 Contender("limit: launches alone", make_launches),

@@ -187,8 +187,8 @@ def comparisons(quick):
             "fused",
             f"f = sum(tanh(a · b + a) · b) and its gradients, {size:,} numbers",
             (
-                Contender("tinygrad_cl.netcl, jit_compile", make_compiled),
-                Contender("tinygrad_cl.netcl, eager", make_eager),
+                Contender("tinygrad_cl.netcl, jit_compile", make_compiled, ours=True),
+                Contender("tinygrad_cl.netcl, eager", make_eager, ours=True),
                 Contender("limit: the same bytes", make_limit),
                 Contender("limit: the same bytes, written past the cache", make_limit_past_cache),
                 Contender("NumPy with out=", make_numpy),

@@ -133,7 +133,7 @@ def comparisons(quick):
             "matmul",
             "Matrix product, float32, each waited for",
             (
-                Contender("tinygrad_cl.netcl", make_ours),
+                Contender("tinygrad_cl.netcl", make_ours, ours=True),
                 Contender("NumPy", make_numpy),
                 Contender("torch", make_torch, ("torch",)),
                 Contender("netcl", make_netcl, ("netcl",)),

@@ -245,8 +245,8 @@ def comparisons(quick):
             "mlp",
             f"A training step of an MLP {'-'.join(map(str, sizes))} on {batch} samples",
             (
-                Contender("tinygrad_cl.netcl, captured", make_captured),
-                Contender("tinygrad_cl.netcl, eager", make_eager),
+                Contender("tinygrad_cl.netcl, captured", make_captured, ours=True),
+                Contender("tinygrad_cl.netcl, eager", make_eager, ours=True),
                 Contender("NumPy by hand", make_numpy),
                 Contender("torch eager", make_torch, ("torch",)),
                 Contender("torch.compile", make_torch_compile, ("torch",)),

@@ -1,6 +1,9 @@
 """Run every benchmark, and write docs/performance.md and benchmarks/results.json.
 
-    python benchmarks/report.py [--quick] [--rounds 15] [--only mlp fused] [--output FOLDER]
+    python benchmarks/report.py [--quick] [--rounds 15] [--only mlp fused] [--output FOLDER] [--against COMMIT]
+
+With --against, our engines are compared with what they were at a commit, and nobody else takes part: that
+page is printed, and written only where --output says.
 
 `make bench` does it with the course's own Python. Another Python, in which the peers are installed
 (`pip install -e '.[peers]'`), compares with them.
@@ -15,15 +18,16 @@ import tempfile
 from pathlib import Path
 
 import contenders
+from against import against_page, old_tree
 from tables import ROUNDS, machine_text, table
 from targets import target_table
 
 HERE = Path(__file__).parent
 RANGES = "A range is over the ways of waiting, the sizes, the transpositions or the operations; the worst counts."
-SCRIPTS = ("mlp", "fused", "matmul", "eager", "tensor", "scalar")
+SCRIPTS = ("mlp", "fused", "matmul", "eager", "tensor", "scalar", "cold")
 
 
-def run(name, options):
+def run(name, options, tree=None):
     """The results of one script, which prints its tables; None if it failed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "results.json"
@@ -35,6 +39,7 @@ def run(name, options):
             "--rounds",
             str(options.rounds),
             *["--quick"] * options.quick,
+            *(["--against", str(tree)] if tree else []),
         ]
         print(f"\n== {name}.py", flush=True)
         failed = subprocess.run(command).returncode
@@ -74,11 +79,24 @@ def main():
         "--only", nargs="+", choices=SCRIPTS, default=SCRIPTS, metavar="SCRIPT", help=f"some of {', '.join(SCRIPTS)}"
     )
     parser.add_argument("--output", type=Path, help="write both files to this folder instead")
+    parser.add_argument("--against", metavar="COMMIT", help="compare our engines with what they were at this commit")
     options = parser.parse_args()
-    results = {name: run(name, options) for name in options.only}
+    if options.against:
+        with old_tree(options.against) as tree:
+            results = {name: run(name, options, tree) for name in options.only}
+    else:
+        results = {name: run(name, options) for name in options.only}
     failed = [name for name, result in results.items() if result is None]
     results = {name: result for name, result in results.items() if result}
-    if results:
+    if results and options.against:
+        text = against_page(results, options)
+        print(f"\n{text}")
+        if options.output:
+            (options.output / "against.md").write_text(text, encoding="utf-8")
+            (options.output / "against.json").write_text(
+                json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+            )
+    elif results:
         text, data = (options.output or HERE.parent / "docs", options.output or HERE)
         (text / "performance.md").write_text(page(results, options), encoding="utf-8")
         (data / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -157,7 +157,7 @@ def comparisons(quick):
             "scalar",
             f"Engine 1: an MLP {'-'.join(map(str, SIZES))} on {samples} samples",
             (
-                Contender(ours, partial(make_mlp, ours)),
+                Contender(ours, partial(make_mlp, ours), ours=True),
                 Contender("micrograd", partial(make_mlp, micrograd), needs),
                 Contender("limit: nothing but the nodes", partial(make_mlp, None)),
             ),
@@ -168,7 +168,7 @@ def comparisons(quick):
             "chain",
             "Engine 1: a chain of additions, time per addition",
             (
-                *[Contender(f"{ours}, {length:,}", partial(make_chain, ours, length)) for length in lengths],
+                *[Contender(f"{ours}, {length:,}", partial(make_chain, ours, length), ours=True) for length in lengths],
                 *[
                     Contender(f"micrograd, {length:,}", partial(make_chain, micrograd, length), needs)
                     for length in (300, *lengths)
@@ -181,7 +181,10 @@ def comparisons(quick):
         Comparison(
             "differences",
             "Gradients by central differences, of a function of N numbers",
-            (Contender("one launch on the device", make_on_device), Contender("2 N runs of engine 1", make_on_host)),
+            (
+                Contender("one launch on the device", make_on_device, ours=True),
+                Contender("2 N runs of engine 1", make_on_host, ours=True),
+            ),
             None,
             {f"N = {count}": count for count in ((3,) if quick else (3, 10, 30, 100, 300))},
             tolerance=1e-2,

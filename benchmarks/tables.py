@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from contenders import NAP, UNSET, compare
+from contenders import NAP, PROCESSOR, PROGRAMS, UNSET, against, compare
 
 ROUNDS = 15
 PER_SECOND = {"s": 1, "ms": 1e3, "µs": 1e6}
@@ -26,11 +26,12 @@ def main(description, comparisons):
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"turns that count (default {ROUNDS})")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: only to see that it runs")
     parser.add_argument("--json", type=Path, help="write the results to this file, too")
+    parser.add_argument("--against", type=Path, help="compare only our engines, with those in this older tree")
     options = parser.parse_args()
     machine = describe_machine()
     print(machine_text(machine), flush=True)
     results = []
-    for comparison in comparisons(options.quick):
+    for comparison in chosen(comparisons(options.quick), options.against):
         rows, left_out = compare(comparison, options.rounds, 0 if options.quick else NAP)
         result = {
             "key": comparison.key,
@@ -38,7 +39,7 @@ def main(description, comparisons):
             "unit": comparison.unit,
             "first": comparison.contenders[0].name,
             "work": comparison.work,
-            "rounds": options.rounds,
+            "rounds": max(1, options.rounds // comparison.fewer),
             "rows": [asdict(row) for row in rows],
             "left_out": left_out,
         }
@@ -50,6 +51,11 @@ def main(description, comparisons):
         )
 
 
+def chosen(comparisons, tree):
+    """What is measured: all of them, or our engines beside what they are in an older tree."""
+    return [pair for each in comparisons for pair in against(each, tree)] if tree else comparisons
+
+
 def table(result):
     """The Markdown table of one comparison, and who is left out."""
     lines = [
@@ -58,7 +64,7 @@ def table(result):
     ]
     previous = None
     for row in result["rows"]:
-        what = ", ".join(each for each in (row["mode"], row["part"]) if each not in ("", "step"))
+        what = measured(row)
         lines.append(
             f"| {'' if what == previous else what} | {row['contender']} | {figure(result, row)} | {ratios(row)} |"
         )
@@ -68,6 +74,11 @@ def table(result):
     return "\n".join(lines)
 
 
+def measured(row):
+    """The mode and the part of a row, in words."""
+    return ", ".join(each for each in (row["mode"], row["part"]) if each not in ("", "step"))
+
+
 def ratios(row):
     """The last two cells of a row."""
     if row["ratio"] is None:
@@ -75,12 +86,17 @@ def ratios(row):
     return f"{row['ratio']:.2f} | {row['low']:.2f} – {row['high']:.2f}"
 
 
+def unit_of(result, row):
+    """The unit of a row: that of its table, except where a part has its own."""
+    return {PROCESSOR: "s", PROGRAMS: ""}.get(row["part"], result["unit"])
+
+
 def figure(result, row):
-    """The median of a row in the unit of its table, in three digits or more."""
-    if result["unit"] == "GFLOP/s":
+    """The median of a row in its unit, in three digits or more."""
+    if (unit := unit_of(result, row)) == "GFLOP/s":
         value = result["work"][row["mode"]] / row["median"] / 1e9
     else:
-        value = row["median"] * PER_SECOND[result["unit"]]
+        value = row["median"] * PER_SECOND.get(unit, 1)
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -122,7 +122,7 @@ def comparisons(quick):
             "tensor",
             f"Engine 2: a training step of an MLP {'-'.join(map(str, sizes))} on {batch} samples",
             (
-                Contender("tinygrad_cl.tensor", make_ours),
+                Contender("tinygrad_cl.tensor", make_ours, ours=True),
                 Contender("NumPy by hand", make_numpy),
                 Contender("torch eager", make_torch, ("torch",)),
                 Contender("autograd", make_autograd, ("autograd",)),
@@ -135,7 +135,7 @@ def comparisons(quick):
             "tensor chain",
             f"Engine 2: one operation on {SIZE} numbers, in a chain of {length}",
             (
-                Contender("tinygrad_cl.tensor", make_our_chain),
+                Contender("tinygrad_cl.tensor", make_our_chain, ours=True),
                 Contender("torch", make_torch_chain, ("torch",)),
                 Contender("autograd", make_autograd_chain, ("autograd",)),
             ),

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ import report  # noqa: E402
 import tables  # noqa: E402
 import targets  # noqa: E402
 import tensor  # noqa: E402
+from against import old_tree, slower  # noqa: E402
 from contenders import Comparison, Contender, compare  # noqa: E402
 
 QUICK = 1  # round that counts
@@ -90,7 +92,7 @@ def test_a_ratio_is_to_the_first_contender():
     assert left_out == {}
     expected = ("right", 2.0, 1.0), ("slow", 6.0, 3.0), ("limit", 0.5, 0.25)
     assert [tuple(vars(row).values()) for row in rows] == [
-        (mode, "step", name, seconds, ratio, ratio, ratio)
+        (mode, "step", name, seconds, ratio, ratio, ratio, seconds)
         for mode in ("two", "three")
         for name, seconds, ratio in expected
     ]
@@ -144,7 +146,93 @@ def test_a_spread_is_that_of_the_ratios_within_a_round():
     first = [{"step": seconds} for seconds in (1.0, 2.0, 4.0, 8.0, 16.0)]
     other = [{"step": seconds} for seconds in (2.0, 8.0, 4.0, 40.0, 48.0)]
     row = contenders.row("", "step", "other", other, first)  # ratios 2, 4, 1, 5, 3
-    assert (row.median, row.low, row.ratio, row.high) == (8.0, 2.0, 3.0, 4.0)
+    assert (row.median, row.low, row.ratio, row.high, row.fastest) == (8.0, 2.0, 3.0, 4.0, 2.0)
+
+
+# -- an older tree --------------------------------------------------------------------------------
+
+
+def make_number(settings):
+    import tinygrad_cl
+
+    return lambda mode: ({"step": float(tinygrad_cl.NUMBER)}, None)
+
+
+def test_now_and_before_import_their_own_trees(tmp_path):
+    for name, number in ("before", 2), ("now", 3):
+        (tmp_path / name / "tinygrad_cl").mkdir(parents=True)
+        (tmp_path / name / "tinygrad_cl" / "__init__.py").write_text(f"NUMBER = {number}")
+    contestants = tuple(Contender(name, make_number, tree=str(tmp_path / name)) for name in ("before", "now"))
+    rows, left_out = compare(Comparison("key", "title", contestants, None, {"": None}), QUICK, nap=0)
+    assert left_out == {}
+    assert [(row.contender, row.median, row.ratio) for row in rows if row.part == "step"] == [
+        ("before", 2.0, 1.0),
+        ("now", 3.0, 1.5),
+    ]
+
+
+def make_busy(settings):
+    def turn(mode):
+        end = time.process_time() + settings
+        while time.process_time() < end:
+            pass
+        return {"step": 1.0}, None
+
+    return turn
+
+
+def test_processor_time_is_measured_where_an_older_tree_takes_part_alone():
+    def parts(**more):
+        contender = Contender("busy", make_busy, **more)
+        rows, _ = compare(Comparison("key", "title", (contender,), 0.02, {"": None}), QUICK, nap=0)
+        return {row.part: row.median for row in rows}
+
+    assert parts() == {"step": 1.0}
+    assert parts(tree=str(ROOT))[contenders.PROCESSOR] >= 0.02
+
+
+@pytest.mark.parametrize("name", report.SCRIPTS)
+def test_every_engine_of_ours_is_compared_with_its_older_self_and_nobody_else_is(name, tmp_path):
+    for comparison in __import__(name).comparisons(quick=True):
+        imports_ours = [each for each in comparison.contenders if each.ours]
+        pairs = contenders.against(comparison, tmp_path)
+        assert len(pairs) == len(imports_ours) > 0
+        for pair, contender in zip(pairs, imports_ours):
+            before, now = pair.contenders
+            assert (before.name, before.tree, now.name, now.tree) == ("before", str(tmp_path), "now", str(ROOT))
+            assert contender.name in pair.title and now.make is before.make is contender.make
+        others = [each for each in comparison.contenders if not each.ours]
+        assert not [each for each in others if each.name.startswith("tinygrad_cl")]
+
+
+def test_slower_is_more_than_three_per_cent_and_outside_the_spread():
+    def row(low, ratio):
+        return {"low": low, "ratio": ratio}
+
+    assert slower(row(1.01, 1.04)) and not slower(row(0.99, 1.04)) and not slower(row(1.01, 1.02))
+
+
+def test_a_commit_that_git_does_not_know_is_an_error():
+    with pytest.raises(SystemExit, match="no-such-commit"), old_tree("no-such-commit"):
+        pass
+
+
+def test_a_run_against_a_commit_has_every_row_and_leaves_the_page_of_docs_alone(tmp_path):
+    page = (ROOT / "docs" / "performance.md").read_bytes()
+    command = [sys.executable, str(FOLDER / "report.py"), "--quick", "--rounds", "1", "--output", str(tmp_path)]
+    command += ["--against", "HEAD", "--only", "eager", "cold"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "against.md").read_text(encoding="utf-8")
+    results = json.loads((tmp_path / "against.json").read_text(encoding="utf-8"))
+    assert done.stdout.endswith(f"{text}\n") and "# Our engines now and at HEAD" in text
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["against.json", "against.md"]
+    assert (ROOT / "docs" / "performance.md").read_bytes() == page
+    for comparison in (each for result in results.values() for each in result["comparisons"]):
+        assert comparison["left_out"] == {} and comparison["title"] in text
+        assert {row["contender"] for row in comparison["rows"]} == {"before", "now"}
+    programs = [row for row in results["cold"]["comparisons"][0]["rows"] if row["part"] == contenders.PROGRAMS]
+    assert [row["median"] > 0 for row in programs] == [True, True]
 
 
 # -- what the contenders compute ------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 import json
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import click
 from rich import box
@@ -16,14 +18,14 @@ NO_DEVICE = 3  # the exit code
 
 
 @click.group()
-def main():
+def main() -> None:
     """The reference package of the course."""
 
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, for programs.")
 @click.option("--install", "wants_install", is_flag=True, help="Get a device that works, if there is none.")
-def doctor(as_json, wants_install):
+def doctor(as_json: bool, wants_install: bool) -> None:
     """Show every OpenCL device, whether a kernel runs on it, and which one is chosen and why.
 
     Ends with exit code 3 when there is none to choose.
@@ -37,7 +39,7 @@ def doctor(as_json, wants_install):
     sys.exit(0 if found["chosen"] else NO_DEVICE)
 
 
-def show(found, console):
+def show(found: dict[str, Any], console: Console) -> None:
     """Write the report as a table, and the choice as a sentence."""
     table = Table(
         "", "device", "OpenCL", "fp64", "floats\nat once", "a kernel\non it", box=box.SIMPLE_HEAD, pad_edge=False
@@ -57,7 +59,7 @@ def show(found, console):
     console.print(escape("".join(names) + (found["advice"] or f"{found['reason']}.")))
 
 
-def _lines(device):
+def _lines(device: dict[str, Any]) -> Iterator[str]:
     yield escape(device["name"])
     yield f"[dim]{escape('{kind} {position}, {platform}, {driver}'.format(**device))}[/]"
     if device["fault"]:

@@ -4,10 +4,12 @@ It opens only what was attempted, so that it spoils nothing else.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from inspect import getsource
 
+from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
@@ -138,7 +140,7 @@ def highlighting() -> str:
 # -- cost -------------------------------------------------------------------------------------------------------------
 
 
-def measure(lesson: Lesson, notebook, names: list[str]) -> dict[str, list[Cost]]:
+def measure(lesson: Lesson, notebook: NotebookNode, names: list[str]) -> dict[str, list[Cost]]:
     """{exercise: what a run of its check costs, theirs and the reference's}, measured in turns in two kernels."""
     if not names:
         return {}
@@ -147,12 +149,12 @@ def measure(lesson: Lesson, notebook, names: list[str]) -> dict[str, list[Cost]]
         run_cells(mine, notebook)
         run_cells(theirs, solved_notebook(lesson))
         for name in names:
-            pair = cost_in(mine, find(name)), cost_in(theirs, find(name))
-            costs[name] = rows_of(*pair) if all(pair) else []
+            own, reference = cost_in(mine, find(name)), cost_in(theirs, find(name))
+            costs[name] = rows_of(own, reference) if own and reference else []
     return costs
 
 
-def run_cells(kernel: StudentKernel, notebook) -> None:
+def run_cells(kernel: StudentKernel, notebook: NotebookNode) -> None:
     """All that a check may need: every code cell but demos and checks."""
     for cell in notebook.cells:
         if cell.cell_type == "code" and course_cell(cell)[0] in ("given", "exercise", "") and kernel.alive:
@@ -179,7 +181,7 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
 def rows_of(mine: dict, theirs: dict) -> list[Cost]:
     """The costs as a table; kernels are shown where there are any."""
 
-    def row(what, key, text):
+    def row(what: str, key: str, text: Callable[[float], str]) -> Cost:
         ratio = f"{mine[key] / theirs[key]:.1f}" if theirs[key] else ""
         return Cost(what, text(mine[key]), text(theirs[key]), ratio)
 

@@ -4,17 +4,19 @@ import statistics
 import sys
 import time
 import tracemalloc
+from collections.abc import Callable
 from contextlib import ExitStack
 
 
-def cost_of(run, seconds):
+def cost_of(run: Callable[[], object], seconds: float) -> dict[str, float]:
     """{"seconds": median, "bytes": peak, "launches": kernels} of one call of `run`, in about `seconds` of measuring.
 
     bytes      the most that Python and NumPy held at once, above what was held before
     launches   kernels of engine 3; only where the notebook has imported it
     """
     run()  # the first one builds kernels and fills caches
-    times, end = [], time.perf_counter() + seconds
+    times: list[float] = []
+    end = time.perf_counter() + seconds
     while len(times) < 3 or (time.perf_counter() < end and len(times) < 200):
         start = time.perf_counter()
         run()
@@ -24,7 +26,7 @@ def cost_of(run, seconds):
     return cost if launches is None else {**cost, "launches": launches}
 
 
-def peak_bytes(run):
+def peak_bytes(run: Callable[[], object]) -> int:
     tracemalloc.start()
     before, _ = tracemalloc.get_traced_memory()
     try:
@@ -34,7 +36,7 @@ def peak_bytes(run):
         tracemalloc.stop()
 
 
-def count_launches(run):
+def count_launches(run: Callable[[], object]) -> int | None:
     """How many kernels engine 3 launched; None where it is not there."""
     engine = sys.modules.get("tinygrad_cl.netcl.core.device")
     if engine is None:

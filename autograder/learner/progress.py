@@ -99,7 +99,7 @@ def table_of(exercises: list[Exercise]) -> Table:
     table.add_column("exercises")
     table.add_column("done", justify="right")
     table.add_column("points", justify="right")
-    modules = {exercise.module: [] for exercise in exercises}
+    modules: dict[str, list[Exercise]] = {exercise.module: [] for exercise in exercises}
     for exercise in exercises:
         modules[exercise.module].append(exercise)
     for module, members in modules.items():

@@ -5,6 +5,7 @@ import logging
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from traitlets.config import Config
@@ -64,7 +65,7 @@ def convert(course: Path, module: str, solution: bool = True, config: Config | N
             raise CourseError(f"nbgrader {step} {module} failed:\n{result.get('log') or result.get('error')}")
 
 
-def generate_solution(api, module: str) -> dict:
+def generate_solution(api: Any, module: str) -> dict:
     """nbgrader's generate_solution without its Execute: the solved notebook is committed without outputs."""
     from nbgrader.converters import GenerateSolution
     from nbgrader.preprocessors import ClearMarkScheme, ClearOutput, IncludeHeaderFooter, LockCells

@@ -1,7 +1,7 @@
 """The table of exercises, docs/exercises.md: which are pulled from the package, and why the others are not."""
 
 from autograder import paths
-from autograder.lesson.symbols import SYMBOL
+from autograder.lesson.symbols import parse
 from autograder.lesson.text import Cell, Lesson, read_lesson
 
 FILE = paths.ROOT / "docs" / "exercises.md"
@@ -38,7 +38,7 @@ def exercises(lesson: Lesson) -> list[Cell]:
     return [cell for cell in lesson.cells if cell.kind == "exercise"]
 
 
-def counted(text: str, found: list[Cell], **names) -> str:
+def counted(text: str, found: list[Cell], **names: str) -> str:
     return text.format(pulled=sum(bool(cell.pulled) for cell in found), all=len(found), **names)
 
 
@@ -46,7 +46,7 @@ def pulled_from(symbols: tuple[str, ...]) -> str:
     """The symbols, by the file in which a reader finds them."""
     files: dict[str, list[str]] = {}
     for symbol in symbols:
-        match = SYMBOL.match(symbol)
+        match = parse(symbol)
         file = match["module"].removeprefix("tinygrad_cl.").replace(".", "/") + ".py"
         files.setdefault(file, []).append(match["name"] + (f".{match['method']}" if match["method"] else ""))
     return "; ".join(f"{file}: " + ", ".join(f"`{name}`" for name in names) for file, names in files.items())

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 
 import nbformat
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from autograder.checks import find
@@ -18,29 +19,29 @@ KERNEL = {
 }
 
 
-def source_notebook(lesson: Lesson):
+def source_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson as nbgrader's source notebook: solved, with solution markers and nbgrader's metadata."""
     return notebook_of(lesson, lambda cell: cell.source)
 
 
-def solved_notebook(lesson: Lesson):
+def solved_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson solved, as a student would hand it in."""
     return notebook_of(lesson, lambda cell: cell.solved)
 
 
-def blank_notebook(lesson: Lesson):
+def blank_notebook(lesson: Lesson) -> NotebookNode:
     """The lesson as a student finds it."""
     return notebook_of(lesson, lambda cell: cell.stub)
 
 
-def notebook_of(lesson: Lesson, text: Callable[[Cell], str]):
+def notebook_of(lesson: Lesson, text: Callable[[Cell], str]) -> NotebookNode:
     notebook = new_notebook(cells=[made_cell(cell, text(cell)) for cell in lesson.cells], metadata=KERNEL)
     notebook.nbformat_minor = 5
     return notebook
 
 
-def made_cell(cell: Cell, source: str):
-    metadata = {"course": {"kind": cell.kind} | ({"exercise": cell.name} if cell.name else {})}
+def made_cell(cell: Cell, source: str) -> NotebookNode:
+    metadata: dict[str, dict] = {"course": {"kind": cell.kind} | ({"exercise": cell.name} if cell.name else {})}
     if cell.kind in ("given", "exercise", "check", "written"):
         metadata["nbgrader"] = nbgrader_metadata(cell)
     new_cell = new_code_cell if cell.is_code else new_markdown_cell
@@ -63,7 +64,7 @@ def nbgrader_metadata(cell: Cell) -> dict:
     return metadata
 
 
-def normalised(notebook, lesson: Lesson) -> str:
+def normalised(notebook: NotebookNode, lesson: Lesson) -> str:
     """The notebook as text: the lesson's cell ids, its metadata alone, one way to write JSON."""
     for cell, made in zip(notebook.cells, lesson.cells, strict=True):
         cell.id = made.id

@@ -8,8 +8,10 @@ import ast
 import importlib.util
 import re
 import textwrap
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from autograder.errors import CourseError
 
@@ -27,9 +29,7 @@ def split_symbols(text: str) -> list[str]:
 
 def pull(symbol: str) -> str:
     """The source behind a symbol, dedented; a method comes with `@add_to_class(Class)` in front of it."""
-    match = SYMBOL.match(symbol)
-    if not match:
-        raise CourseError(f"{symbol!r} is no symbol; write module:name, module:Class.method or module:Class[members]")
+    match = parse(symbol)
     text, tree = module_source(match["module"])
     node = find(tree, match["name"], symbol)
     if match["members"] is not None:
@@ -39,26 +39,34 @@ def pull(symbol: str) -> str:
     return source_of(text, node)
 
 
+def parse(symbol: str) -> re.Match[str]:
+    match = SYMBOL.match(symbol)
+    if not match:
+        raise CourseError(f"{symbol!r} is no symbol; write module:name, module:Class.method or module:Class[members]")
+    return match
+
+
 @lru_cache
 def module_source(module: str) -> tuple[str, ast.Module]:
     try:
         spec = importlib.util.find_spec(module)
     except ModuleNotFoundError:
         spec = None
-    if spec is None:
+    if spec is None or spec.origin is None:
         raise CourseError(f"there is no module {module}")
     text = Path(spec.origin).read_text(encoding="utf-8")
     return text, ast.parse(text)
 
 
-def find(parent, name: str, symbol: str):
+def find(parent: ast.Module | ast.ClassDef, name: str, symbol: str) -> Any:
+    """The function, class or assignment of that name in a module or a class."""
     for node in parent.body:
         if name in names_of(node):
             return node
     raise CourseError(f"{symbol}: there is no {name} in it")
 
 
-def names_of(node) -> list[str]:
+def names_of(node: ast.stmt) -> list[str]:
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         return [node.name]
     if isinstance(node, ast.Assign):
@@ -66,7 +74,7 @@ def names_of(node) -> list[str]:
     return []
 
 
-def source_of(text: str, node) -> str:
+def source_of(text: str, node: ast.stmt) -> str:
     first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
     return textwrap.dedent("\n".join(text.splitlines()[first - 1 : node.end_lineno]))
 
@@ -109,7 +117,7 @@ def with_stand_ins(source: str, asked: dict[str, str]) -> str:
         else:
             changes.append((first_line(node), first_line(node) - 1, "@from_notebook"))
         for function, sentence in functions.items():
-            name = f"{node.name}.{function.name}" if function is not node else node.name
+            name = function.name if function is node else f"{node.name}.{function.name}"
             changes.append(without_body(function, sentence.format(name=name), lines))
     if changes:
         line = next((first_line(node) for node in tree.body if not stays_first(node)), len(lines) + 1)
@@ -119,11 +127,13 @@ def with_stand_ins(source: str, asked: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def asked_of(tree: ast.Module, asked: dict[str, str]) -> dict[ast.stmt, dict[ast.FunctionDef, str]]:
+def asked_of(
+    tree: ast.Module, asked: dict[str, str]
+) -> dict[ast.ClassDef | ast.FunctionDef, dict[ast.FunctionDef, str]]:
     """{function, or class: {each function of it that is asked for: the sentence}}. A constant is no secret: stubs show it."""
-    found = {}
+    found: dict[ast.ClassDef | ast.FunctionDef, dict[ast.FunctionDef, str]] = {}
     for symbol, sentence in asked.items():
-        match = SYMBOL.match(symbol)
+        match = parse(symbol)
         node = find(tree, match["name"], symbol)
         members = match["method"] or match["members"]
         if isinstance(node, ast.ClassDef):
@@ -138,15 +148,15 @@ def without_body(function: ast.FunctionDef, sentence: str, lines: list[str]) -> 
     """The change that leaves an error of a function's body."""
     first = body_of(function)[0]
     before = lines[first_line(first) - 1][: first.col_offset]  # on one line with it: `def f(x): return x`
-    return first_line(first), function.end_lineno, f"{before}unwritten({sentence!r})"
+    return first_line(first), function.end_lineno or function.lineno, f"{before}unwritten({sentence!r})"
 
 
-def header_of(node: ast.ClassDef, functions) -> str:
+def header_of(node: ast.ClassDef, functions: Iterable[ast.FunctionDef]) -> str:
     """The line that a class begins with, and says which of its methods are the notebook's."""
     if any(keyword.arg == "metaclass" for keyword in node.keywords):
         raise CourseError(f"{node.name} has a metaclass: its methods cannot be pulled")
-    names = tuple(dict.fromkeys(function.name for function in functions))
-    added = [ast.keyword("metaclass", ast.Name("FromNotebook")), ast.keyword("asks", ast.Constant(names))]
+    names = ast.Tuple([ast.Constant(name) for name in dict.fromkeys(function.name for function in functions)])
+    added = [ast.keyword("metaclass", ast.Name("FromNotebook")), ast.keyword("asks", names)]
     alone = ast.ClassDef(node.name, node.bases, [*node.keywords, *added], body=[ast.Pass()], decorator_list=[])
     return ast.unparse(alone).splitlines()[0]
 
@@ -161,9 +171,9 @@ def stays_first(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
-def functions_of(tree) -> list[ast.FunctionDef]:
+def functions_of(tree: ast.Module | ast.ClassDef) -> list[ast.FunctionDef]:
     """The functions of a module, and the methods of its classes, in their order; not the functions inside functions."""
-    found = []
+    found: list[ast.FunctionDef] = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             found.append(node)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import jupytext
+from nbformat import NotebookNode
 
 from autograder import paths
 from autograder.errors import CourseError
@@ -75,7 +76,7 @@ def read_lesson(module: str) -> Lesson:
     return lesson
 
 
-def make_cell(raw, file: str, taken: dict[str, int]) -> Cell:
+def make_cell(raw: NotebookNode, file: str, taken: dict[str, int]) -> Cell:
     metadata, source = raw.metadata, raw.source.strip("\n")
     kind = kind_of(raw, file)
     name = metadata.get(kind, "") if kind in NAMED_KINDS else ""
@@ -98,7 +99,7 @@ def make_cell(raw, file: str, taken: dict[str, int]) -> Cell:
     )
 
 
-def kind_of(raw, file: str) -> str:
+def kind_of(raw: NotebookNode, file: str) -> str:
     for kind in NAMED_KINDS:
         if kind in raw.metadata:
             return kind

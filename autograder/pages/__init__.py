@@ -14,6 +14,6 @@ ENVIRONMENT = jinja2.Environment(
 )
 
 
-def render(template: str, **names) -> str:
+def render(template: str, **names: object) -> str:
     """The page of a template in this folder, its style inside. Names are escaped unless they are Markup."""
     return ENVIRONMENT.get_template(template).render(style=(FOLDER / "style.css").read_text(encoding="utf-8"), **names)

@@ -10,7 +10,7 @@ import numpy as np
 __all__ = ["load_digits", "load_mnist"]
 
 
-def load_digits():
+def load_digits() -> tuple[np.ndarray, ...]:
     """Handwritten digits of 13 people, 8 by 8 pixels: (images, labels).
 
     images   (1797, 8, 8), whole numbers from 0, white, to 16, black; uint8
@@ -23,7 +23,7 @@ def load_digits():
     return load("digits", "images", "labels")
 
 
-def load_mnist():
+def load_mnist() -> tuple[np.ndarray, ...]:
     """5,000 handwritten digits of the MNIST database, 28 by 28 pixels: (images, labels).
 
     images   (5000, 28, 28), whole numbers from 0, white, to 255, black; uint8
@@ -36,7 +36,7 @@ def load_mnist():
     return load("mnist", "images", "labels")
 
 
-def load(name, *arrays):
+def load(name: str, *arrays: str) -> tuple[np.ndarray, ...]:
     """The named arrays of a file of this folder."""
     with np.load(Path(__file__).with_name(f"{name}.npz"), allow_pickle=False) as file:
         return tuple(file[array] for array in arrays)

@@ -11,7 +11,9 @@ import contextlib
 import functools
 import os
 import shutil
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 MAX_BYTES = 256 * 2**20  # a directory that grew beyond it starts afresh
@@ -19,7 +21,7 @@ MAX_DIRECTORIES = 64
 
 
 @contextlib.contextmanager
-def private_kernel_cache():
+def private_kernel_cache() -> Iterator[None]:
     """Let PoCL, which reads the variable when it lists its devices, find a cache that no other process uses.
 
     A POCL_CACHE_DIR that exists is the user's wish and is left alone. Otherwise the variable is set inside the `with`
@@ -40,11 +42,11 @@ def private_kernel_cache():
 
 
 @functools.cache
-def _directory_of_this_process():
+def _directory_of_this_process() -> Path:
     return take_directory()
 
 
-def take_directory(root=None):
+def take_directory(root: Path | str | None = None) -> Path:
     """The first directory under `root` that no living process holds; a temporary one where `root` cannot be written."""
     root = Path(root or Path.home() / ".cache" / "tinygrad_cl" / "kernels")
     try:
@@ -59,11 +61,11 @@ def take_directory(root=None):
     return directory
 
 
-def _lock(path):
+def _lock(path: Path) -> bool:
     """Lock the file for the rest of this process; False where another one holds it."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # stays open: closing it would release the lock
     try:
-        if os.name == "nt":
+        if sys.platform == "win32":
             import msvcrt
 
             msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
@@ -77,5 +79,5 @@ def _lock(path):
     return True
 
 
-def _size(directory):
+def _size(directory: Path) -> int:
     return sum(file.stat().st_size for file in directory.rglob("*") if file.is_file())

@@ -9,8 +9,10 @@ import contextlib
 import os
 import threading
 import warnings
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
@@ -42,6 +44,7 @@ class Device:
     fp64             whether it computes in double precision
     vector_width     how many floats it likes to take at once: 16 for AVX-512, 1 for most GPUs
     compute_units    cores of a CPU, multiprocessors of a GPU
+    handle           PyOpenCL's device; None where the facts came from another process
     reason           why it was chosen; "" where none was
     """
 
@@ -54,40 +57,40 @@ class Device:
     fp64: bool
     vector_width: int
     compute_units: int
-    handle: cl.Device = field(repr=False, compare=False)
+    handle: Any = field(repr=False, compare=False)
     reason: str = ""
 
-    def facts(self):
+    def facts(self) -> dict[str, Any]:
         """All of the above as plain data."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "handle"}
 
     @cached_property
-    def context(self):
+    def context(self) -> cl.Context:
         """The PyOpenCL context, the same at every call."""
         return cl.Context([self.handle])
 
     @cached_property
-    def queue(self):
+    def queue(self) -> cl.CommandQueue:
         """The PyOpenCL command queue, in order, with profiling on (it costs nothing measurable)."""
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
-    def build(self, source, options=()):
+    def build(self, source: str, options: Sequence[str] = ()) -> cl.Program:
         """Compile OpenCL C into a `cl.Program`, without a word on stderr: nbgrader takes a word there for a failure."""
         with warnings.catch_warnings(), silent_stderr():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             return cl.Program(self.context, source).build(options=list(options))
 
     @property
-    def is_interpreter(self):
+    def is_interpreter(self) -> bool:
         """Oclgrind checks every memory access of a kernel, and is some hundred times slower than a compiler's code."""
         return "oclgrind" in self.platform.lower()
 
 
-_default = None
+_default: Device | None = None
 _default_lock = threading.Lock()
 
 
-def default_device():
+def default_device() -> Device:
     """The device the course computes on: proved by a kernel, chosen once, the same object at every call.
 
     TINYGRAD_CL_DEVICE (a part of a platform's or device's name) or PYOPENCL_CTX (PyOpenCL's "platform:device") choose
@@ -100,7 +103,7 @@ def default_device():
         return _default
 
 
-def find_devices(platforms=None):
+def find_devices(platforms: Sequence[cl.Platform] | None = None) -> list[Device]:
     """Every OpenCL device there is, in the order of the platforms, working or not."""
     pin_threads()
     with private_kernel_cache(), silent_stderr():
@@ -112,32 +115,32 @@ def find_devices(platforms=None):
         ]
 
 
-def pin_threads(environ=os.environ):
+def pin_threads(environ: MutableMapping[str, str] = os.environ) -> None:
     """Ask PoCL to keep each of its threads on a core of its own, unless the user said how they want it.
 
     Linux often wakes two of them on one core and takes milliseconds to part them: of kernels shorter than 0.1 ms, all
     ran on one of two cores. The threads read the variable when they start, some time after they were asked for, so it
     stays. Only where this process may use every core: thread n goes to core n, and PoCL aborts where it must not.
     """
-    if hasattr(os, "sched_getaffinity") and os.sched_getaffinity(0) == set(range(os.cpu_count())):
+    if hasattr(os, "sched_getaffinity") and os.sched_getaffinity(0) == set(range(os.cpu_count() or 1)):
         environ.setdefault("POCL_AFFINITY", "1")
 
 
-def _platforms():
+def _platforms() -> Sequence[cl.Platform]:
     try:
         return cl.get_platforms()
     except cl.LogicError:  # the loader's way to say that there is no driver at all
         return []
 
 
-def _handles(platform):
+def _handles(platform: cl.Platform) -> Sequence[cl.Device]:
     try:
         return platform.get_devices()
     except cl.Error:  # a driver without its hardware
         return []
 
 
-def _describe(handle, platform, position):
+def _describe(handle: cl.Device, platform: cl.Platform, position: str) -> Device:
     kinds = ["CPU", "GPU", "ACCELERATOR"]  # Oclgrind says that it is all of them
     return Device(
         name=handle.name.strip(),
@@ -153,7 +156,7 @@ def _describe(handle, platform, position):
     )
 
 
-def find_fault(device, kernel=TEST_KERNEL):
+def find_fault(device: Device, kernel: str = TEST_KERNEL) -> str:
     """What is wrong with the device, as one line; "" when it built and ran a kernel that gave the right numbers."""
     a = np.linspace(-3, 3, 1000, dtype=np.float32)
     b = a[::-1] + np.float32(0.5)
@@ -173,16 +176,20 @@ def find_fault(device, kernel=TEST_KERNEL):
     return ""
 
 
-def _cause(error):
+def _cause(error: Exception) -> str:
     """The telling line of an OpenCL error: the compiler's, where there is one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[0])
 
 
-def choose(devices, environ=os.environ, find_fault=find_fault):
+def choose(
+    devices: Sequence[Device],
+    environ: Mapping[str, str] = os.environ,
+    find_fault: Callable[[Device], str | None] = find_fault,
+) -> Device:
     """The first device that works among those that `environ` allows, with the reason; raises NoDeviceError."""
     allowed, wish = _allowed(devices, environ)
-    faults = []
+    faults: list[str] = []
     for device in sorted(allowed, key=_rank):
         fault = find_fault(device)
         if not fault:
@@ -196,7 +203,7 @@ def choose(devices, environ=os.environ, find_fault=find_fault):
     raise NoDeviceError(f"no OpenCL device works here: {failed}; `{DOCTOR} --install` gets one that does")
 
 
-def _allowed(devices, environ):
+def _allowed(devices: Sequence[Device], environ: Mapping[str, str]) -> tuple[Sequence[Device], str]:
     """The devices that the user's variables leave to choose from, and the variable in words."""
     for variable, matches in [("TINYGRAD_CL_DEVICE", _has_name), ("PYOPENCL_CTX", _has_position)]:
         wish = environ.get(variable, "").strip()
@@ -209,11 +216,11 @@ def _allowed(devices, environ):
     return devices, ""
 
 
-def _has_name(device, wish):
+def _has_name(device: Device, wish: str) -> bool:
     return wish in device.name.lower() or wish in device.platform.lower()
 
 
-def _has_position(device, wish):
+def _has_position(device: Device, wish: str) -> bool:
     """PyOpenCL's "platform:device": each an index or a part of the name; the device may be left out."""
     wishes = wish.split(":")
     indices = device.position.split(":")
@@ -223,12 +230,12 @@ def _has_position(device, wish):
     )
 
 
-def _rank(device):
+def _rank(device: Device) -> tuple[bool, int]:
     kinds = ["GPU", "ACCELERATOR", "CPU", "CUSTOM"]
     return device.is_interpreter, kinds.index(device.kind)
 
 
-def _reason(device, devices, wish, faults):
+def _reason(device: Device, devices: Sequence[Device], wish: str, faults: list[str]) -> str:
     if wish:
         why = f"asked for by {wish}"
     elif len(devices) == 1:
@@ -242,7 +249,7 @@ def _reason(device, devices, wish, faults):
 
 
 @contextlib.contextmanager
-def silent_stderr():
+def silent_stderr() -> Iterator[None]:
     """Keep what drivers and compilers write to stderr, past Python, out of the reader's sight."""
     kept = os.dup(2)
     with open(os.devnull, "wb") as nowhere:

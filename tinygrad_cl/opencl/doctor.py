@@ -7,7 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tinygrad_cl.opencl.devices import DOCTOR, Device, NoDeviceError, choose
 
@@ -19,7 +21,9 @@ class ProbeError(Exception):
     """A driver crashed or hung; the message says which of the two."""
 
 
-def report(environ=os.environ, program=PROBE, patience=PATIENCE):
+def report(
+    environ: Mapping[str, str] = os.environ, program: Sequence[str] = PROBE, patience: float = PATIENCE
+) -> dict[str, Any]:
     """Every OpenCL device, the outcome of running a kernel on it, and which is chosen and why, as plain data.
 
     devices   a list of dicts: the facts of `Device`, and works (bool), fault (one line), seconds (the trial took)
@@ -27,7 +31,10 @@ def report(environ=os.environ, program=PROBE, patience=PATIENCE):
     reason    why it is that one, or why there is none
     advice    where no device works at all, one sentence that says what to do on this system; otherwise ""
     """
-    devices, faults, seconds = [], {}, {}
+    devices: list[Device] = []
+    faults: dict[Device, str] = {}
+    seconds: dict[Device, float] = {}
+    position: str | None = None
     try:
         devices = [Device(**facts, handle=None) for facts in run_probe(program, patience)]
         for device in devices:
@@ -37,9 +44,9 @@ def report(environ=os.environ, program=PROBE, patience=PATIENCE):
         chosen = choose(devices, environ, faults.get)
         position, reason = chosen.position, chosen.reason
     except ProbeError as error:
-        position, reason = None, f"listing the OpenCL devices {error}"
+        reason = f"listing the OpenCL devices {error}"
     except NoDeviceError as error:
-        position, reason = None, str(error)
+        reason = str(error)
     return {
         "devices": [
             device.facts()
@@ -52,7 +59,7 @@ def report(environ=os.environ, program=PROBE, patience=PATIENCE):
     }
 
 
-def run_probe(program, patience, *positions):
+def run_probe(program: Sequence[str], patience: float, *positions: str) -> Any:
     """What the probe answers; raises ProbeError where it dies or does not end."""
     try:
         process = subprocess.run(
@@ -65,21 +72,21 @@ def run_probe(program, patience, *positions):
     return json.loads(process.stdout)
 
 
-def _find_fault(device, program, patience):
+def _find_fault(device: Device, program: Sequence[str], patience: float) -> str:
     try:
         return run_probe(program, patience, device.position)
     except ProbeError as error:
         return f"the driver {error}"
 
 
-def _how_it_died(process):
+def _how_it_died(process: subprocess.CompletedProcess[str]) -> str:
     if process.returncode < 0:
         return signal.Signals(-process.returncode).name
     lines = process.stderr.strip().splitlines()
     return lines[-1] if lines else f"exit code {process.returncode}"
 
 
-def advice(system=sys.platform, linux=None, conda=None):
+def advice(system: str = sys.platform, linux: str | None = None, conda: bool | None = None) -> str:
     """One sentence that says how to get an OpenCL device on this very system.
 
     system   as in sys.platform
@@ -91,7 +98,7 @@ def advice(system=sys.platform, linux=None, conda=None):
     return f"No OpenCL device works here: {_remedy(system, _linux() if linux is None else linux, conda)}."
 
 
-def _remedy(system, linux, conda):
+def _remedy(system: str, linux: str, conda: bool) -> str:
     if conda:
         return "run `conda install -c conda-forge pocl`"
     if system == "darwin":
@@ -110,7 +117,7 @@ def _remedy(system, linux, conda):
     return f"install PoCL with your system's package manager, or run `{DOCTOR} --install`"
 
 
-def _linux():
+def _linux() -> str:
     try:
         release = platform.freedesktop_os_release()
     except OSError:

@@ -6,14 +6,16 @@ import platform
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyopencl
 
 from tinygrad_cl.opencl.doctor import report
 
-WHEEL_DRIVERS = Path(pyopencl.__file__).parent / ".libs"  # where PyOpenCL's Linux wheel looks for drivers, always
+WHEEL_DRIVERS = Path(str(pyopencl.__file__)).parent / ".libs"  # where PyOpenCL's Linux wheel looks for drivers, always
 
 
 @dataclass(frozen=True)
@@ -25,9 +27,9 @@ class Wheels:
 
     name: str
     requirements: tuple[str, ...]
-    icd: tuple[str, str] = ()
+    icd: tuple[str, str] | None = None
 
-    def obstacle(self):
+    def obstacle(self) -> str:
         """Why this source cannot be tried here; "" when it can."""
         if sys.platform != "linux" or platform.machine() != "x86_64":
             return "there is none but for Linux on x86-64"
@@ -35,17 +37,17 @@ class Wheels:
             return "this PyOpenCL was not installed from a wheel, and looks for drivers elsewhere"
         return ""
 
-    def installed(self):
+    def installed(self) -> set[str]:
         """The names of all packages in this Python environment."""
         return {distribution.metadata["Name"] for distribution in importlib.metadata.distributions()}
 
-    def add(self):
+    def add(self) -> None:
         _run(sys.executable, "-m", "pip", "install", "--quiet", *self.requirements)
         if self.icd:
             file, library = self.icd
             (WHEEL_DRIVERS / file).write_text(str(Path(sys.prefix, library)))
 
-    def remove(self, packages):
+    def remove(self, packages: Sequence[str]) -> None:
         if self.icd:
             (WHEEL_DRIVERS / self.icd[0]).unlink(missing_ok=True)
         if packages:
@@ -59,7 +61,7 @@ class DebianPackage:
     name: str
     package: str
 
-    def obstacle(self):
+    def obstacle(self) -> str:
         """Why this source cannot be tried here; "" when it can."""
         if not shutil.which("apt-get"):
             return "this system has no apt-get"
@@ -67,15 +69,15 @@ class DebianPackage:
             return f"only root may install it (sudo apt-get install {self.package})"
         return ""
 
-    def installed(self):
+    def installed(self) -> set[str]:
         """The names of all packages of the system."""
         return set(_run("dpkg-query", "--show", "--showformat=${Package}\n").split())
 
-    def add(self):
+    def add(self) -> None:
         _run("apt-get", "update")
         _run("apt-get", "install", "--yes", "--no-install-recommends", self.package)
 
-    def remove(self, packages):
+    def remove(self, packages: Sequence[str]) -> None:
         if packages:
             _run("apt-get", "purge", "--yes", *packages)
 
@@ -94,7 +96,11 @@ SOURCES = (
 )
 
 
-def install(say=print, sources=SOURCES, report=report):
+def install(
+    say: Callable[[str], object] = print,
+    sources: Iterable[Wheels | DebianPackage] = SOURCES,
+    report: Callable[[], dict[str, Any]] = report,
+) -> dict[str, Any]:
     """Add the first source that gives a device which works, unless there is one already; returns the report."""
     found = report()
     if any(device["works"] for device in found["devices"]):
@@ -120,16 +126,16 @@ def install(say=print, sources=SOURCES, report=report):
     return report()
 
 
-def _run(*command):
+def _run(*command: str) -> str:
     """The output of a command that asks no questions."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
 
-def _why(found):
+def _why(found: dict[str, Any]) -> str:
     """Why no device was chosen, in few words."""
     return "; ".join(device["fault"] for device in found["devices"]) or found["reason"]
 
 
-def _last_line(error):
+def _last_line(error: subprocess.CalledProcessError) -> str:
     return (error.stderr.strip() or error.stdout.strip() or str(error)).splitlines()[-1]

@@ -2,16 +2,22 @@
 
 import re
 import time
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl.opencl.devices import default_device
+from tinygrad_cl.opencl.devices import Device, default_device
 
 MARGIN = 2**16  # numbers on either side of an array: far enough for i·64, and aligned for every device
 PATIENCE = 10  # seconds for one launch; the kernels of a lesson take milliseconds
 SENTINEL = 123.25  # what lies there before the run; no sine or cosine of it gives it back
+
+
+Argument: TypeAlias = np.ndarray | np.generic | int | float  # what a kernel is given
+Size: TypeAlias = int | tuple[int, ...]  # how many work-items: a number, or one for each dimension
 
 
 class KernelError(Exception):
@@ -19,7 +25,7 @@ class KernelError(Exception):
 
 
 @lru_cache(maxsize=64)  # a build takes tens of milliseconds, even where the driver has the result on disk
-def build_kernel(source, name):
+def build_kernel(source: str, name: str) -> cl.Kernel:
     """The kernel `name` of an OpenCL C text, built for the course's device; the same object for the same text.
 
     KernelError where it does not compile or is not there; NotImplementedError while the text is still a stub.
@@ -36,7 +42,7 @@ def build_kernel(source, name):
     return cl.Kernel(program, name)
 
 
-def first_error(source, log):
+def first_error(source: str, log: str) -> str:
     """The first error of a compiler's log as one sentence, with the source's own line.
 
     >>> first_error("int f() {\\n  return x;\\n}", "error: /tmp/a.cl:2:10: use of undeclared identifier 'x'")
@@ -50,7 +56,7 @@ def first_error(source, log):
     return f"the kernel did not build, and the compiler names no line: {log.strip()}"
 
 
-def run_kernel(source, name, *arrays, n, local_size=64):
+def run_kernel(source: str, name: str, *arrays: np.ndarray, n: int, local_size: int = 64) -> list[np.ndarray]:
     """Run a kernel on the device, with n work-items or a few more, and return its arrays as they are afterwards.
 
     The kernel takes a buffer for each array, then the int n. Work-items start in groups of `local_size`, so their number
@@ -65,7 +71,9 @@ def run_kernel(source, name, *arrays, n, local_size=64):
     return results
 
 
-def run_guarded(source, name, *arrays, n, local_size=64, first_group=0):
+def run_guarded(
+    source: str, name: str, *arrays: np.ndarray, n: int, local_size: int = 64, first_group: int = 0
+) -> tuple[list[np.ndarray], int]:
     """As `run_kernel`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
 
     The groups before `first_group` are not started, so that it shows which numbers the others leave to them.
@@ -75,7 +83,9 @@ def run_guarded(source, name, *arrays, n, local_size=64, first_group=0):
     return launch_guarded(source, name, *arrays, n, work_items=work_items, local_size=local_size, offset=left_out)
 
 
-def launch(source, name, *arguments, work_items, local_size=None):
+def launch(
+    source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None
+) -> list[np.ndarray]:
     """Run a kernel once, with any arguments and in up to three dimensions; its arrays as they are afterwards.
 
     arguments    what the kernel takes, in its order: a float32 array for each buffer, numbers for the rest
@@ -92,7 +102,9 @@ def launch(source, name, *arguments, work_items, local_size=None):
     return results
 
 
-def launch_guarded(source, name, *arguments, work_items, local_size=None, offset=0):
+def launch_guarded(
+    source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None, offset: Size = 0
+) -> tuple[list[np.ndarray], int]:
     """As `launch`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
 
     A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between two
@@ -119,7 +131,9 @@ def launch_guarded(source, name, *arguments, work_items, local_size=None, offset
     return [whole[MARGIN:-MARGIN].copy() for whole in padded], outside
 
 
-def kernel_seconds(source, name, *arguments, work_items, local_size=None, times=7):
+def kernel_seconds(
+    source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None, times: int = 7
+) -> float:
     """How long the device works on one launch, by its own clock: the least of several. Arguments as for `launch`."""
     device, kernel = default_device(), build_kernel(source, name)
     buffers = iter(buffers_of(device.context, [argument for argument in arguments if isinstance(argument, np.ndarray)]))
@@ -128,21 +142,28 @@ def kernel_seconds(source, name, *arguments, work_items, local_size=None, times=
     return min(event.profile.end - event.profile.start for event in events) * 1e-9
 
 
-def refuse_misread(arrays):
+def refuse_misread(arrays: Sequence[np.ndarray]) -> None:
     wrong = [
-        f"{array.dtype} of {array.ndim} dimensions" for array in arrays if (array.dtype, array.ndim) != (np.float32, 1)
+        f"{array.dtype} of {array.ndim} dimensions" for array in arrays if array.dtype != np.float32 or array.ndim != 1
     ]
     if wrong:
         raise TypeError(f"a kernel here takes float32 arrays of one dimension, not {wrong[0]}")
 
 
-def buffers_of(context, arrays):
+def buffers_of(context: cl.Context, arrays: Sequence[np.ndarray]) -> list[cl.Buffer]:
     """A buffer of the context for each array, filled with its numbers."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     return [cl.Buffer(context, flags, hostbuf=array) for array in arrays]
 
 
-def start(device, kernel, arguments, work_items, local_size, offset=0):
+def start(
+    device: Device,
+    kernel: cl.Kernel,
+    arguments: Sequence[Argument | cl.Buffer | cl.LocalMemory],
+    work_items: Size,
+    local_size: Size | None,
+    offset: Size = 0,
+) -> cl.Event:
     """Start a kernel, wait until it is done, and return its event. KernelError if it does not end in PATIENCE seconds."""
     global _last
     if is_busy():
@@ -151,9 +172,10 @@ def start(device, kernel, arguments, work_items, local_size, offset=0):
             "(menu Kernel), since only that stops it"
         )
     size, group, first = map(as_tuple, (work_items, local_size, offset or None))
-    numbers = {int: np.int32, float: np.float32}
-    arguments = [numbers.get(type(argument), lambda same: same)(argument) for argument in arguments]
-    event = _last = kernel(device.queue, size, group, *arguments, global_offset=first)
+    given = [
+        np.int32(each) if type(each) is int else np.float32(each) if type(each) is float else each for each in arguments
+    ]
+    event = _last = kernel(device.queue, size, group, *given, global_offset=first)  # type: ignore[arg-type] # pyopencl's types lack LocalMemory
     device.queue.flush()
     end = time.monotonic() + PATIENCE
     while is_busy():  # in Python, and not in the driver: there neither an interrupt nor a time limit would get through
@@ -167,14 +189,14 @@ def start(device, kernel, arguments, work_items, local_size, offset=0):
     return event
 
 
-def as_tuple(size):
+def as_tuple(size: Size | None) -> tuple[int, ...] | None:
     """A number of work-items as OpenCL wants it: 64 as (64,); None stays None."""
     return size if size is None or isinstance(size, tuple) else (size,)
 
 
-_last = None  # the event of the kernel started last
+_last: cl.Event | None = None  # the event of the kernel started last
 
 
-def is_busy():
+def is_busy() -> bool:
     """Whether the kernel started last is still running."""
     return _last is not None and _last.command_execution_status > cl.command_execution_status.COMPLETE

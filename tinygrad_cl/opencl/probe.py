@@ -6,11 +6,12 @@ python -m tinygrad_cl.opencl.probe 0:1     what is wrong with the device at this
 
 import json
 import sys
+from typing import Any
 
 from tinygrad_cl.opencl.devices import find_devices, find_fault
 
 
-def main(positions):
+def main(positions: list[str]) -> Any:
     devices = find_devices()
     if not positions:
         return [device.facts() for device in devices]

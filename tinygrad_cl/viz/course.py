@@ -35,7 +35,7 @@ ENGINES = [  # (title, one node is …, how it computes, checked against, its mo
 TILE, GAP, LEFT, TOP, BAND, HEIGHT = 92, 8, 18, 48, 152, 66  # pixels
 
 
-def draw_course(here="00"):
+def draw_course(here: str = "00") -> Picture:
     """The sixteen modules in their three engines; the module `here` is marked.
 
     >>> draw_course("01")

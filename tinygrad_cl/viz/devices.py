@@ -1,13 +1,14 @@
 """`draw_devices(report)`: the doctor's answer as a picture; `draw_launch(n)`: which work-item computes which number."""
 
 import textwrap
+from typing import Any
 
 from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PALE, SKY, VERMILLION, Picture, path, rect, text
 
 WIDTH, MARGIN, CARD, LANE = 720, 18, 96, 9  # pixels
 
 
-def draw_devices(report):
+def draw_devices(report: dict[str, Any]) -> Picture:
     """A card for every OpenCL device of `tinygrad_cl.opencl.report()`; the one that computes has a thick frame.
 
     The squares are the numbers that it likes to take at once, a row for each core where a core takes several.
@@ -69,7 +70,7 @@ def plural(count, noun):
     return f"{count} {noun}{'s' * (count != 1)}"
 
 
-def draw_launch(n=10, local_size=4):
+def draw_launch(n: int = 10, local_size: int = 4) -> Picture:
     """Which work-item computes which of n numbers, in groups of `local_size`: the last ones have no number to compute.
 
     >>> draw_launch(10, 4)

@@ -1,17 +1,18 @@
 """`draw(node)`: the graph behind a node as a picture, with data, gradients and the local derivative on each edge."""
 
 from numbers import Number
+from typing import Any
 
 from tinygrad_cl.viz.fold import edges_between, op_of, stem, summary
 from tinygrad_cl.viz.fold import fold as fold_graph
 from tinygrad_cl.viz.nodes import is_node, parents_of, plain, read, read_graph, saved_bytes, show, size_text
 from tinygrad_cl.viz.scene import Box, Scene, node_box
-from tinygrad_cl.viz.svg import BLUE, MUTED, VERMILLION
+from tinygrad_cl.viz.svg import BLUE, MUTED, VERMILLION, Picture
 
 MOST_NODES, MOST_UNFOLDED, MOST_BOXES = 20_000, 200, 60
 
 
-def draw(*nodes, fold=None):
+def draw(*nodes: Any, fold: bool | None = None) -> Picture:
     """A picture of the graph behind one node (or several results of one graph), left to right.
 
     nodes   of any class with `data`, `parents` and what else `viz.nodes.NAMES` lists; or a tape, an object with `nodes`;

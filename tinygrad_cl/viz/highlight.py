@@ -15,7 +15,7 @@ class KernelHighlight:
         return "OpenCL C in this notebook's cells is coloured, in JupyterLab and Notebook."
 
 
-def highlight_kernels():
+def highlight_kernels() -> KernelHighlight:
     """Colour OpenCL C wherever a cell of this page has a text with a `__kernel` in it, while it is written, too.
 
     JupyterLab colours a cell in one language. This adds the second: without an extension, and for as long as the page is

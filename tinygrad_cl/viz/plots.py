@@ -6,20 +6,27 @@ imported by the first plot: that takes longer than all else that a notebook begi
 
 import io
 import time
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PALE, PURPLE, SKY, VERMILLION
 
-STYLES = [
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+STYLES: list[dict[str, Any]] = [
     dict(color=c, marker=m, linestyle=s)
     for c, m, s in zip(
         (BLUE, VERMILLION, GREEN, ORANGE, PURPLE, SKY), "os^DvP", ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)))
     )
 ]
 
-LOOK = {
+LOOK: dict[str, Any] = {
     "font.family": "sans-serif",
     "font.size": 10.5,
     "text.color": INK,
@@ -41,11 +48,11 @@ LOOK = {
 }
 
 
-def look():
+def look() -> Any:
     """matplotlib with the settings that all plots have, as a context."""
     import matplotlib
 
-    return matplotlib.rc_context(LOOK)
+    return matplotlib.rc_context(LOOK)  # type: ignore[arg-type] # it lists every name that it knows
 
 
 def engineering(unit=""):
@@ -64,7 +71,10 @@ class Plot:
     Plot(a title)
     """
 
-    def __init__(self, title, xlabel, ylabel, width=6.6, height=3.6):
+    figure: "Figure"
+    axes: "Axes"
+
+    def __init__(self, title: str, xlabel: str, ylabel: str, width: float = 6.6, height: float = 3.6) -> None:
         from matplotlib.figure import Figure
 
         with look():
@@ -72,12 +82,12 @@ class Plot:
             self.axes = self.figure.add_subplot(title=title, xlabel=xlabel, ylabel=ylabel)
         self.title = title
 
-    def legend(self, **options):
+    def legend(self, **options: Any) -> None:
         """Name the curves, in the look of all plots; the options are those of matplotlib's legend."""
         with look():
             self.axes.legend(**options)
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str:
         from matplotlib.backends.backend_svg import FigureCanvasSVG
 
         text = io.StringIO()
@@ -85,11 +95,19 @@ class Plot:
             FigureCanvasSVG(self.figure).print_svg(text, metadata={"Date": None})
         return text.getvalue()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Plot({self.title})"
 
 
-def plot_lines(x, curves, title="", xlabel="", ylabel="", log="", markers=True):
+def plot_lines(
+    x: ArrayLike,
+    curves: Mapping[str, ArrayLike],
+    title: str = "",
+    xlabel: str = "",
+    ylabel: str = "",
+    log: str = "",
+    markers: bool = True,
+) -> Plot:
     """Curves over common x values; `curves` is {name: y values}, `log` names the logarithmic axes: "", "x", "y", "xy".
 
     A value that is not finite, or not positive on a logarithmic axis, leaves a gap.
@@ -105,7 +123,9 @@ def plot_lines(x, curves, title="", xlabel="", ylabel="", log="", markers=True):
     return plot
 
 
-def plot_step_size(steps, errors, title="Central differences: error over step size"):
+def plot_step_size(
+    steps: ArrayLike, errors: Mapping[str, ArrayLike], title: str = "Central differences: error over step size"
+) -> Plot:
     """The error of a finite difference over its step size h, both logarithmic: the V with its best h at the bottom.
 
     steps     the step sizes h
@@ -114,14 +134,16 @@ def plot_step_size(steps, errors, title="Central differences: error over step si
     return plot_lines(steps, errors, title, "step size h", "error", log="xy")
 
 
-def plot_times(sizes, seconds, title="", xlabel="numbers in the array"):
+def plot_times(
+    sizes: ArrayLike, seconds: Mapping[str, ArrayLike], title: str = "", xlabel: str = "numbers in the array"
+) -> Plot:
     """Running times over problem sizes, both logarithmic; `seconds` is {name: seconds for each size}."""
     plot = plot_lines(sizes, seconds, title, xlabel, "time", log="xy")
     plot.axes.yaxis.set_major_formatter(engineering("s"))
     return plot
 
 
-def plot_timeline(rows, title="What the device did"):
+def plot_timeline(rows: Sequence[tuple[str, float, float, float]], title: str = "What the device did") -> Plot:
     """Commands of a device over time, a lane for each name; `rows` is [(name, queued, start, end)] in seconds.
 
     A bar is the time a command ran, the line before it how long it waited since it was queued. Where there is no bar
@@ -147,7 +169,7 @@ def plot_timeline(rows, title="What the device did"):
     return plot
 
 
-def plot_losses(curves, title="Loss", smooth=1):
+def plot_losses(curves: Mapping[str, ArrayLike], title: str = "Loss", smooth: int = 1) -> Plot:
     """The loss over training steps, on a logarithmic axis; `curves` is {name: a loss for each step}, of any lengths.
 
     smooth   over how many steps the mean is taken; the single losses are shown behind it, pale
@@ -168,7 +190,13 @@ def plot_losses(curves, title="Loss", smooth=1):
     return plot
 
 
-def plot_boundary(score, points, labels, title="Decision boundary", cells=60):
+def plot_boundary(
+    score: Callable[[np.ndarray], ArrayLike],
+    points: ArrayLike,
+    labels: ArrayLike,
+    title: str = "Decision boundary",
+    cells: int = 60,
+) -> Plot:
     """Where a classifier changes its mind: points of the plane by label, and the line on which its score is 0.
 
     score    takes an (n, 2) array of points and gives n numbers, above 0 for the second label
@@ -188,7 +216,8 @@ def plot_boundary(score, points, labels, title="Decision boundary", cells=60):
         plot.axes.contour(x, y, scores, levels=[0], colors=[INK], linewidths=1.2)
     for kind, colour, marker in zip(np.unique(labels), (ORANGE, BLUE), "os"):
         plot.axes.scatter(
-            *points[labels == kind].T,
+            points[labels == kind][:, 0],
+            points[labels == kind][:, 1],
             s=22,
             color=colour,
             marker=marker,
@@ -202,7 +231,9 @@ def plot_boundary(score, points, labels, title="Decision boundary", cells=60):
     return plot
 
 
-def plot_memory(curves, title="Memory over time", xlabel="operation"):
+def plot_memory(
+    curves: Mapping[str, Sequence[float]], title: str = "Memory over time", xlabel: str = "operation"
+) -> Plot:
     """Bytes that are held after each operation; `curves` is {name: bytes}. The largest of each is marked."""
     plot = Plot(title, xlabel, "bytes")
     for (name, held), style in zip(curves.items(), cycle(STYLES)):
@@ -217,7 +248,9 @@ def plot_memory(curves, title="Memory over time", xlabel="operation"):
     return plot
 
 
-def plot_roofline(kernels, peak, bandwidth, title="Roofline"):
+def plot_roofline(
+    kernels: Mapping[str, tuple[float, float]], peak: float, bandwidth: float, title: str = "Roofline"
+) -> Plot:
     """How near kernels are to what the device can do (Williams, Waterman, Patterson 2009).
 
     kernels     {name: (operations per byte moved, operations per second)}
@@ -247,9 +280,9 @@ def plot_roofline(kernels, peak, bandwidth, title="Roofline"):
     return plot
 
 
-def seconds_per_call(function, budget=0.1):
+def seconds_per_call(function: Callable[[], object], budget: float = 0.1) -> float:
     """The median time of `function()` over as many calls as fit into the budget of seconds: 3 to 500."""
-    times = []
+    times: list[float] = []
     while len(times) < 3 or (sum(times) < budget and len(times) < 500):
         start = time.perf_counter()
         function()

@@ -1,5 +1,7 @@
 """`steps(node)`: a graph computed and back-propagated step by step, with a slider, in JupyterLab."""
 
+from typing import TYPE_CHECKING, Any
+
 from tinygrad_cl.viz.film import film_of, name_of
 from tinygrad_cl.viz.graph import plain_scene
 from tinygrad_cl.viz.nodes import read, read_graph
@@ -7,10 +9,13 @@ from tinygrad_cl.viz.replay import can_recompute, changeable, recompute, with_da
 from tinygrad_cl.viz.scene import MARGIN
 from tinygrad_cl.viz.svg import Picture, text
 
+if TYPE_CHECKING:
+    from tinygrad_cl.viz.stepper_widget import StepsWidget
+
 MOST_NODES = 60
 
 
-def steps(node, *leaves):
+def steps(node: Any, *leaves: Any) -> "StepsWidget | Picture":
     """Walk through a graph, forward and then backward: values and gradients appear one edge at a time.
 
     node     a node of any class, as for `draw`; or a function that computes one from `leaves`

@@ -20,7 +20,7 @@ class StepsWidget(anywidget.AnyWidget):
     _esm = FOLDER / "stepper.js"
     _css = FOLDER / "stepper.css"
     film = traitlets.Dict().tag(sync=True)
-    inputs = traitlets.List().tag(sync=True)
+    inputs: traitlets.List = traitlets.List().tag(sync=True)
     position = traitlets.Int(0).tag(sync=True)
     error = traitlets.Unicode().tag(sync=True)
 

@@ -4,6 +4,7 @@ JupyterLab shows an SVG as an <img>, so no colour of the page's theme reaches it
 light background, and reads the same in a dark theme, on GitHub and on paper.
 """
 
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
@@ -23,7 +24,7 @@ class Picture:
     Picture(a greeting, 100 × 40)
     """
 
-    def __init__(self, parts, width, height, title):
+    def __init__(self, parts: Iterable[str], width: float, height: float, title: str) -> None:
         self.width, self.height, self.title = round(width), round(height), title
         self.svg = "\n".join(
             [
@@ -36,13 +37,13 @@ class Picture:
             ]
         )
 
-    def _repr_svg_(self):
+    def _repr_svg_(self) -> str:
         return self.svg
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         Path(path).write_text(self.svg, encoding="utf-8")
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Picture({self.title}, {self.width} × {self.height})"
 
 

@@ -5,17 +5,17 @@ positive. Numbers come with both signs, away from kinks, and no two are equal.
 """
 
 from autograder.checks.m01_value import (
+    slope,
     add,
-    backward,
+    mul,
+    pow,
     derived,
     exp_log,
-    gradcheck,
-    mul,
-    order,
-    pow,
-    relu,
-    slope,
     tanh_sigmoid,
+    relu,
+    order,
+    backward,
+    gradcheck,
 )
 
 __all__ = ["slope", "add", "mul", "pow", "derived", "exp_log", "tanh_sigmoid", "relu", "order", "backward", "gradcheck"]

@@ -4,6 +4,6 @@ The engine is given, so gradients come by `tools.backpropagate` from an upstream
 set by the probe through the names that the docstrings promise (`w`, `b`, `neurons`, `layers`), never drawn.
 """
 
-from autograder.checks.m02_neuron import dead, dot, layer, loss, mlp, neuron, step, sum, train
+from autograder.checks.m02_neuron import sum, neuron, layer, mlp, loss, step, train, dead, dot
 
 __all__ = ["sum", "neuron", "layer", "mlp", "loss", "step", "train", "dead", "dot"]

@@ -4,6 +4,6 @@ Upstream gradients are random, no two sizes of a case are equal (but where a squ
 given must be the same afterwards.
 """
 
-from autograder.checks.m03_broadcast import matmul, matmul_any, mean, mul, network, shape, sum, train, unbroadcast
+from autograder.checks.m03_broadcast import shape, unbroadcast, mul, sum, mean, matmul, matmul_any, network, train
 
 __all__ = ["shape", "unbroadcast", "mul", "sum", "mean", "matmul", "matmul_any", "network", "train"]

@@ -5,17 +5,17 @@ written; afterwards through the given `input_gradients`, so that what broadcast 
 """
 
 from autograder.checks.m04_function import (
-    add_mul,
+    context,
     apply,
-    attach_grad,
+    add_mul,
+    ends,
     backward,
     backward_edits,
-    context,
-    ends,
+    sub_div_pow,
+    shapes,
     matmul,
     record,
-    shapes,
-    sub_div_pow,
+    attach_grad,
 )
 
 __all__ = [

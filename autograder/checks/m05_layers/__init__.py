@@ -6,15 +6,15 @@ the extremes overflow in wrong solutions on purpose: NumPy's warnings are off wh
 
 from autograder.checks.m05_layers import (
     activations,
-    adam,
-    cross_entropy,
     gelu,
-    index,
-    losses,
-    max,
-    permute,
-    sgd,
     softmax,
+    losses,
+    cross_entropy,
+    permute,
+    index,
+    max,
+    sgd,
+    adam,
 )
 
 __all__ = ["activations", "gelu", "softmax", "losses", "cross_entropy", "permute", "index", "max", "sgd", "adam"]

@@ -4,6 +4,6 @@ Tensors are float64, upstream gradients are random, no two sizes are equal. Swit
 themselves: a wrong solution leaves no trace for the next one.
 """
 
-from autograder.checks.m06_control import clip, detach, doubling, fit, in_place, mode, nan, saved, threads, watch
+from autograder.checks.m06_control import detach, doubling, mode, threads, saved, in_place, watch, clip, nan, fit
 
 __all__ = ["detach", "doubling", "mode", "threads", "saved", "in_place", "watch", "clip", "nan", "fit"]

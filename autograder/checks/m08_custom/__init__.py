@@ -5,15 +5,15 @@ quantities that are about one. Where a rule can be differentiated again, the gra
 """
 
 from autograder.checks.m08_custom import (
-    direction,
-    hvp,
-    maml,
-    masked_softmax,
-    newton,
-    numerical,
     quantize,
+    masked_softmax,
     swiglu,
+    numerical,
+    direction,
     taylor,
+    hvp,
+    newton,
+    maml,
 )
 
 __all__ = ["quantize", "masked_softmax", "swiglu", "numerical", "direction", "taylor", "hvp", "newton", "maml"]

@@ -4,6 +4,6 @@ Kernels run between margins that must stay untouched, and where Oclgrind is inst
 (`tinygrad_cl.opencl.trial`). Some launches start a part of the work-items only: it shows which numbers they leave alone.
 """
 
-from autograder.checks.m09_kernels import bias_relu, blocked, chunks, host, intensity, lanes, matmul, overhead, tree
+from autograder.checks.m09_kernels import host, overhead, bias_relu, lanes, tree, chunks, matmul, intensity, blocked
 
 __all__ = ["host", "overhead", "bias_relu", "lanes", "tree", "chunks", "matmul", "intensity", "blocked"]

@@ -4,6 +4,6 @@ Numbers are float32 on the default device; launches, buffers and calls are count
 state back, whatever a wrong solution leaves behind.
 """
 
-from autograder.checks.m10_tape import accumulate, anomaly, apply_op, backward, backward_edits, mul, nest, order
+from autograder.checks.m10_tape import nest, apply_op, mul, order, accumulate, backward, backward_edits, anomaly
 
 __all__ = ["nest", "apply_op", "mul", "order", "accumulate", "backward", "backward_edits", "anomaly"]

@@ -4,6 +4,6 @@ Ops are run on small tensors under a random upstream gradient. Kernels that were
 and cosines: what an op computes twice shows there and not in its numbers. No check takes the time.
 """
 
-from autograder.checks.m11_custom_op import apply, backward, forward, fused, launches, needed, second
+from autograder.checks.m11_custom_op import launches, apply, needed, forward, backward, fused, second
 
 __all__ = ["launches", "apply", "needed", "forward", "backward", "fused", "second"]

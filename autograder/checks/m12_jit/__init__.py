@@ -4,6 +4,6 @@ Text that a student's code writes is never compared with a text: it is built, ru
 same for every seed, so that a kernel is compiled once.
 """
 
-from autograder.checks.m12_jit import backward, bytes_moved, forward, kernel, key, needed, operation, primitive
+from autograder.checks.m12_jit import operation, forward, kernel, backward, needed, key, primitive, bytes_moved
 
 __all__ = ["operation", "forward", "kernel", "backward", "needed", "key", "primitive", "bytes_moved"]

@@ -4,6 +4,6 @@ Numbers are float32 on the device, so tolerances are those of sums in another or
 signs, and no two lengths of a case are equal.
 """
 
-from autograder.checks.m15_attention import attention, block, embedding, generate, heads, normalize, windows
+from autograder.checks.m15_attention import windows, embedding, normalize, attention, heads, block, generate
 
 __all__ = ["windows", "embedding", "normalize", "attention", "heads", "block", "generate"]
