@@ -7,7 +7,7 @@ import numpy as np
 from autograder.checks.check import Check
 from autograder.judge.expected import expected_outcomes
 from autograder.judge.outcome import of_quantity, outcomes_of
-from autograder.sandbox.course import names_imported
+from autograder.lesson.imports import names_imported
 
 LIBRARIES = {
     "autograd",
