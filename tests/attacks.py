@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import nbformat
 
 from autograder.grading.sample_class import MODULE, NEEDLE, blank, check_cell, exercise_cell, solved, with_mistake
-from autograder.judge.kernel import NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
+from autograder.judge.kernel import LEFT_BEHIND, NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
 
 CANARY = "canary-7f3a"  # stands in every place that a submission must not read
 
@@ -448,7 +448,7 @@ ATTACKS = {
     "kills everybody": cell(
         "import os, signal\nfor pid in (1, -1, os.getppid()):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass"
     ),
-    "daemons": cell(DAEMON),
+    "daemons": cell(DAEMON, LEFT_BEHIND),
     # the notebook file
     "measures its gradients": Attack(measured_product, "value.mul, a", honest=measured_product),
     "asks a library": cell("try:\n    import torch\nexcept ImportError:\n    torch = __import__('jax')", "imports jax"),

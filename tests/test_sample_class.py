@@ -20,6 +20,7 @@ from autograder.sandbox.bubblewrap import why_not
 
 MODULES = ["00_start", "01_value", "04_function", "12_jit"]  # one for each engine, and the first; the others take long
 HOW = How(sandbox=not why_not())
+RIGHT = ("solved", "right-variant", "warns-on-stderr", "prints-50-MB")
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,7 @@ def graded(tmp_path_factory):
     found, oddities = find_submissions(out / "submissions")
     grade(found, out, MODULES, seen.append, HOW)
     assert not oddities and not any(graded.failure for graded in seen)
+    assert not [graded for graded in seen if graded.submission.student in RIGHT and graded.signs]
     with open(out / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return out, rows
@@ -79,8 +81,10 @@ def test_the_solved_notebooks_earn_all_points(graded):
 @pytest.mark.parametrize("module", [name for name in paths.module_names() if name not in MODULES])
 def test_so_they_do_in_the_other_modules(module, tmp_path):
     write_submission(tmp_path, "solved", module, solved(module))
-    rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], lambda graded: None, HOW)
+    seen = []
+    rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], seen.append, HOW)
     assert [row.points for row in rows] == [row.max_points for row in rows]
+    assert not any(graded.signs for graded in seen)
 
 
 def test_tampering_with_the_check_changes_nothing(graded):

@@ -10,7 +10,7 @@ import pytest
 
 from autograder import paths
 from autograder.grading.seed import course_seed
-from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.kernel import LEFT_BEHIND, Box, StudentKernel
 from autograder.lesson.text import read_lesson
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.bubblewrap import why_not
@@ -174,6 +174,39 @@ def test_no_process_outlives_the_kernel():
         assert "98765" in subprocess.run(["ps", "ax"], capture_output=True, text=True).stdout
     time.sleep(0.5)
     assert "98765" not in subprocess.run(["ps", "ax"], capture_output=True, text=True).stdout
+
+
+POOL = """
+import multiprocessing, os, time
+pool = multiprocessing.get_context({method!r}).Pool(2)
+assert pool.map(abs, [-1]) == [1]
+"""
+SHARED = "from multiprocessing.shared_memory import SharedMemory\nshared = SharedMemory(create=True, size=10)"
+
+
+@pytest.mark.parametrize("box", [None, Box()], ids=["without a sandbox", "in the sandbox"])
+@pytest.mark.parametrize(
+    "code, found",
+    [
+        ("import subprocess; subprocess.Popen(['sleep', '60'])", "sleep"),
+        ("import subprocess; subprocess.Popen(['sleep', '9'], start_new_session=True)", "sleep"),
+        ("import os; os.system('sleep 60 &')", "sleep"),
+        ("import subprocess; subprocess.run(['sleep', '0.1'])", ""),
+        ("import subprocess; subprocess.Popen(['sleep', '0.5'])", ""),  # it ends by itself, and nobody asked how
+        ("import subprocess; process = subprocess.Popen(['true'])", ""),
+        (POOL.format(method="fork"), ""),
+        (POOL.format(method="spawn"), ""),
+        (POOL.format(method="forkserver"), ""),
+        (SHARED, ""),
+    ],
+)
+def test_programs_left_running_are_told_and_right_work_is_not_accused(box, code, found):
+    if box is None and "&" in code:
+        pytest.skip("who has lost its parent belongs to nobody where there is no sandbox")
+    with StudentKernel(MODULE, box) as started:
+        status, text = run(started, code)
+    assert status == "ok", text
+    assert started.signs == ([f"{LEFT_BEHIND}: {found}"] if found else [])
 
 
 def test_an_endless_loop_is_interrupted_and_one_that_ignores_it_is_killed(kernel):

@@ -24,7 +24,7 @@ from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, keep_output, kin
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
 from autograder.sandbox.provisioner import COMPILED, NAME
-from autograder.sandbox.watch import overuse
+from autograder.sandbox.watch import left_behind, overuse
 
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
 LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses
@@ -34,7 +34,7 @@ LOST_SECONDS = 1  # after the reply to a cell, its outputs are waited for that l
 NO_MESSAGE = "sent bytes that are no message, or too large a one"
 RECORDS_OF_A_CELL = "a cell sent records, as only a check does"
 TWO_ANSWERS = "a check was answered more than once"
-LEFT_BEHIND = "programs that it started still ran at its end"
+LEFT_BEHIND = "programs that it started still ran at its end"  # with their names
 
 # Runs in the kernel. It uses no name of the notebook, so a student may call a variable `exec` or `json`.
 PREPARE = """
@@ -217,6 +217,8 @@ class StudentKernel:
     def stop(self) -> None:
         if self.manager is None:  # it could not even be launched
             return
+        if self.alive and (programs := left_behind(self.manager.provisioner.pid, sandboxed=self.box is not None)):
+            self.sign(f"{LEFT_BEHIND}: {', '.join(programs)}")
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
         if self.box and self.box.fill:

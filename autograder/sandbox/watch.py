@@ -1,4 +1,4 @@
-"""What the processes of one sandbox use together.
+"""What the processes of one sandbox use together, and which of them are left at the end.
 
 The system limits each process by itself. So a look now and then adds up what they use: memory, processes, files.
 """
@@ -8,6 +8,8 @@ import os
 import psutil
 
 from autograder.sandbox.bubblewrap import Limits
+
+ENDING = 1.0  # seconds that a program gets to end by itself
 
 
 def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
@@ -25,15 +27,47 @@ def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
     return ""
 
 
-def left_behind(pid: int) -> list[str]:
-    """The names of programs that a notebook started and that still run, when the sandbox is about to end."""
+def left_behind(pid: int, sandboxed: bool) -> list[str]:
+    """The names of programs that a notebook started and that still run, when its kernel is about to end.
+
+    pid   the process that was started for the kernel: the kernel itself, or bubblewrap, whose own child starts it
+
+    Right work is not in it: a program that is just ending gets ENDING seconds, and the workers and helpers of Python's
+    `multiprocessing` end with the kernel.
+    """
     try:
-        processes = psutil.Process(pid).children(recursive=True)
-        return [
-            name for name in (process.name() for process in processes[2:]) if name
-        ]  # bubblewrap and the kernel come first
-    except psutil.Error:
+        first = psutil.Process(pid)
+        family = [
+            first,
+            *sorted(first.children(recursive=True), key=lambda process: (process.create_time(), process.pid)),
+        ]
+        own = 3 if sandboxed else 1  # two of bubblewrap and the kernel, in the order in which they were started
+        kernel = family[:own][-1]
+        started = [process for process in family[own:] if not ends_with(kernel, process)]
+    except psutil.Error:  # one of them ended while this was looking
         return []
+    _, left = psutil.wait_procs(started, timeout=ENDING)
+    return sorted({name_of(process) for process in left if not ends_with(kernel, process)} - {""})
+
+
+def ends_with(kernel: psutil.Process, process: psutil.Process) -> bool:
+    """Whether a process has ended already, or is one of `multiprocessing`: a fork of the kernel, or a helper by its name."""
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:  # its parent has not asked how it ended
+            return True
+        command = process.cmdline()
+        return any("multiprocessing" in word for word in command) or (
+            process.ppid() == kernel.pid and command == kernel.cmdline()
+        )
+    except psutil.Error:
+        return True
+
+
+def name_of(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.Error:
+        return ""
 
 
 def memory_of(processes: list, enough: int) -> int:
