@@ -30,7 +30,7 @@ from autograder.grading.repair import repaired
 from autograder.grading.sample_class import solved, write_submission
 from autograder.judge.bench import Bench, Limits
 from autograder.judge.kernel import Box, StudentKernel
-from autograder.judge.notebook import write_verdict
+from autograder.judge.notebook import write_verdicts
 from autograder.lesson.build import convert, course_folder, write_source
 from autograder.lesson.text import read_lesson
 
@@ -80,10 +80,7 @@ def stages(module: str) -> dict[str, float]:
             verdicts = Bench(notebook, read_lesson(module), "a seed", Limits(), kernel).run()
             done("cells run, checks are asked and judged")
         done("the kernel ends")
-        for cell in notebook.cells:
-            made = cell.metadata.get("course", {})
-            if made.get("kind") == "check":
-                write_verdict(cell, verdicts[made["exercise"]])
+        write_verdicts(notebook, verdicts)
         feedback_page(notebook, module)
         done("the page of feedback")
         folder.save("a student", module, nbformat.from_dict(notebook))

@@ -14,7 +14,7 @@ from small_class import SANDBOX, STUDENTS, graded, how
 
 from autograder.errors import CourseError
 from autograder.grading import local
-from autograder.grading.classroom import How, find_submissions, grade, submitted_bytes
+from autograder.grading.classroom import How, find_submissions, grade
 from autograder.grading.local import LocalWorkers
 from autograder.grading.repair import LARGEST
 from autograder.grading.sample_class import CASES, MODULE, write_submission
@@ -116,7 +116,7 @@ def test_a_file_of_200_megabytes_is_not_read_whole(tmp_path):
     submission = find_submissions(tmp_path)[0][0]
     with open(submission.notebook, "r+b") as file:
         file.truncate(200_000_000)
-    data = submitted_bytes(submission)
+    data = submission.read()
     assert len(data) == LARGEST + 1
     assert {verdict["status"] for verdict in work(task(data)).verdicts.values()} == {"invalid"}
 
@@ -135,7 +135,7 @@ def test_links_folders_and_what_vanished_are_empty_and_unicode_names_are_names(t
     found["folder"].notebook.unlink()
     found["folder"].notebook.mkdir()
     shutil.rmtree(found["gone"].path)
-    assert [submitted_bytes(found[name]) for name in ("link", "folder", "gone", "Zoë 李")] == [b"", b"", b"", b"x"]
+    assert [found[name].read() for name in ("link", "folder", "gone", "Zoë 李")] == [b"", b"", b"", b"x"]
     rows = grade(list(found.values()), tmp_path / "out", [MODULE], lambda graded: None, how())
     assert len(rows) == 4 * len(read_lesson(MODULE).exercises)
     assert {row.status for row in rows if row.student in ("Zoë 李", "link", "folder")} == {"invalid"}

@@ -47,7 +47,7 @@ def pages():
     return {
         "feedback": feedback_page(hostile_notebook(), MODULE),
         "class": class_page([graded]),
-        "student": student_page([graded], {graded: {}}),
+        "student": student_page([graded]),
     }
 
 

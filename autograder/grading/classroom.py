@@ -20,16 +20,16 @@ import nbformat
 from autograder import paths
 from autograder.checks import find
 from autograder.errors import CourseError
+from autograder.files import write_atomically
 from autograder.grading.class_page import class_page
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.records import Graded, Row, Submission
-from autograder.grading.repair import LARGEST
 from autograder.grading.seed import course_seed
 from autograder.grading.student_page import student_page
-from autograder.grading.worker import Result, Task, signs_in, verdicts_in
+from autograder.grading.worker import Result, Task
+from autograder.judge.notebook import reports_in
 from autograder.judge.report import HEADLINES
-from autograder.lesson.build import write_atomically
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
@@ -147,12 +147,10 @@ class ClassRun:
             return False
         notebook = read_json(autograded(submission, self.folder.out)) or {}
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
-        if not stamp.get("key") or stamp["key"] != self.task(submission.module, submitted_bytes(submission)).key:
+        if not stamp.get("key") or stamp["key"] != self.task(submission.module, submission.read()).key:
             return False
-        self.add(
-            place,
-            Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"], signs=signs_in(notebook)),
-        )
+        rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
+        self.add(place, Graded(submission, rows, stamp["seconds"], signs=tuple(stamp["signs"]), reports=reports))
         return True
 
     def prove(self, modules: list[str], workers) -> dict[str, bytes]:
@@ -179,7 +177,7 @@ class ClassRun:
         """Read when a worker is free for it, so that memory holds what is being graded, not the class."""
         for place in places:
             module = self.submissions[place].module
-            yield place, self.task(module, submitted_bytes(self.submissions[place]), compiled=compiled[module])
+            yield place, self.task(module, self.submissions[place].read(), compiled=compiled[module])
 
     def keep(self, place: int, result: Result) -> None:
         """Write all that comes of a result; the autograded notebook last, since that says that it is all there."""
@@ -187,20 +185,21 @@ class ClassRun:
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
             return
-        write_bytes(
+        write_atomically(
             out / "submitted" / submission.student / submission.module / submission.notebook.name,
-            submitted_bytes(submission),
+            submission.read(),
         )
         marked = self.folder.save(
             submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
         )
-        write_bytes(
+        write_atomically(
             out / "feedback" / submission.student / submission.module / f"{submission.module}.html", result.feedback
         )
-        write_bytes(autograded(submission, out), result.notebook)
+        write_atomically(autograded(submission, out), result.notebook)
         if marked:
             self.folder.feedback(submission.student, submission.module)
-        self.add(place, Graded(submission, rows_of(submission, result.verdicts), result.seconds, signs=result.signs))
+        rows = rows_of(submission, result.verdicts)
+        self.add(place, Graded(submission, rows, result.seconds, signs=result.signs, reports=result.reports))
 
     def add(self, place: int, graded: Graded) -> None:
         self.graded[place] = graded
@@ -231,26 +230,6 @@ def course_digest(module: str) -> str:
     return digest.hexdigest()
 
 
-def submitted_bytes(submission: Submission) -> bytes:
-    """The one file that counts; b"" where it is none, a link, or cannot be read. No more than `repair` reads, and a byte."""
-    try:
-        linked = submission.notebook.is_symlink() or submission.path.is_symlink()
-        if submission.notebook.is_file() and not linked:
-            with open(submission.notebook, "rb") as file:
-                return file.read(LARGEST + 1)
-    except OSError:
-        pass
-    return b""
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. nbgrader makes some of its own read-only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(data)
-    os.replace(partial, path)
-
-
 def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
     write_atomically(out / "report.html", class_page(graded, sandbox))
@@ -258,12 +237,7 @@ def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)
     for student, own in students.items():
-        folder = out / "feedback" / student
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(
-            folder / "index.html",
-            student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}),
-        )
+        write_atomically(out / "feedback" / student / "index.html", student_page(own))
 
 
 def autograded(submission: Submission, out: Path) -> Path:
@@ -289,16 +263,6 @@ def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
             )
         )
     return rows
-
-
-def reports_in(path: Path) -> dict[str, str]:
-    """{exercise: what the check said, as HTML} out of an autograded notebook; {} where there is none."""
-    cells = (read_json(path) or {"cells": []})["cells"]
-    return {
-        cell["metadata"]["course"]["exercise"]: "".join(cell["outputs"][0]["data"]["text/html"])
-        for cell in cells
-        if "verdict" in cell["metadata"].get("course", {})
-    }
 
 
 def write_csv(rows: list[Row], path: Path) -> None:

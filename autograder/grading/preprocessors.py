@@ -46,7 +46,9 @@ class JudgeNotebook(NbGraderPreprocessor):
         if self.sandbox and why_not():
             raise CourseError(why_not())
         box = Box(self.cache) if self.sandbox else None
-        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), self.limits, box)
+        judgement = judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), self.limits, box)
+        if judgement.signs:
+            self.log.warning("Worth a look: %s", "; ".join(judgement.signs))
         return notebook, resources
 
     @property

@@ -1,12 +1,11 @@
 """What grades one submission: bytes in, bytes out. It touches no shared disk and no gradebook, so it runs anywhere."""
 
 import io
-import json
 import tempfile
 import time
 import traceback
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.grading.feedback import feedback_page
 from autograder.grading.repair import repaired
-from autograder.judge.bench import Limits, course_cell
+from autograder.judge.bench import Limits
 from autograder.judge.kernel import Box, drop_spares, warm
-from autograder.judge.notebook import judge_notebook, write_verdict
+from autograder.judge.notebook import Judgement, judge_notebook, reports_in, write_verdicts
 from autograder.judge.verdict import Verdict
 from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
@@ -49,22 +48,21 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a task; `failure` is "" unless the grader itself failed."""
+    """What became of a task; `failure` is "" unless the grader itself failed.
+
+    verdicts  {exercise: {"status", "points", "mistake"}}
+    signs     what the notebook did that right work has no reason for
+    reports   {exercise: what its check said, as HTML}
+    """
 
     notebook: bytes = b""
     feedback: bytes = b""
+    verdicts: dict[str, dict] = field(default_factory=dict)
+    signs: tuple[str, ...] = ()
+    reports: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     failure: str = ""
     compiled: bytes = b""
-
-    @property
-    def verdicts(self) -> dict[str, dict]:
-        """{exercise: verdict} out of the autograded notebook."""
-        return verdicts_in(json.loads(self.notebook)) if self.notebook else {}
-
-    @property
-    def signs(self) -> tuple[str, ...]:
-        return signs_in(json.loads(self.notebook)) if self.notebook else ()
 
 
 def work(task: Task) -> Result:
@@ -78,8 +76,8 @@ def work(task: Task) -> Result:
         box = Box(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
         if not task.fill:
             warm(task.module, box, imports_of(read_lesson(task.module)))
-        judge_notebook(notebook, task.module, task.seed, task.limits, box)
-        result = finished(notebook, task, time.monotonic() - start)
+        judgement = judge_notebook(notebook, task.module, task.seed, task.limits, box)
+        result = finished(notebook, judgement, task, time.monotonic() - start)
         return replace(result, compiled=packed(Path(filled))) if task.fill else result
     except CourseError as error:
         return Result(failure=str(error), seconds=time.monotonic() - start)
@@ -101,31 +99,35 @@ def in_frame_of_release(task: Task):
     return notebook
 
 
-def finished(notebook, task: Task, seconds: float) -> Result:
-    """The result that an autograded notebook makes, stamped with the task's key."""
-    stamp = {"key": task.key, "seconds": round(seconds, 2)}
+def finished(notebook, judgement: Judgement, task: Task, seconds: float) -> Result:
+    """The result that a judged notebook makes. Its metadata say the same, with the task's key, to a later run over the class."""
+    verdicts = {
+        name: {
+            "status": verdict.status,
+            "points": verdict.points,
+            "mistake": verdict.mistakes[0].name if verdict.mistakes else "",
+        }
+        for name, verdict in judgement.verdicts.items()
+    }
+    stamp = {"key": task.key, "seconds": round(seconds, 2), "verdicts": verdicts, "signs": list(judgement.signs)}
     notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"graded": stamp}
-    return Result(nbformat.writes(notebook).encode(), feedback_page(notebook, task.module).encode(), seconds)
+    return Result(
+        nbformat.writes(notebook).encode(),
+        feedback_page(notebook, task.module).encode(),
+        verdicts,
+        judgement.signs,
+        reports_in(notebook),
+        seconds,
+    )
 
 
 def given_up(task: Task, reason: str) -> Result:
     """The result where the worker itself came to an end: crashed, with the reason, and to be tried again another time."""
     notebook = in_frame_of_release(task)
-    for cell in notebook.cells:
-        kind, name = course_cell(cell)
-        if kind == "check":
-            write_verdict(cell, Verdict(find(name), "crashed", reason=reason))
-    return finished(notebook, replace(task, key=""), 0.0)
-
-
-def signs_in(notebook: dict) -> tuple[str, ...]:
-    """What the submission's process did that right work has no reason for."""
-    return tuple(notebook["metadata"].get("course", {}).get("signs", ()))
-
-
-def verdicts_in(notebook: dict) -> dict[str, dict]:
-    made = [cell["metadata"].get("course", {}) for cell in notebook["cells"]]
-    return {course["exercise"]: course["verdict"] for course in made if "verdict" in course}
+    names = read_lesson(task.module).exercises
+    judgement = Judgement({name: Verdict(find(name), "crashed", reason=reason) for name in names})
+    write_verdicts(notebook, judgement.verdicts)
+    return finished(notebook, judgement, replace(task, key=""), 0.0)
 
 
 def imports_of(lesson: Lesson) -> str:

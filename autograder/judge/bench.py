@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from autograder.checks import find
 from autograder.checks.check import Check
+from autograder.checks.inside import Trial
 from autograder.judge.device import add_second_opinion
-from autograder.judge.expected import trial_seed
 from autograder.judge.kernel import Run, StudentKernel
 from autograder.judge.report import unwritten
 from autograder.judge.signs import measured_gradient
@@ -102,10 +102,10 @@ class Bench:
 
     def probe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
         """The verdict on what a kernel answers to the check's probe within that much processor time."""
-        run = kernel.probe(check, [trial_seed(self.seed, check.name, i) for i in range(self.limits.trials)], seconds)
-        if run.records is None:
-            return without_records(check, run, seconds)
-        trials = complete(run.records, self.limits.trials)
+        run = kernel.probe(check, check.seeds(self.seed, self.limits.trials), seconds)
+        if run.trials is None:
+            return without_trials(check, run, seconds)
+        trials = complete(run.trials, self.limits.trials)
         if not self.measures and (sign := measured_gradient(check, trials, self.seed)):
             self.measures = True  # exercises that build on this one show it, too
             kernel.sign(sign)
@@ -157,7 +157,7 @@ def time_for(check: Check, verdicts: dict[str, Verdict]) -> float:
     return min(HASTE, check.seconds) if endless else check.seconds
 
 
-def without_records(check: Check, run: Run, seconds: float) -> Verdict:
+def without_trials(check: Check, run: Run, seconds: float) -> Verdict:
     """The verdict where no answer came."""
     if run.status == "timeout":
         return Verdict(
@@ -174,12 +174,11 @@ def without_records(check: Check, run: Run, seconds: float) -> Verdict:
     return Verdict(check, "error", reason="The check could not run in your notebook's process.")
 
 
-def complete(trials: list[dict], count: int) -> list[dict]:
+def complete(trials: list[Trial], count: int) -> list[Trial]:
     """Just `count` trials: what a kernel sent beyond them is dropped, and what it kept back counts as nothing.
 
     Only after a trial that ran out of time fewer are right, since no more were made.
     """
-    errors = [record.get("error") for record in trials[-1].values() if isinstance(record, dict)]
-    if any(isinstance(error, dict) and error.get("type") == "ProbeTimeout" for error in errors):
+    if any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
         return trials[:count]
-    return (trials + [{}] * count)[:count]
+    return (trials + [Trial()] * count)[:count]

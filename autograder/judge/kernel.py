@@ -20,7 +20,7 @@ from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
-from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, keep_output, kind_and_content, parse_records, records_in
+from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
 from autograder.sandbox.provisioner import COMPILED, NAME
@@ -51,7 +51,7 @@ probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
 """
 TRIALS = f"""
 trials = inside.run_trials(probe, names, request["seeds"], tools.Tools(), request["seconds"])
-get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(trials)}})
+get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
 """
 
 
@@ -67,11 +67,16 @@ def code_in_kernel(code: str, check: Check, **request) -> str:
 
 @dataclass
 class Run:
-    """How a piece of code ended (ok, error, timeout or dead), and what it put out."""
+    """How a piece of code ended (ok, error, timeout or dead), and what it put out.
+
+    records   the last that it sent as a probe does, whatever that is
+    trials    what the records of a probe say; None where they say nothing
+    """
 
     status: str
     outputs: list = field(default_factory=list)
-    records: list | None = None
+    records: object = None
+    trials: list[inside.Trial] | None = None
 
 
 @dataclass(frozen=True)
@@ -271,7 +276,7 @@ class StudentKernel:
             if kind == "status" and content.get("execution_state") == "idle":
                 return run
             if kind == "display_data" and records_in(content) is not None:
-                run.records, records = parse_records(records_in(content)), records + 1
+                run.records, records = records_in(content), records + 1
                 if not is_probe or records > 1:
                     self.sign(TWO_ANSWERS if is_probe else RECORDS_OF_A_CELL)
                 continue
@@ -312,4 +317,6 @@ class StudentKernel:
     def probe(self, check: Check, seeds: list[int], seconds: float) -> Run:
         """Run a check's probe in the kernel, one trial per seed, each within that much processor time."""
         code = code_in_kernel(TRIALS, check, seeds=seeds, seconds=seconds)
-        return self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
+        run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
+        run.trials = decoded(run.records)
+        return run

@@ -12,7 +12,8 @@ import numpy as np
 
 from autograder import checks
 from autograder.checks.check import Check
-from autograder.judge.outcome import Outcome, only_errors, words_of
+from autograder.checks.inside import Outcome
+from autograder.judge.outcome import only_errors, words_of
 
 REFERENCE = ""  # the key of the reference among the names of the mistakes
 

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from autograder.checks.check import Check
-from autograder.judge.outcome import Outcome
+from autograder.checks.inside import Outcome
 from autograder.judge.verdict import Difference, Verdict
 
 SHOWN = 3  # differences in one report; the others are named

@@ -5,8 +5,9 @@ import contextlib
 import numpy as np
 
 from autograder.checks.check import Check
+from autograder.checks.inside import Trial
 from autograder.judge.expected import expected_outcomes
-from autograder.judge.outcome import of_quantity, outcomes_of
+from autograder.judge.outcome import of_quantity
 from autograder.lesson.imports import names_imported
 
 LIBRARIES = {
@@ -25,14 +26,16 @@ LIBRARIES = {
 ROUNDING = 1e-12  # relative: what another order of the same operations leaves in float64 is far below, central differences are above
 
 
-def measured_gradient(check: Check, trials: list[dict], seed: str) -> str:
+def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
     """A sentence where a gradient comes out right, but only to as many digits as a measured slope has; else "".
 
     Which quantities are gradients, to be derived, the check says itself: those that are held against the device.
     """
-    got, expected = [outcomes_of(records) for records in trials], expected_outcomes(check.name, seed, len(trials))
+    expected = expected_outcomes(check.name, seed, len(trials))
     for name in check.device:
-        errors = [relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, got)]
+        errors = [
+            relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, trials)
+        ]
         if errors and max(errors) < max(check.rtol, 1e-4) and np.median(errors) > ROUNDING:
             return f"{check.name}, {name}: right to {max(errors):.0e} only, as measured slopes are"
     return ""

@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
-from autograder.judge.expected import edited_sources, fresh_records, probe_namespace
+from autograder.judge.expected import edited_sources, fresh_outcomes
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
 
@@ -36,14 +36,14 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
             check, mistake
         )  # raises where its cell does not run: such a mistake would be "every name is missing"
         found.append(
-            Tried("mistake", mistake.name, judge(check, fresh_records(check.name, seed, trials, mistake.name), seed))
+            Tried("mistake", mistake.name, judge(check, fresh_outcomes(check.name, seed, trials, mistake.name), seed))
         )
     for variant in check.variants:
         found.append(
             Tried(
                 "variant",
                 variant.name,
-                judge(check, probe_namespace(check, namespace_of(check, variant), seed, trials), seed),
+                judge(check, check.run(namespace_of(check, variant), seed, trials), seed),
             )
         )
     return found

@@ -18,7 +18,7 @@ from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.grading.repair import repaired
 from autograder.judge.bench import Limits, course_cell
-from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, trial_seed
+from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.kernel import StudentKernel, code_in_kernel
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.report import Report
@@ -75,7 +75,7 @@ def compare(module: str, everything: bool = False) -> str:
         raise CourseError(
             f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same"
         )
-    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS))
+    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS)).verdicts
     costs = measure(
         lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].again]
     )
@@ -167,7 +167,7 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
         MEASURE,
         check,
         measuring=getsource(measuring),
-        seed=trial_seed(NOTEBOOK_SEED, check.name, 0),
+        seed=check.seeds(NOTEBOOK_SEED, 1)[0],
         limit=check.seconds,
         seconds=SECONDS,
     )
