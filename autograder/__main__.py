@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -257,9 +256,6 @@ def is_root() -> bool:
 
 
 def run():
-    os.environ["PATH"] = (
-        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by name
-    )
     try:
         main(standalone_mode=False)
     except click.exceptions.Abort:
