@@ -25,7 +25,9 @@ def main(context):
 
 
 @main.command()
-@click.option("--check", is_flag=True, help="Write nothing; say what is stale, with exit code 1.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; list what is out of date, and exit with code 1 if anything is."
+)
 @click.argument("modules", nargs=-1)
 def build(check, modules):
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named)."""
@@ -55,9 +57,9 @@ def build(check, modules):
     "--out", default="bundles", type=click.Path(path_type=Path), help="The folder to write to (default: bundles)."
 )
 def bundle(modules, out):
-    """Write what a class is given, as zip files: notebooks, checks, and no solution.
+    """Write the students' copies of the course as zip files: notebooks and checks, without solutions.
 
-    One for each module, since most use what an earlier one asks for; MODULES that are named come together in one.
+    One file for each module, since most modules import solutions of earlier ones; MODULES that are named share one file.
     """
     from autograder.bundle.archive import write, zipped
     from autograder.bundle.contents import contents
@@ -77,7 +79,7 @@ def bundle(modules, out):
 )
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
 def release(modules, out, exchange):
-    """Hand MODULES out through nbgrader's exchange: `nbgrader fetch_assignment` finds them there."""
+    """Release MODULES through nbgrader's exchange: students get them with `nbgrader fetch_assignment`."""
     from autograder.grading.exchange import hand_out
 
     hand_out([module_named(module) for module in modules], out, exchange)
@@ -93,7 +95,7 @@ def release(modules, out, exchange):
 )
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
 def collect(modules, out, exchange):
-    """Collect what was handed in for MODULES through nbgrader's exchange."""
+    """Collect the submissions of MODULES from nbgrader's exchange."""
     from autograder.grading.exchange import collect as collect_all
 
     students = collect_all([module_named(module) for module in modules], out, exchange)
@@ -106,13 +108,15 @@ def collect(modules, out, exchange):
 @click.argument("submissions", required=False, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for gradebook, grades.csv, feedback.")
 @click.option("--sample", is_flag=True, help="Make a sample class in a temporary folder and grade it.")
-@click.option("--sandbox/--no-sandbox", default=True, help="Without one, submissions are programs with your rights.")
-@click.option("--workers", type=click.IntRange(1), help="Notebooks that run at once (default: one for each core).")
+@click.option("--sandbox/--no-sandbox", default=True, help="Without a sandbox, submissions run with your rights.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Notebooks that run at the same time (default: one for each core)."
+)
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
-@click.option("--fresh", is_flag=True, help="Grade also what has been graded before, and did not change.")
+@click.option("--fresh", is_flag=True, help="Grade unchanged submissions again, too.")
 def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
-    from autograder.grading.classroom import How
+    from autograder.grading.classroom import GradingOptions
     from autograder.grading.console import grade_with_progress
 
     if sample:
@@ -126,19 +130,19 @@ def grade(submissions, out, sample, sandbox, workers, scheduler, fresh):
             "say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
             "(or --sample for a sample class)"
         )
-    grade_with_progress(submissions, out, How(sandbox, workers or 0, scheduler, fresh))
+    grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh))
 
 
 @main.command()
 @click.argument("names", nargs=-1)
 def checks(names):
-    """Try every mistake and variant of the checks NAMES (default: all): points left, and whether it was named."""
+    """Judge every mistake and variant of the checks NAMES (default: all): the points each earns, and whether a mistake is named."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from autograder.checks import all_checks, find
-    from autograder.judge.trial import try_all
+    from autograder.judge.authoring import try_all
 
     wrong, count = 0, 0
     for check in [find(name) for name in names] or all_checks().values():
@@ -213,10 +217,12 @@ def progress():
 
 @main.command()
 @click.argument("module")
-@click.option("--all", "everything", is_flag=True, help="Open every solution, also of what was not begun.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every solution, also of exercises that you have not begun."
+)
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
 def compare(module, everything, browser):
-    """Put your work on MODULE (01 will do) beside the reference: code, verdicts, time and memory, as a page."""
+    """Compare your work on MODULE (01 will do) with the reference, on a page: code, verdicts, time and memory."""
     from autograder.learner.compare import compare
 
     name = module_named(module)
@@ -231,7 +237,7 @@ def compare(module, everything, browser):
 @main.command()
 @click.argument("checks", nargs=-1)
 def mutants(checks):
-    """List the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
+    """Mutation testing: list the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
     from autograder.checks import all_checks, find
     from autograder.judge.mutants import mutants_of, survivors
 

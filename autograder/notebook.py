@@ -5,7 +5,7 @@ import sys
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.errors import CourseError
-from autograder.judge.device import add_second_opinion
+from autograder.judge.device import add_finite_differences
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.report import Report
 from autograder.judge.verdict import judge
@@ -40,7 +40,7 @@ def run_check(name: str, namespace: dict) -> Report:
         verdict = judge(exercise, trials, NOTEBOOK_SEED)
         if verdict.status != "ok":
             verdict.needs = [need for need in exercise.needs if not is_right(find(need), namespace)]
-        return Report(add_second_opinion(verdict, trials, NOTEBOOK_SEED))
+        return Report(add_finite_differences(verdict, trials, NOTEBOOK_SEED))
     finally:
         RUNNING.clear()
 

@@ -21,10 +21,10 @@ from autograder.checks import all_checks, find
 from autograder.checks.data import check_of, data_of
 from autograder.checks.inside import Trial
 from autograder.errors import CourseError
-from autograder.grading.repair import repaired
-from autograder.judge.bench import Limits, course_cell
+from autograder.grading.normalise import normalised_submission
 from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, fresh_outcomes
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits, course_cell
 from autograder.judge.outcome import only_errors
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 from autograder.judge.report import Report
@@ -331,7 +331,7 @@ def submissions(module):
 
 
 def without_the_device(answer):
-    """An answer without the sentence of the second opinion: a students' copy has none where a check says itself how to measure."""
+    """An answer without the finite-difference check: a students' copy has none where a check says itself how to measure."""
     text, html = answer
     return [
         re.sub(r"\n  Central differences.*", "", text),
@@ -397,7 +397,7 @@ def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy_of_01):
         kind, name = course_cell(cell)
         if kind == "exercise" and name != "value.relu":
             cell.source = lesson.exercise(name).solved
-    notebook = repaired(nbformat.writes(notebook).encode(), module)
+    notebook = normalised_submission(nbformat.writes(notebook).encode(), module)
     verdicts = judge_notebook(notebook, module, "a secret", Limits(trials=2)).verdicts
     assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"value.relu"}
     assert verdicts["value.relu"].status == "missing"

@@ -11,13 +11,13 @@ from autograder.checks import all_checks, find
 from autograder.checks.check import register
 from autograder.checks.inside import Outcome, encoded, run_probe
 from autograder.errors import CourseError
-from autograder.judge.device import device_outcomes, second_opinion
+from autograder.judge.authoring import Tried, try_all
+from autograder.judge.device import compare_with_finite_differences, device_outcomes
 from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes
 from autograder.judge.outcome import same_trials
 from autograder.judge.recorded import recorded_outcomes
 from autograder.judge.recorder import is_recorded
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.trial import Tried, try_all
 from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
@@ -116,7 +116,7 @@ def test_the_device_agrees_with_the_reference(check):
     _, _, measured = device_outcomes(check.name, seed, trials)
     assert all(trial[name].array is not None for trial in measured for name in check.device)
     student = check.run(reference_namespace(module_of(check.name)), seed, trials)
-    assert " agree, to " in second_opinion(check, student, seed)
+    assert " agree, to " in compare_with_finite_differences(check, student, seed)
 
 
 @pytest.mark.parametrize("check", [check for check in CHECKS if check.device], ids=lambda check: check.name)
@@ -127,7 +127,7 @@ def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     for trial, right in zip(student, expected):
         for name in check.device:
             trial[name] = Outcome(right[name].array * 2.001)
-    assert "say otherwise" in second_opinion(check, student, NOTEBOOK_SEED)
+    assert "say otherwise" in compare_with_finite_differences(check, student, NOTEBOOK_SEED)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)

@@ -6,10 +6,10 @@ import nbformat
 import pytest
 
 from autograder.checks import find
-from autograder.judge.bench import HASTE, Bench, Limits, complete
 from autograder.judge.kernel import Run
 from autograder.judge.messages import decoded
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import HASTE, Limits, NotebookRun, complete
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
@@ -76,7 +76,7 @@ def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
             return Run("timeout" if check.name == "value.mul" else "error")
 
     kernel = Loops()
-    Bench(solved_notebook(LESSON), LESSON, "a seed", Limits(), kernel).run()
+    NotebookRun(solved_notebook(LESSON), LESSON, "a seed", Limits(), kernel).judge_all()
     assert kernel.given == {
         name: HASTE if "value.mul" in find(name).needs else find(name).seconds for name in LESSON.exercises
     }

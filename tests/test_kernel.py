@@ -5,7 +5,7 @@ import time
 import pytest
 
 from autograder.checks import all_checks, find
-from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.messages import OUTPUT_LIMIT, decoded
 from autograder.judge.reference import module_of
 from autograder.judge.verdict import judge
@@ -69,7 +69,7 @@ def test_writing_past_python_to_the_file_descriptors_is_harmless(kernel):
 @pytest.mark.parametrize("module", sorted({module_of(name) for name in all_checks()}))
 def test_the_verdicts_through_the_kernel_are_full_marks_for_the_reference(module):
     """One definition of a check, two transports; and nothing is hidden in the sandbox that right work needs."""
-    with StudentKernel(module, None if why_not() else Box()) as kernel:
+    with StudentKernel(module, None if why_not() else Sandbox()) as kernel:
         for cell in read_lesson(module).cells:
             if cell.kind in ("given", "exercise"):
                 assert kernel.run(cell.solved, 30).status == "ok", cell.source

@@ -10,7 +10,7 @@ from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from autograder import paths
-from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
 from autograder.grading.gradebook import CONFIG
 from autograder.grading.records import Submission
 from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class, solved, write_submission
@@ -19,7 +19,7 @@ from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 
 MODULES = ["00_start", "01_value", "04_function", "12_jit"]  # one for each engine, and the first; the others take long
-HOW = How(sandbox=not why_not())
+OPTIONS = GradingOptions(sandbox=not why_not())
 RIGHT = ("solved", "right-variant", "warns-on-stderr", "prints-50-MB")
 
 
@@ -33,9 +33,9 @@ def graded(tmp_path_factory):
     )
     seen = []
     found, oddities = find_submissions(out / "submissions")
-    grade(found, out, MODULES, seen.append, HOW)
+    grade(found, out, MODULES, seen.append, OPTIONS)
     assert not oddities and not any(graded.failure for graded in seen)
-    assert not [graded for graded in seen if graded.submission.student in RIGHT and graded.signs]
+    assert not [graded for graded in seen if graded.submission.student in RIGHT and graded.flags]
     with open(out / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return out, rows
@@ -82,9 +82,9 @@ def test_the_solved_notebooks_earn_all_points(graded):
 def test_so_they_do_in_the_other_modules(module, tmp_path):
     write_submission(tmp_path, "solved", module, solved(module))
     seen = []
-    rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], seen.append, HOW)
+    rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], seen.append, OPTIONS)
     assert [row.points for row in rows] == [row.max_points for row in rows]
-    assert not any(graded.signs for graded in seen)
+    assert not any(graded.flags for graded in seen)
 
 
 def test_tampering_with_the_check_changes_nothing(graded):
@@ -131,7 +131,7 @@ def test_nbgraders_own_command_gives_the_same_marks(graded, tmp_path):
 def test_grading_again_gives_the_same_rows(graded):
     out, rows = graded
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
-    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, HOW)
+    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, OPTIONS)
     assert {row.exercise: str(row.points) for row in again} == {
         name: row["points"] for name, row in of(rows, "mistake-1").items()
     }

@@ -1,4 +1,4 @@
-"""What a check is: a probe, its points, the mistakes that it must catch and the variants that it must not.
+"""A check: a probe, its points, the mistakes that it must catch and the variants that it must accept.
 
 A probe runs in the student's namespace and returns named plain arrays. Nothing here decides a mark: the judge runs the
 same probe on the reference and compares (`autograder.judge`). The format is described in docs/lessons.md.

@@ -1,4 +1,4 @@
-"""What happens in the student's process: run one probe, hand out plain arrays. No verdict is reached here.
+"""Run one probe in the student's process and return plain arrays. No verdict is reached here.
 
 This file travels as text to the student's kernel, so it imports nothing of the course. In a notebook's `check(…)` and on
 the reference the same functions are called directly; only a kernel's answer is encoded (`encoded`).
@@ -151,10 +151,9 @@ PATIENCE = 5  # on a busy machine, seconds on the clock for one of processor tim
 
 
 class Budget:
-    """The time that a probe has: `seconds` of processor time, and PATIENCE times that on the clock.
+    """The time limit of a probe: `seconds` of processor time, and PATIENCE times that of wall-clock time.
 
-    Processor time is the fair measure: on a machine that grades ten notebooks at once, right work is not stopped. The
-    clock stops what sleeps.
+    Processor time is fair on a machine that grades ten notebooks at once. The wall clock stops code that sleeps.
     """
 
     def __init__(self, seconds):

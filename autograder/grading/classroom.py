@@ -57,8 +57,8 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
 
 
 @dataclass(frozen=True)
-class How:
-    """How a class is graded.
+class GradingOptions:
+    """Options of grading a class.
 
     sandbox    False runs notebooks with the rights of who grades
     workers    processes on this machine; 0: one for each core
@@ -85,21 +85,25 @@ def cores() -> int:
 
 
 def grade(
-    submissions: list[Submission], out: Path, modules: list[str], progress: Callable[[Graded], None], how: How = How()
+    submissions: list[Submission],
+    out: Path,
+    modules: list[str],
+    progress: Callable[[Graded], None],
+    options: GradingOptions = GradingOptions(),
 ) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
     progress(graded) is called after each, with its Graded, in the order in which they end. CourseError where a sandbox is
     asked for and there is none here, or OUT cannot be written.
     """
-    if how.sandbox and not how.scheduler and why_not():
+    if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
-    run = ClassRun(submissions, ClassFolder(out, modules), how, progress)
+    run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
     try:
         run.grade()
     finally:
         run.write_csv()
-    write_pages(run.in_order(), out, how.sandbox)
+    write_pages(run.in_order(), out, options.sandbox)
     return run.rows()
 
 
@@ -107,9 +111,13 @@ class ClassRun:
     """One run over a class. What has been graded is in `graded`, by the place of its submission."""
 
     def __init__(
-        self, submissions: list[Submission], folder: ClassFolder, how: How, progress: Callable[[Graded], None]
+        self,
+        submissions: list[Submission],
+        folder: ClassFolder,
+        options: GradingOptions,
+        progress: Callable[[Graded], None],
     ):
-        self.submissions, self.folder, self.how, self.progress = submissions, folder, how, progress
+        self.submissions, self.folder, self.options, self.progress = submissions, folder, options, progress
         self.seed, self.limits = course_seed(), folder.limits
         self.graded: dict[int, Graded] = {}
         self.written = time.monotonic()
@@ -119,8 +127,8 @@ class ClassRun:
         modules = sorted({self.submissions[place].module for place in waiting})
         if not modules:
             return
-        with self.how.start_workers() as workers:
-            compiled = self.prove(modules, workers)
+        with self.options.start_workers() as workers:
+            compiled = self.check_reference(modules, workers)
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 try:
                     self.keep(place, result)
@@ -136,27 +144,27 @@ class ClassRun:
 
     def task(self, module: str, data: bytes, **more) -> Task:
         key = hashlib.sha256(
-            repr((course_digest(module), self.seed, self.limits, self.how.sandbox)).encode() + data
+            repr((course_digest(module), self.seed, self.limits, self.options.sandbox)).encode() + data
         ).hexdigest()
-        return Task(module, data, self.seed, key, self.limits, self.how.sandbox, **more)
+        return Task(module, data, self.seed, key, self.limits, self.options.sandbox, **more)
 
     def is_done(self, place: int) -> bool:
-        """Was just this graded before, with all written that comes of it? Then that is taken."""
+        """Whether an earlier run graded exactly this and wrote all results; then they are reused."""
         submission = self.submissions[place]
-        if self.how.fresh or (submission.student, submission.module) not in self.folder.known:
+        if self.options.fresh or (submission.student, submission.module) not in self.folder.known:
             return False
         notebook = read_json(autograded(submission, self.folder.out)) or {}
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
         if not stamp.get("key") or stamp["key"] != self.task(submission.module, submission.read()).key:
             return False
         rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
-        self.add(place, Graded(submission, rows, stamp["seconds"], signs=tuple(stamp["signs"]), reports=reports))
+        self.add(place, Graded(submission, rows, stamp["seconds"], flags=tuple(stamp["flags"]), reports=reports))
         return True
 
-    def prove(self, modules: list[str], workers) -> dict[str, bytes]:
-        """Judge the solved notebooks just as students'. If one loses a point, this machine cannot grade: say why, mark nobody.
+    def check_reference(self, modules: list[str], workers) -> dict[str, bytes]:
+        """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody.
 
-        Returns what drivers compiled for them, by module.
+        Returns the OpenCL kernels that drivers compiled for them, by module.
         """
         jobs = [
             (module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True))
@@ -174,13 +182,13 @@ class ClassRun:
         return compiled
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
-        """Read when a worker is free for it, so that memory holds what is being graded, not the class."""
+        """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
         for place in places:
             module = self.submissions[place].module
             yield place, self.task(module, self.submissions[place].read(), compiled=compiled[module])
 
     def keep(self, place: int, result: Result) -> None:
-        """Write all that comes of a result; the autograded notebook last, since that says that it is all there."""
+        """Write a result. The autograded notebook comes last: it records that everything else is written."""
         submission, out = self.submissions[place], self.folder.out
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
@@ -199,7 +207,7 @@ class ClassRun:
         if marked:
             self.folder.feedback(submission.student, submission.module)
         rows = rows_of(submission, result.verdicts)
-        self.add(place, Graded(submission, rows, result.seconds, signs=result.signs, reports=result.reports))
+        self.add(place, Graded(submission, rows, result.seconds, flags=result.flags, reports=result.reports))
 
     def add(self, place: int, graded: Graded) -> None:
         self.graded[place] = graded
@@ -223,7 +231,7 @@ def course_digest(module: str) -> str:
     """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the judge."""
     folder = paths.ROOT / "autograder"
     parts = [folder / name for name in ("checks", "judge", "lesson", "sandbox")]
-    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "repair.py"]
+    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "normalise.py"]
     digest = hashlib.sha256(repr(read_lesson(module)).encode())
     for file in files:
         digest.update(file.read_bytes())

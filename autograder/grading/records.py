@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.grading.repair import LARGEST
+from autograder.grading.normalise import LARGEST
 
-SIGNS = {
+SYMBOLS = {
     "ok": "✓",
     "partial": "◐",
     "wrong": "✗",
@@ -42,7 +42,7 @@ class Submission:
         return self.path / f"{self.module}.ipynb"
 
     def read(self) -> bytes:
-        """The one file that counts; b"" where it is none, a link, or cannot be read. No more than `repair` reads, and a byte."""
+        """The one file that counts; b"" where it is none, a link, or cannot be read. At most one byte more than `normalise` accepts."""
         try:
             linked = self.notebook.is_symlink() or self.path.is_symlink()
             if self.notebook.is_file() and not linked:
@@ -57,7 +57,7 @@ class Submission:
 class Graded:
     """A submission that was graded; `failure` is "" unless the grader itself failed on it.
 
-    signs    what its process did that right work has no reason for; worth a look, and it moves no mark
+    flags    integrity flags: suspicious behaviour, for the instructor; they change no mark
     reports  {exercise: what its check said, as HTML}; none where there was no notebook that can be read
     """
 
@@ -65,7 +65,7 @@ class Graded:
     rows: list[Row]
     seconds: float
     failure: str = ""
-    signs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
     reports: dict[str, str] = field(default_factory=dict)
 
     @property

@@ -1,4 +1,4 @@
-"""The second opinion: the same probe, with a `Value` or operations whose gradients are central differences on the OpenCL device."""
+"""The finite-difference check: the same probe, with a `Value` or operations whose gradients are central differences on the device."""
 
 from functools import lru_cache
 
@@ -46,8 +46,8 @@ def names_on_device(check: Check) -> dict:
     return reference | check.measured(measured, reference)
 
 
-def second_opinion(check: Check, trials: list[Trial], seed: str) -> str:
-    """One sentence: do central differences on the device say what the student's arrays say? "" if the check asks none."""
+def compare_with_finite_differences(check: Check, trials: list[Trial], seed: str) -> str:
+    """One sentence: do the student's gradients agree with central differences on the device? "" if the check asks for none."""
     from tinygrad_cl.opencl import NoDeviceError
 
     if not check.device:
@@ -74,8 +74,8 @@ def second_opinion(check: Check, trials: list[Trial], seed: str) -> str:
     return f"{place} agree, to {worst:.1e}."
 
 
-def add_second_opinion(verdict: Verdict, trials: list[Trial], seed: str) -> Verdict:
+def add_finite_differences(verdict: Verdict, trials: list[Trial], seed: str) -> Verdict:
     if any(wrong.got.error["type"] == "NotImplementedError" for wrong in verdict.wrong if wrong.got.error):
         return verdict
-    verdict.device = second_opinion(verdict.check, trials, seed)
+    verdict.device = compare_with_finite_differences(verdict.check, trials, seed)
     return verdict

@@ -1,4 +1,4 @@
-"""What is expected of a check's probe: the outcomes of the reference, or of one of the check's mistakes, for a seed."""
+"""Expected outcomes of a check's probe: those of the reference, or of one of the check's mistakes, for a seed."""
 
 import contextlib
 import io

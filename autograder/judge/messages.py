@@ -1,4 +1,4 @@
-"""What a student's kernel sends, read by code that survives anything: its process writes these messages as it likes."""
+"""Parse the messages of a student's kernel. They may be forged, so nothing here raises, whatever they contain."""
 
 import base64
 import io
@@ -50,7 +50,7 @@ def trial_of(records: dict) -> Trial:
 
 
 def outcome_of(record) -> Outcome:
-    """A record turned into an array, or an error, by code that survives any bytes."""
+    """The outcome that a record encodes; an error "BadReply" for anything else."""
     try:
         if "error" in record:
             parts = ("type", "message", "where")
@@ -91,7 +91,7 @@ def keep_output(outputs: list, message: dict, kept: int) -> int:
 
 
 def is_plain(mime: str, value) -> bool:
-    """A text; where it is to be a picture in base64, really that, since pages put it between quotes."""
+    """Whether it is text, and for a picture valid base64: pages insert it between quotes."""
     if mime in ("image/png", "image/jpeg", "image/gif"):
         return isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9+/=\s]*", value) is not None
     return isinstance(value, str) or mime.endswith("json")

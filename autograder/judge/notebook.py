@@ -1,41 +1,43 @@
-"""Judge a whole notebook: one run over it, a second chance for what failed because of something else, the reports."""
+"""Judge a whole notebook: run it, mark carried errors, write the reports into its cells."""
 
 from dataclasses import dataclass
 
 from nbformat.v4 import new_output
 
 from autograder.checks import find
-from autograder.judge.bench import Bench, Limits, course_cell
-from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.carried_errors import mark_carried_errors
+from autograder.judge.integrity import libraries_in
+from autograder.judge.kernel import Sandbox, StudentKernel
+from autograder.judge.notebook_run import Limits, NotebookRun, course_cell
 from autograder.judge.report import Report
-from autograder.judge.second_chance import with_second_chances
-from autograder.judge.signs import libraries_in
 from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What comes of a notebook.
+    """The result of judging a notebook.
 
     verdicts  by exercise
-    signs     what it did that right work has no reason for; worth a look, and they move no mark
+    flags     integrity flags: sentences about suspicious behaviour. An instructor should look; they change no mark.
     """
 
     verdicts: dict[str, Verdict]
-    signs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
-def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(), box: Box | None = None) -> Judgement:
+def judge_notebook(
+    notebook, module: str, seed: str, limits: Limits = Limits(), sandbox: Sandbox | None = None
+) -> Judgement:
     """Run and judge a notebook; its cells get their outputs, its checks their reports and marks.
 
-    box   the sandbox that its kernel runs in; None: an ordinary process
+    sandbox   the sandbox that its kernel runs in; None: an ordinary process
     """
-    lesson, signs = read_lesson(module), []
+    lesson, flags = read_lesson(module), []
 
     def new_kernel() -> StudentKernel:
-        kernel = StudentKernel(module, box)
-        kernel.signs = signs  # of all kernels together
+        kernel = StudentKernel(module, sandbox)
+        kernel.flags = flags  # of all kernels together
         return kernel
 
     reason = notebook.metadata.get("course", {}).get("invalid")
@@ -43,17 +45,17 @@ def judge_notebook(notebook, module: str, seed: str, limits: Limits = Limits(), 
         verdicts = {name: Verdict(find(name), "invalid", reason=reason) for name in lesson.exercises}
     else:
         with new_kernel() as kernel:
-            bench = Bench(notebook, lesson, seed, limits, kernel)
-            verdicts = bench.run()
-            for sign in libraries_in(cell for cell in notebook.cells if bench.is_to_run(cell)):
-                kernel.sign(sign)
-        verdicts = with_second_chances(verdicts, bench, new_kernel)
+            first_run = NotebookRun(notebook, lesson, seed, limits, kernel)
+            verdicts = first_run.judge_all()
+            for flag in libraries_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
+                kernel.flag(flag)
+        verdicts = mark_carried_errors(verdicts, first_run, new_kernel)
     write_verdicts(notebook, verdicts)
-    return Judgement(verdicts, tuple(signs))
+    return Judgement(verdicts, tuple(flags))
 
 
 def write_verdicts(notebook, verdicts: dict[str, Verdict]) -> None:
-    """The outputs of the check cells: the report, and the points as nbgrader reads them (a number as the last result)."""
+    """Write each check cell's outputs: the report, then the points in the form that nbgrader reads, a number as the last result."""
     for cell in notebook.cells:
         kind, name = course_cell(cell)
         if kind == "check":

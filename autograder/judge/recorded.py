@@ -1,7 +1,7 @@
 """Recorded outcomes for the notebook's seed: of the reference and of each mistake, beside the checks as mNN_name.json.
 
-With them a notebook's `check(…)` runs the student's code alone: no lesson is read, no mistake is compiled, and a class can be
-given the checks without a single solution. `python -m autograder build` writes them; the tests hold them against fresh runs.
+With them a notebook's `check(…)` runs only the student's code: it reads no lesson and compiles no mistake, and a class can be
+given the checks without any solution. `python -m autograder build` writes the recordings; the tests compare them with fresh runs.
 """
 
 import json

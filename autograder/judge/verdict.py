@@ -1,4 +1,4 @@
-"""Decide: hold a student's plain arrays against those of the reference, quantity by quantity, and name the mistake.
+"""The verdict: compare a student's arrays with those of the reference, quantity by quantity, and name the mistake.
 
 Everything here runs in the judge's own process and sees plain arrays (`inside.Trial`), never a student's object.
 """
@@ -13,7 +13,7 @@ from autograder.judge.outcome import of_quantity, only_errors, same, same_trials
 
 @dataclass(frozen=True)
 class Difference:
-    """A quantity that is not as it should be, in the first trial that shows it."""
+    """A quantity that differs from the reference, in the first trial that shows it."""
 
     quantity: str
     expected: Outcome
@@ -23,7 +23,7 @@ class Difference:
 
 @dataclass
 class Verdict:
-    """What the judge says of one exercise of one student."""
+    """The verdict on one exercise of one student."""
 
     check: Check
     status: str  # ok, partial, wrong, error, timeout, crashed, missing or invalid
@@ -32,9 +32,9 @@ class Verdict:
     mistakes: list[Mistake] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)  # earlier exercises that this one builds on, and that are not right
     reason: str = ""  # one sentence, where no comparison was possible
-    again: str = ""  # one sentence, where it comes from a second chance (`second_chance`)
-    device: str = ""  # the answer of the second opinion, one sentence
-    same_for_all: bool = False  # is all that is right the same for every seed, and other things are not?
+    carried: str = ""  # one sentence, if the verdict comes from carried-error marking
+    device: str = ""  # one sentence, the result of the finite-difference check
+    same_for_all: bool = False  # is everything that is right the same for every seed, while other quantities are not?
 
     @property
     def points(self) -> float:
@@ -60,10 +60,10 @@ def judge(check: Check, trials: list[Trial], seed: str) -> Verdict:
 
 
 def only_constants(check: Check, right: list[str], expected: list[dict]) -> bool:
-    """Is everything right the same in all trials, while something else is not?
+    """Is everything that is right the same in all trials, while something else is not?
 
-    What is the same for every seed stands in a student's own notebook, and can be sent without an exercise being
-    written. So it counts only beside something that cannot be known.
+    A student can see values that do not depend on the seed in the notebook, and send them without solving anything. So
+    they earn points only together with a value that does depend on it.
     """
     first, *others = expected
     varying = {
@@ -94,10 +94,10 @@ def status_of(verdict: Verdict) -> str:
 
 
 def known_mistakes(check: Check, trials: list[Trial], names: list[str], seed: str) -> list[Mistake]:
-    """The mistakes of the check whose outcomes are just these, in every quantity of every trial.
+    """The mistakes of the check that have exactly these outcomes, in every quantity of every trial.
 
-    Errors are the same if their types are; where there are only errors, they must say the same, too, or any slip that raises
-    would have the name of another.
+    Two errors are equal if their types are. If a mistake gives nothing but errors, their messages must agree, too: otherwise any
+    code that raises would get the name of that mistake.
     """
     found = []
     for mistake in check.mistakes:

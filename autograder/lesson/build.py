@@ -33,7 +33,7 @@ def build(module: str) -> dict[Path, str]:
         cell.source = strip_markers(cell.source)
     return {
         paths.student_notebook(module): normalised(student, lesson),
-        paths.solved_notebook(module): normalised(solved, lesson),
+        paths.solution_notebook(module): normalised(solved, lesson),
     }
 
 
@@ -55,7 +55,7 @@ def course_folder(config: Config, root: Path) -> Config:
 
 
 def find_own_programs() -> None:
-    """Let what this process starts find the programs of its environment: a gradebook calls one by name (alembic) when it is made."""
+    """Put this environment's programs on the PATH: when nbgrader creates a gradebook, it calls one of them by name (alembic)."""
     places, own = os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")
     if own not in places.split(os.pathsep):
         os.environ["PATH"] = os.pathsep.join((own, places))
@@ -127,7 +127,7 @@ def stale(modules: list[str]) -> list[str]:
     made = set(wanted) | {
         path
         for module in paths.module_names()
-        for path in (paths.student_notebook(module), paths.solved_notebook(module))
+        for path in (paths.student_notebook(module), paths.solution_notebook(module))
     }
     found += [f"{path.relative_to(paths.ROOT)} belongs to no lesson" for path in sorted(set(present) - made)]
     return found

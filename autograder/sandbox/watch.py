@@ -1,6 +1,6 @@
-"""What the processes of one sandbox use together, and which of them are left at the end.
+"""The resources that all processes of one sandbox use together, and the programs that are left running at its end.
 
-The system limits each process by itself. So a look now and then adds up what they use: memory, processes, files.
+The operating system limits each process separately. So these functions add up the memory, processes and files of all.
 """
 
 import os
@@ -13,7 +13,7 @@ ENDING = 1.0  # seconds that a program gets to end by itself
 
 
 def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
-    """What the sandbox whose first process is `pid` uses too much of, in words; "" if nothing."""
+    """One sentence on the limit that a sandbox exceeds, `pid` being its first process; "" if none."""
     try:
         processes = psutil.Process(pid).children(recursive=True)
     except psutil.Error:
@@ -28,12 +28,12 @@ def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
 
 
 def left_behind(pid: int, sandboxed: bool) -> list[str]:
-    """The names of programs that a notebook started and that still run, when its kernel is about to end.
+    """The names of programs that a notebook started and that still run when its kernel is about to end.
 
-    pid   the process that was started for the kernel: the kernel itself, or bubblewrap, whose own child starts it
+    pid   the process that was started for the kernel: the kernel itself, or bubblewrap, whose child starts it
 
-    Right work is not in it: a program that is just ending gets ENDING seconds, and the workers and helpers of Python's
-    `multiprocessing` end with the kernel.
+    Harmless programs are left out: those that end within ENDING seconds, and the workers and helpers of Python's
+    `multiprocessing`, which end with the kernel.
     """
     try:
         first = psutil.Process(pid)
@@ -71,7 +71,7 @@ def name_of(process: psutil.Process) -> str:
 
 
 def memory_of(processes: list, enough: int) -> int:
-    """Bytes. What several share is counted once, where the quick count, which takes it for each, is too high."""
+    """Bytes of memory. If the quick sum exceeds `enough`, shared pages are counted only once, which takes longer."""
     quick = sum(each_memory(process, "memory_info", "rss") for process in processes)
     return quick if quick <= enough else sum(each_memory(process, "memory_full_info", "pss") for process in processes)
 
@@ -84,7 +84,7 @@ def each_memory(process, method: str, kind: str) -> int:
 
 
 def is_full(folder: str, limits: Limits) -> bool:
-    """Does the folder hold too much? Counting stops there, so a million files take no longer than the limit."""
+    """Whether the folder exceeds a limit. Counting stops there, so a million files take no longer than the limit."""
     size = count = 0
     for place, _, names in os.walk(folder):
         count += 1

@@ -7,8 +7,8 @@ import pytest
 from autograder.checks import all_checks, find
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge.expected import edited_sources, expected_outcomes
+from autograder.judge.integrity import libraries_in, measured_gradient
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.signs import libraries_in, measured_gradient
 
 SEED, TRIALS = "a seed", 3
 
