@@ -4,7 +4,7 @@
 # The first Python that is new enough; `make PYTHON=/path/to/python lab` chooses another.
 PYTHON := $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
-# nbgrader calls a program of its own environment by name (alembic).
+# Its programs come first, also in JupyterLab's terminals.
 VENV := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/python
 READY := .venv/.ready
 # Compiled at once: in the sandbox nothing can be written, and each kernel would compile what it imports for itself.

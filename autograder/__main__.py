@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
@@ -26,7 +25,9 @@ def main(context: click.Context) -> None:
 
 
 @main.command()
-@click.option("--check", is_flag=True, help="Write nothing; say what is stale, with exit code 1.")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; list what is out of date, and exit with code 1 if anything is."
+)
 @click.argument("modules", nargs=-1)
 def build(check: bool, modules: tuple[str, ...]) -> None:
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named), and what else is generated.
@@ -60,9 +61,9 @@ def build(check: bool, modules: tuple[str, ...]) -> None:
     "--out", default="bundles", type=click.Path(path_type=Path), help="The folder to write to (default: bundles)."
 )
 def bundle(modules: tuple[str, ...], out: Path) -> None:
-    """Write what a class is given, as zip files: notebooks, checks, and no solution.
+    """Write the students' copies of the course as zip files: notebooks and checks, without solutions.
 
-    One for each module, since most use what an earlier one asks for; MODULES that are named come together in one.
+    One file for each module, since most modules import solutions of earlier ones; MODULES that are named share one file.
     """
     from autograder.bundle.archive import write, zipped
     from autograder.bundle.contents import contents
@@ -82,7 +83,7 @@ def bundle(modules: tuple[str, ...], out: Path) -> None:
 )
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
 def release(modules: tuple[str, ...], out: Path, exchange: str) -> None:
-    """Hand MODULES out through nbgrader's exchange: `nbgrader fetch_assignment` finds them there."""
+    """Release MODULES through nbgrader's exchange: students get them with `nbgrader fetch_assignment`."""
     from autograder.grading.exchange import hand_out
 
     hand_out([module_named(module) for module in modules], out, exchange)
@@ -98,7 +99,7 @@ def release(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 )
 @click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
 def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
-    """Collect what was handed in for MODULES through nbgrader's exchange."""
+    """Collect the submissions of MODULES from nbgrader's exchange."""
     from autograder.grading.exchange import collect as collect_all
 
     students = collect_all([module_named(module) for module in modules], out, exchange)
@@ -111,10 +112,12 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 @click.argument("submissions", required=False, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(path_type=Path), help="Folder for gradebook, grades.csv, feedback.")
 @click.option("--sample", is_flag=True, help="Make a sample class in a temporary folder and grade it.")
-@click.option("--sandbox/--no-sandbox", default=True, help="Without one, submissions are programs with your rights.")
-@click.option("--workers", type=click.IntRange(1), help="Notebooks that run at once (default: one for each core).")
+@click.option("--sandbox/--no-sandbox", default=True, help="Without a sandbox, submissions run with your rights.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="Notebooks that run at the same time (default: one for each core)."
+)
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
-@click.option("--fresh", is_flag=True, help="Grade also what has been graded before, and did not change.")
+@click.option("--fresh", is_flag=True, help="Grade unchanged submissions again, too.")
 def grade(
     submissions: Path | None,
     out: Path | None,
@@ -125,7 +128,7 @@ def grade(
     fresh: bool,
 ) -> None:
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
-    from autograder.grading.classroom import How
+    from autograder.grading.classroom import GradingOptions
     from autograder.grading.console import grade_with_progress
 
     if sample:
@@ -139,19 +142,19 @@ def grade(
             "say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
             "(or --sample for a sample class)"
         )
-    grade_with_progress(submissions, out, How(sandbox, workers or 0, scheduler, fresh))
+    grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh))
 
 
 @main.command()
 @click.argument("names", nargs=-1)
 def checks(names: tuple[str, ...]) -> None:
-    """Try every mistake and variant of the checks NAMES (default: all): points left, and whether it was named."""
+    """Judge every mistake and variant of the checks NAMES (default: all): the points each earns, and whether a mistake is named."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from autograder.checks import all_checks, find
-    from autograder.judge.trial import try_all
+    from autograder.judge.authoring import try_all
 
     wrong, count = 0, 0
     for check in [find(name) for name in names] or all_checks().values():
@@ -226,10 +229,12 @@ def progress() -> None:
 
 @main.command()
 @click.argument("module")
-@click.option("--all", "everything", is_flag=True, help="Open every solution, also of what was not begun.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every solution, also of exercises that you have not begun."
+)
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.")
 def compare(module: str, everything: bool, browser: bool) -> None:
-    """Put your work on MODULE (01 will do) beside the reference: code, verdicts, time and memory, as a page."""
+    """Compare your work on MODULE (01 will do) with the reference, on a page: code, verdicts, time and memory."""
     from autograder.learner.compare import compare
 
     name = module_named(module)
@@ -244,7 +249,7 @@ def compare(module: str, everything: bool, browser: bool) -> None:
 @main.command()
 @click.argument("checks", nargs=-1)
 def mutants(checks: tuple[str, ...]) -> None:
-    """List the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
+    """Mutation testing: list the small changes of a solution that its check does not notice (all, or the CHECKS named)."""
     from autograder.checks import all_checks, find
     from autograder.judge.mutants import mutants_of, survivors
 
@@ -269,9 +274,6 @@ def is_root() -> bool:
 
 
 def run() -> None:
-    os.environ["PATH"] = (
-        f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic by name
-    )
     try:
         main(standalone_mode=False)
     except click.exceptions.Abort:

@@ -15,8 +15,8 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 
-from autograder.grading.harmless import harmless
 from autograder.grading.preprocessors import JudgeNotebook, SubmissionExporter
+from autograder.grading.sanitize import sanitized
 from autograder.lesson.build import course_folder
 
 
@@ -26,4 +26,4 @@ def configure(config: Config, root: Path | None = None) -> Config:
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.sanitize_preprocessors = [OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
     config.Autograde.autograde_preprocessors = [JudgeNotebook, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
-    return harmless(config)
+    return sanitized(config)

@@ -5,7 +5,10 @@ import sys
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.errors import CourseError
+from autograder.judge.device import add_finite_differences
+from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.report import Report
+from autograder.judge.verdict import judge
 from autograder.student import add_to_class, predict
 
 __all__ = ["add_to_class", "check", "predict"]
@@ -20,7 +23,7 @@ def check(name: str) -> None:
     except CourseError as error:
         print(error)
         return
-    show(report)
+    display_report(report)
 
 
 def run_check(name: str, namespace: dict) -> Report:
@@ -30,26 +33,24 @@ def run_check(name: str, namespace: dict) -> Report:
             f"{RUNNING[0]} is being checked: code that is checked cannot call check itself; move that call to a cell "
             "of its own"
         )
-    from autograder.judge.device import add_second_opinion
-    from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, probe_namespace
-    from autograder.judge.verdict import Verdict, judge
-
-    def verdict_on(exercise: Check) -> tuple[Verdict, list[dict]]:
-        trials = probe_namespace(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
-        return judge(exercise, trials, NOTEBOOK_SEED), trials
-
-    exercise = find(name)
     RUNNING.append(name)
     try:
-        verdict, trials = verdict_on(exercise)
+        exercise = find(name)
+        trials = exercise.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
+        verdict = judge(exercise, trials, NOTEBOOK_SEED)
         if verdict.status != "ok":
-            verdict.needs = [need for need in exercise.needs if verdict_on(find(need))[0].status != "ok"]
-        return Report(add_second_opinion(verdict, trials, NOTEBOOK_SEED))
+            verdict.needs = [need for need in exercise.needs if not is_right(find(need), namespace)]
+        return Report(add_finite_differences(verdict, trials, NOTEBOOK_SEED))
     finally:
         RUNNING.clear()
 
 
-def show(report: Report) -> None:
+def is_right(exercise: Check, namespace: dict) -> bool:
+    """Whether a namespace earns all points of an exercise that another one builds on."""
+    return judge(exercise, exercise.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS), NOTEBOOK_SEED).status == "ok"
+
+
+def display_report(report: Report) -> None:
     """Display in Jupyter, print elsewhere."""
     from IPython import get_ipython
 

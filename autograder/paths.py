@@ -32,5 +32,5 @@ def work_notebook(module: str) -> Path:
     return WORK / module / f"{module}.ipynb"
 
 
-def solved_notebook(module: str) -> Path:
+def solution_notebook(module: str) -> Path:
     return LESSONS / f"{module}.ipynb"

@@ -23,14 +23,14 @@ import nbformat
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
 from autograder.grading.feedback import feedback_page
 from autograder.grading.gradebook import ClassFolder
-from autograder.grading.repair import repaired
+from autograder.grading.normalise import normalised_submission
 from autograder.grading.sample_class import solved, write_submission
-from autograder.judge.bench import Bench, Limits
-from autograder.judge.kernel import Box, StudentKernel
-from autograder.judge.notebook import write_verdict
+from autograder.judge.kernel import Sandbox, StudentKernel
+from autograder.judge.notebook import write_verdicts
+from autograder.judge.notebook_run import Limits, NotebookRun
 from autograder.lesson.build import convert, course_folder, write_source
 from autograder.lesson.text import read_lesson
 
@@ -57,7 +57,13 @@ def ours(folder: Path, module: str, students: list[str], workers: int) -> tuple[
         write_submission(folder / "submissions", student, module, solved(module))
     found, _ = find_submissions(folder / "submissions")
     ends, start = [], time.perf_counter()
-    rows = grade(found, folder / "out", [module], lambda graded: ends.append(time.perf_counter()), How(workers=workers))
+    rows = grade(
+        found,
+        folder / "out",
+        [module],
+        lambda graded: ends.append(time.perf_counter()),
+        GradingOptions(workers=workers),
+    )
     assert all(row.status == "ok" for row in rows)
     return ends[0] - start, time.perf_counter() - ends[0]
 
@@ -73,17 +79,14 @@ def stages(module: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as out:
         folder = ClassFolder(Path(out), [module])
         last[0] = time.perf_counter()
-        notebook = repaired(data, module)
-        done("the file is read and mended")
-        with StudentKernel(module, Box()) as kernel:
+        notebook = normalised_submission(data, module)
+        done("the file is read and normalised")
+        with StudentKernel(module, Sandbox()) as kernel:
             done("a kernel starts in its sandbox")
-            verdicts = Bench(notebook, read_lesson(module), "a seed", Limits(), kernel).run()
+            verdicts = NotebookRun(notebook, read_lesson(module), "a seed", Limits(), kernel).judge_all()
             done("cells run, checks are asked and judged")
         done("the kernel ends")
-        for cell in notebook.cells:
-            made = cell.metadata.get("course", {})
-            if made.get("kind") == "check":
-                write_verdict(cell, verdicts[made["exercise"]])
+        write_verdicts(notebook, verdicts)
         feedback_page(notebook, module)
         done("the page of feedback")
         folder.save("a student", module, nbformat.from_dict(notebook))

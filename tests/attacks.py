@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import nbformat
 
 from autograder.grading.sample_class import MODULE, NEEDLE, blank, check_cell, exercise_cell, solved, with_mistake
-from autograder.judge.kernel import NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
+from autograder.judge.kernel import LEFT_BEHIND, NO_MESSAGE, RECORDS_OF_A_CELL, TWO_ANSWERS
 
 CANARY = "canary-7f3a"  # stands in every place that a submission must not read
 
@@ -43,12 +43,12 @@ get_ipython().events.register("post_run_cell", answer)
 @dataclass(frozen=True)
 class Attack:
     """make   the notebook
-    sign    part of what the report says of it; "" where it cannot be told from right work
+    flag    part of what the report says of it; "" where it cannot be told from right work
     honest  the notebook without the attack, if that one earns anything; None: it earns nothing
     """
 
     make: Callable
-    sign: str = ""
+    flag: str = ""
     honest: Callable | None = None
 
 
@@ -62,8 +62,8 @@ def with_cell(code: str, notebook=None):
     return notebook
 
 
-def cell(code: str, sign: str = "") -> Attack:
-    return Attack(lambda: with_cell(code), sign)
+def cell(code: str, flag: str = "") -> Attack:
+    return Attack(lambda: with_cell(code), flag)
 
 
 def names() -> list[str]:
@@ -88,10 +88,10 @@ def recorded() -> str:
     return json.dumps({name: mistakes[REFERENCE] for name, mistakes in content.items()})
 
 
-def forged(body: str, sign: str = TWO_ANSWERS) -> Attack:
+def forged(body: str, flag: str = TWO_ANSWERS) -> Attack:
     """After each probe, send something else."""
     return Attack(
-        lambda: with_cell(RECORDS.format(names=names()) + HOOK.format(body=body.replace("\n", "\n    "))), sign
+        lambda: with_cell(RECORDS.format(names=names()) + HOOK.format(body=body.replace("\n", "\n    "))), flag
     )
 
 
@@ -152,8 +152,8 @@ def edited(change) -> Callable:
     return make
 
 
-def on_wrong(change, sign: str = "") -> Attack:
-    return Attack(edited(change), sign, honest=lambda: with_mistake(0))
+def on_wrong(change, flag: str = "") -> Attack:
+    return Attack(edited(change), flag, honest=lambda: with_mistake(0))
 
 
 def points_raised(notebook):
@@ -175,7 +175,7 @@ def grade_id_that_climbs(notebook):
 
 def verdict_in_metadata(notebook):
     verdict = {"status": "ok", "points": 1000, "max_points": 2, "mistake": ""}
-    notebook.metadata["course"] = {"graded": {"seconds": 0}, "signs": [], "invalid": ""}
+    notebook.metadata["course"] = {"graded": {"seconds": 0}, "flags": [], "invalid": ""}
     for each in notebook.cells:
         each.metadata["course"] = dict(each.metadata.get("course", {})) | {"verdict": verdict}
 
@@ -448,7 +448,7 @@ ATTACKS = {
     "kills everybody": cell(
         "import os, signal\nfor pid in (1, -1, os.getppid()):\n    try: os.kill(pid, signal.SIGKILL)\n    except OSError: pass"
     ),
-    "daemons": cell(DAEMON),
+    "daemons": cell(DAEMON, LEFT_BEHIND),
     # the notebook file
     "measures its gradients": Attack(measured_product, "value.mul, a", honest=measured_product),
     "asks a library": cell("try:\n    import torch\nexcept ImportError:\n    torch = __import__('jax')", "imports jax"),

@@ -1,6 +1,6 @@
 """For the tests of runs over a class: a few students, and what grading them gave."""
 
-from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 from autograder.sandbox.bubblewrap import why_not
 
@@ -8,15 +8,15 @@ SANDBOX = not why_not()
 STUDENTS = ("solved", "blank", "mistake-1", "broken-json")
 
 
-def how(workers=1, **more):
-    return How(sandbox=SANDBOX, workers=workers, **more)
+def options(workers=1, **more):
+    return GradingOptions(sandbox=SANDBOX, workers=workers, **more)
 
 
 def graded(folder, out, **more):
     """(rows, Graded of each in the order in which they ended)."""
     seen = []
     submissions, _ = find_submissions(folder)
-    return grade(submissions, out, [MODULE], seen.append, how(**more)), seen
+    return grade(submissions, out, [MODULE], seen.append, options(**more)), seen
 
 
 def submissions(folder):

@@ -10,11 +10,11 @@ import psutil
 import pytest
 from attacks import ATTACKS, CANARY
 
-from autograder.grading.repair import repaired
+from autograder.grading.normalise import normalised_submission
 from autograder.grading.sample_class import MODULE
-from autograder.judge.bench import Limits
-from autograder.judge.kernel import Box
+from autograder.judge.kernel import Sandbox
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits
 from autograder.judge.report import HEADLINES
 from autograder.sandbox.bubblewrap import why_not
 from autograder.sandbox.course import course_for
@@ -25,14 +25,14 @@ SEED = f"{CANARY}, the seed"
 
 
 def graded(make):
-    """The notebook that comes out, and the verdicts."""
-    notebook = repaired(json.dumps(make()).encode(), MODULE)
-    return notebook, judge_notebook(notebook, MODULE, SEED, LIMITS, Box())
+    """The notebook that comes out, and what the judge says of it."""
+    notebook = normalised_submission(json.dumps(make()).encode(), MODULE)
+    return notebook, judge_notebook(notebook, MODULE, SEED, LIMITS, Sandbox())
 
 
 @lru_cache
 def points_of(honest) -> dict[str, float]:
-    return {name: verdict.points for name, verdict in graded(honest)[1].items()}
+    return {name: verdict.points for name, verdict in graded(honest)[1].verdicts.items()}
 
 
 def processes_in(folder) -> list[str]:
@@ -56,16 +56,15 @@ def withstands(attack, monkeypatch):
             path.write_text(CANARY)
             path.chmod(0o644)
         Path(folder).chmod(0o755)
-        notebook, verdicts = graded(attack.make)
+        notebook, judgement = graded(attack.make)
         honest = points_of(attack.honest) if attack.honest else {}
-        for name, verdict in verdicts.items():
+        for name, verdict in judgement.verdicts.items():
             assert verdict.points <= honest.get(name, 0), f"{name} gained: {verdict}"
             assert verdict.status in HEADLINES
         text = json.dumps([cell.outputs for cell in notebook.cells if cell.cell_type == "code"])
         assert CANARY not in text, "it has read what it must not"
         assert "stack.extend" not in text, "it has read the reference"
-        signs = notebook.metadata.get("course", {}).get("signs", [])
-        assert not attack.sign or any(attack.sign in sign for sign in signs), signs
+        assert not attack.flag or any(attack.flag in flag for flag in judgement.flags), judgement.flags
         assert other.read_text() == Path(folder, "gradebook.db").read_text() == CANARY
         assert len(json.dumps(notebook)) < 2_000_000
         assert not processes_in(folder), "it left a process behind"

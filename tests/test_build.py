@@ -59,7 +59,7 @@ def test_the_students_notebook_holds_no_solution_and_no_output(module):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_the_solved_notebook_runs_from_top_to_bottom_with_all_checks_green(module, tmp_path):
-    notebook = nbformat.read(paths.solved_notebook(module), as_version=4)
+    notebook = nbformat.read(paths.solution_notebook(module), as_version=4)
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     for cell in notebook.cells:
         streams = [output for output in cell.get("outputs", []) if output.output_type == "stream"]

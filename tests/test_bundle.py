@@ -17,12 +17,12 @@ from autograder.bundle import contents as bundle
 from autograder.bundle.archive import zipped
 from autograder.checks import all_checks, find
 from autograder.checks.data import check_of, data_of
-from autograder.checks.inside import pack
+from autograder.checks.inside import Trial
 from autograder.errors import CourseError
-from autograder.grading.repair import repaired
-from autograder.judge.bench import Limits, course_cell
-from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, fresh_records
+from autograder.grading.normalise import normalised_submission
+from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, fresh_outcomes
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits, course_cell
 from autograder.judge.outcome import only_errors
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 from autograder.judge.report import Report
@@ -265,25 +265,19 @@ def test_a_check_goes_through_json_and_back(check):
     assert not again.variants and not any(mistake.edit.sources or mistake.edit.swaps for mistake in again.mistakes)
 
 
-def records_of(check, name):
-    """What a kernel would send; from what is recorded where that is enough, since a fresh run takes longer."""
+def trials_of(check, name):
+    """What a run of the probe gives; from what is recorded where that is enough, since a fresh run takes longer."""
     trials = recorded_outcomes(check, name)
     if only_errors(trials):  # their words count, of which only a digest is recorded
-        return fresh_records(check.name, NOTEBOOK_SEED, len(trials), name)
-    return [
-        {
-            quantity: {"error": outcome.error} if outcome.error else {"array": pack(outcome.array)}
-            for quantity, outcome in trial.items()
-        }
-        for trial in trials
-    ]
+        return fresh_outcomes(check.name, NOTEBOOK_SEED, len(trials), name)
+    return [Trial(trial) for trial in trials]
 
 
 @pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
 def test_a_check_made_from_data_reports_the_same_of_the_reference_and_of_every_mistake(check):
     again = check_of(json.loads(json.dumps(data_of(check))))
     for name in [REFERENCE] + [mistake.name for mistake in check.mistakes]:
-        trials = records_of(check, name)
+        trials = trials_of(check, name)
         report, same = (Report(judge(each, trials, NOTEBOOK_SEED)) for each in (check, again))
         assert (str(report), report._repr_html_()) == (str(same), same._repr_html_())
         assert [mistake.name for mistake in same.verdict.mistakes] == ([name] if name else [])
@@ -309,7 +303,7 @@ def submissions(module):
 
 
 def without_the_device(answer):
-    """An answer without the sentence of the second opinion: a students' copy has none where a check says itself how to measure."""
+    """An answer without the finite-difference check: a students' copy has none where a check says itself how to measure."""
     text, html = answer
     return [
         re.sub(r"\n  Central differences.*", "", text),
@@ -375,8 +369,8 @@ def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy_of_01):
         kind, name = course_cell(cell)
         if kind == "exercise" and name != "value.relu":
             cell.source = lesson.exercise(name).solved
-    notebook = repaired(nbformat.writes(notebook).encode(), module)
-    verdicts = judge_notebook(notebook, module, "a secret", Limits(trials=2))
+    notebook = normalised_submission(nbformat.writes(notebook).encode(), module)
+    verdicts = judge_notebook(notebook, module, "a secret", Limits(trials=2)).verdicts
     assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"value.relu"}
     assert verdicts["value.relu"].status == "missing"
 

@@ -1,25 +1,33 @@
 """The checks, tested: the reference passes, every mistake loses points and is named, every variant loses none."""
 
+import subprocess
+import sys
+from dataclasses import replace
+
 import pytest
 
 from autograder import paths
 from autograder.checks import all_checks, find
-from autograder.checks.inside import run_probe
-from autograder.judge.device import device_outcomes, second_opinion
-from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes, probe_namespace, trial_seed
+from autograder.checks.check import register
+from autograder.checks.inside import Outcome, encoded, run_probe
+from autograder.errors import CourseError
+from autograder.judge.authoring import Tried, try_all
+from autograder.judge.device import compare_with_finite_differences, device_outcomes
+from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes
+from autograder.judge.outcome import same_trials
 from autograder.judge.recorded import recorded_outcomes
 from autograder.judge.recorder import is_recorded
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.trial import Tried, try_all
 from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
 CHECKS = list(all_checks().values())
+MOST = 0.6  # of the quantities of a check
 SECRET = [("a secret", 5), ("another", 5)]
 
 
 def verdict_of(check, namespace, seed=NOTEBOOK_SEED, trials=2):
-    return judge(check, probe_namespace(check, namespace, seed, trials), seed)
+    return judge(check, check.run(namespace, seed, trials), seed)
 
 
 def test_every_exercise_has_its_check_and_every_check_its_exercise():
@@ -28,8 +36,14 @@ def test_every_exercise_has_its_check_and_every_check_its_exercise():
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_enough_mistakes_and_variants_and_all_are_called_differently(check):
-    assert len(check.mistakes) >= 5 and len(check.variants) >= 2
+def test_mistakes_lose_most_quantities_and_mistakes_and_variants_are_called_differently(check):
+    """A quantity that no mistake loses shows nothing; such may be a condition, as "the inputs afterwards" are."""
+    right, lost = recorded_outcomes(check), set()
+    for mistake in check.mistakes:
+        wrong = recorded_outcomes(check, mistake.name)
+        lost |= {name for name in right[0] if not same_trials(right, wrong, [name], check.rtol, check.atol)}
+    assert len(lost) >= MOST * len(right[0]), set(right[0]) - lost
+    assert len(check.variants) >= 2
     names = [edit.name for edit in check.mistakes + check.variants]
     assert len(set(names)) == len(names)
 
@@ -101,43 +115,67 @@ def test_the_device_agrees_with_the_reference(check):
     seed, trials = NOTEBOOK_SEED, 2
     _, _, measured = device_outcomes(check.name, seed, trials)
     assert all(trial[name].array is not None for trial in measured for name in check.device)
-    records = probe_namespace(check, reference_namespace(module_of(check.name)), seed, trials)
-    assert " agree, to " in second_opinion(check, records, seed)
+    student = check.run(reference_namespace(module_of(check.name)), seed, trials)
+    assert " agree, to " in compare_with_finite_differences(check, student, seed)
 
 
 @pytest.mark.parametrize("check", [check for check in CHECKS if check.device], ids=lambda check: check.name)
 def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     """The tester, tested: every quantity that the device vouches for is doubled."""
-    import numpy as np
-
-    from autograder.checks.inside import pack
-
-    records = probe_namespace(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
+    student = check.run(reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
     expected = expected_outcomes(check.name, NOTEBOOK_SEED, 2)
-    for record, trial in zip(records, expected):
+    for trial, right in zip(student, expected):
         for name in check.device:
-            record[name] = {"array": pack(np.asarray(trial[name].array) * 2.001)}
-    assert "say otherwise" in second_opinion(check, records, NOTEBOOK_SEED)
+            trial[name] = Outcome(right[name].array * 2.001)
+    assert "say otherwise" in compare_with_finite_differences(check, student, NOTEBOOK_SEED)
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_a_probe_gives_the_same_for_the_same_seed_and_other_inputs_for_another(check):
     namespace = reference_namespace(module_of(check.name))
-    first, again, other = (probe_namespace(check, namespace, seed, 1) for seed in ("a", "a", "b"))
+    first, again, other = (encoded(check.run(namespace, seed, 1)) for seed in ("a", "a", "b"))
     assert first == again
     assert first != other
 
 
-def test_records_of_the_probe_alone_need_no_module():
+def test_a_probe_alone_needs_no_module():
     """A probe's text is all that travels: it runs with np and math and its three arguments."""
     from autograder.checks.tools import Tools
 
     for check in CHECKS:
-        records = run_probe(
+        trial = run_probe(
             check.standalone_probe,
             reference_namespace(module_of(check.name)),
-            trial_seed("x", check.name, 0),
+            check.seeds("x", 1)[0],
             Tools(),
             check.seconds,
         )
-        assert not any("error" in record for record in records.values()), (check.name, records)
+        assert not any(outcome.error for outcome in trial.values()), (check.name, trial)
+
+
+def test_the_first_check_imports_its_own_lesson_alone():
+    program = (
+        "import sys\nfrom autograder.checks import find\nfind('value.mul')\n"
+        "print(*{name.split('.')[2] for name in sys.modules if name.startswith('autograder.checks.m')})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["m01_value"]
+
+
+def test_the_order_of_all_checks_does_not_depend_on_what_was_asked_for_first():
+    program = "from autograder.checks import all_checks, find\nfind('tape.nest')\nprint(*all_checks())"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == list(all_checks())
+
+
+def test_a_check_that_find_would_look_for_in_another_lesson_is_refused():
+    with pytest.raises(CourseError, match="begins with another lesson's name"):
+        register(replace(find("value.mul"), name="tape.of_value"))
+
+
+@pytest.mark.parametrize(
+    "name, meant", [("value.mull", "value.mul"), ("valu.mul", "value.mul"), ("custom_op.op", "customop.")]
+)
+def test_a_wrong_name_gets_the_names_that_come_closest(name, meant):
+    with pytest.raises(CourseError, match=f"did you mean .*{meant}"):
+        find(name)

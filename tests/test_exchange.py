@@ -10,7 +10,7 @@ from traitlets.config import Config
 
 from autograder.__main__ import main
 from autograder.errors import CourseError
-from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
@@ -71,7 +71,7 @@ def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, e
     )
     found, oddities = find_submissions(out / "submitted")
     assert len(found) == 1 and not oddities
-    rows = grade(found, out, [MODULE], lambda graded: None, How(sandbox=not why_not(), workers=1))
+    rows = grade(found, out, [MODULE], lambda graded: None, GradingOptions(sandbox=not why_not(), workers=1))
     assert rows and all(row.points == row.max_points for row in rows)
 
 

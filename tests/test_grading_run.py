@@ -10,13 +10,13 @@ import time
 
 import pytest
 from nbgrader.api import Gradebook
-from small_class import SANDBOX, STUDENTS, graded, how
+from small_class import SANDBOX, STUDENTS, graded, options
 
 from autograder.errors import CourseError
 from autograder.grading import local
-from autograder.grading.classroom import How, find_submissions, grade, submitted_bytes
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
 from autograder.grading.local import LocalWorkers
-from autograder.grading.repair import LARGEST
+from autograder.grading.normalise import LARGEST
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 from autograder.grading.worker import Task, given_up, work
 from autograder.lesson.text import read_lesson
@@ -24,7 +24,7 @@ from autograder.lesson.text import read_lesson
 
 def test_a_second_run_grades_nothing_and_says_the_same(small_class, done, tmp_path, monkeypatch):
     before = (done / "grades.csv").read_bytes()
-    monkeypatch.setattr(How, "start_workers", lambda self: pytest.fail("nothing is left to grade"))
+    monkeypatch.setattr(GradingOptions, "start_workers", lambda self: pytest.fail("nothing is left to grade"))
     _, seen = graded(small_class, done)
     assert (done / "grades.csv").read_bytes() == before and len(seen) == len(STUDENTS)
 
@@ -86,20 +86,20 @@ def task(data=b"", **more):
 
 def test_a_worker_that_is_killed_gets_its_submission_once_more():
     with LocalWorkers(1) as workers:
-        first = workers.lanes[0].process
+        first = workers.workers[0].process
         os.kill(first.pid, signal.SIGKILL)
         results = dict(workers.results([("a", task()), ("b", task())]))
-        assert workers.lanes[0].process.pid != first.pid
+        assert workers.workers[0].process.pid != first.pid
     assert {verdict["status"] for result in results.values() for verdict in result.verdicts.values()} == {"invalid"}
 
 
 def test_a_submission_that_kills_its_worker_again_is_crashed_with_the_reason_and_the_others_are_untouched(monkeypatch):
-    def give(lane, job, real=local.Lane.give):
-        real(lane, job)
+    def give(worker, job, real=local.Worker.give):
+        real(worker, job)
         if job[0] == "fatal":
-            lane.process.kill()
+            worker.process.kill()
 
-    monkeypatch.setattr(local.Lane, "give", give)
+    monkeypatch.setattr(local.Worker, "give", give)
     with LocalWorkers(2) as workers:
         results = dict(workers.results([("fatal", task()), ("other", task())]))
     assert {verdict["status"] for verdict in results["fatal"].verdicts.values()} == {"crashed"}
@@ -116,7 +116,7 @@ def test_a_file_of_200_megabytes_is_not_read_whole(tmp_path):
     submission = find_submissions(tmp_path)[0][0]
     with open(submission.notebook, "r+b") as file:
         file.truncate(200_000_000)
-    data = submitted_bytes(submission)
+    data = submission.read()
     assert len(data) == LARGEST + 1
     assert {verdict["status"] for verdict in work(task(data)).verdicts.values()} == {"invalid"}
 
@@ -135,8 +135,8 @@ def test_links_folders_and_what_vanished_are_empty_and_unicode_names_are_names(t
     found["folder"].notebook.unlink()
     found["folder"].notebook.mkdir()
     shutil.rmtree(found["gone"].path)
-    assert [submitted_bytes(found[name]) for name in ("link", "folder", "gone", "Zoë 李")] == [b"", b"", b"", b"x"]
-    rows = grade(list(found.values()), tmp_path / "out", [MODULE], lambda graded: None, how())
+    assert [found[name].read() for name in ("link", "folder", "gone", "Zoë 李")] == [b"", b"", b"", b"x"]
+    rows = grade(list(found.values()), tmp_path / "out", [MODULE], lambda graded: None, options())
     assert len(rows) == 4 * len(read_lesson(MODULE).exercises)
     assert {row.status for row in rows if row.student in ("Zoë 李", "link", "folder")} == {"invalid"}
     assert {row.status for row in rows if row.student == "gone"} == {"missing"}

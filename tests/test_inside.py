@@ -7,17 +7,25 @@ import time
 import numpy as np
 import pytest
 
-from autograder.checks.inside import compile_probe, pack, run_probe, run_trials
+from autograder.checks.inside import Outcome, Trial, compile_probe, encoded, run_probe, run_trials
 from autograder.checks.tools import Tools, WorkLimitExceeded
-from autograder.judge.outcome import outcomes_of
+from autograder.judge.messages import decoded
 
 TOOLS = Tools()
 
 
 def run(probe, namespace=None, seconds=5.0, only=None):
-    records = run_probe(probe, namespace or {}, 0, TOOLS, seconds, only)
-    json.dumps(records)  # they must travel as JSON
-    return outcomes_of(records)
+    """The trial, as it arrives from a kernel: the same as in the process where it was made."""
+    trial = run_probe(probe, namespace or {}, 0, TOOLS, seconds, only)
+    (arrived,) = decoded(json.dumps(encoded([trial])))
+    assert arrived.input == trial.input and set(arrived) == set(trial)
+    for name, outcome in trial.items():
+        assert arrived[name].error == outcome.error
+        assert outcome.error or (arrived[name].array.dtype, arrived[name].array.shape) == (
+            outcome.array.dtype,
+            outcome.array.shape,
+        )
+    return arrived
 
 
 def test_quantities_arrive_as_arrays():
@@ -110,8 +118,8 @@ def test_what_is_asked_for_once_is_made_in_the_first_trial_and_each_trial_has_it
 
     made = []
     trials = run_trials(probe, {"made": made}, [1, 2, 3], Tools(), 5)
-    assert len(made) == 2 and trials[0] == trials[1] == trials[2]
-    assert trials[2]["wrong"]["error"]["message"] == "no" and "array" in trials[2]["long"]
+    assert len(made) == 2 and encoded(trials[:1]) == encoded(trials[1:2]) == encoded(trials[2:])
+    assert trials[2]["wrong"].error["message"] == "no" and trials[2]["long"].array == 7
 
 
 def test_a_probe_is_made_from_its_text_with_np_and_math():
@@ -119,11 +127,21 @@ def test_a_probe_is_made_from_its_text_with_np_and_math():
     assert run(probe)["q"].array.tolist() == [np.pi, np.pi]
 
 
-def test_pack_copies_what_it_packs():
+def test_a_quantity_is_what_it_was_when_it_was_given():
     array = np.ones(3)
-    packed = pack(array)
-    array[:] = 2
-    assert outcomes_of({"q": {"array": packed}})["q"].array.tolist() == [1, 1, 1]
+
+    def change():
+        array[:] = 2
+        return array
+
+    trial = run_probe(lambda student, rng, tools: {"before": array, "after": change}, {}, 0, TOOLS, 5)
+    assert trial["before"].array.tolist() == [1, 1, 1] and trial["after"].array.tolist() == [2, 2, 2]
+
+
+def test_what_cannot_be_encoded_costs_its_quantity_alone():
+    odd = np.array([object()])  # stands for an array that there is no room to encode
+    (record,) = encoded([Trial({"large": Outcome(odd), "small": Outcome(np.ones(2))}, "x")])
+    assert record["large"]["error"]["type"] and "array" in record["small"] and record["input"] == {"text": "x"}
 
 
 def test_after_an_endless_loop_no_more_trials_are_made():

@@ -1,12 +1,15 @@
 """A whole notebook judged: what runs, what is skipped, and what becomes of crashes, floods and lost time."""
 
+import json
+
 import nbformat
 import pytest
 
 from autograder.checks import find
-from autograder.judge.bench import HASTE, Bench, Limits, complete
 from autograder.judge.kernel import Run
+from autograder.judge.messages import decoded
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import HASTE, Limits, NotebookRun, complete
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
@@ -15,10 +18,10 @@ LESSON = read_lesson(MODULE)
 
 
 def judged(change, limits=Limits(trials=1)):
-    """Verdicts on the solved notebook after `change(cells)`."""
+    """(verdicts, notebook): the solved notebook after `change(cells)`."""
     notebook = solved_notebook(LESSON)
     change(notebook.cells)
-    return judge_notebook(notebook, MODULE, "a seed", limits), notebook
+    return judge_notebook(notebook, MODULE, "a seed", limits).verdicts, notebook
 
 
 def at(cells, cell_id):
@@ -73,7 +76,7 @@ def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
             return Run("timeout" if check.name == "value.mul" else "error")
 
     kernel = Loops()
-    Bench(solved_notebook(LESSON), LESSON, "a seed", Limits(), kernel).run()
+    NotebookRun(solved_notebook(LESSON), LESSON, "a seed", Limits(), kernel).judge_all()
     assert kernel.given == {
         name: HASTE if "value.mul" in find(name).needs else find(name).seconds for name in LESSON.exercises
     }
@@ -114,7 +117,7 @@ def test_cells_in_any_order_are_judged():
 
 def test_a_blank_notebook_is_missing_everywhere():
     notebook = blank_notebook(LESSON)
-    verdicts = judge_notebook(notebook, MODULE, "a seed", Limits(trials=1))
+    verdicts = judge_notebook(notebook, MODULE, "a seed", Limits(trials=1)).verdicts
     assert set(statuses(verdicts).values()) == {"missing"}
     assert sum(verdict.points for verdict in verdicts.values()) == 0
 
@@ -122,7 +125,7 @@ def test_a_blank_notebook_is_missing_everywhere():
 def test_an_invalid_notebook_is_not_run():
     notebook = blank_notebook(LESSON)
     notebook.metadata["course"] = {"invalid": "it is a poem"}
-    verdicts = judge_notebook(notebook, MODULE, "a seed")
+    verdicts = judge_notebook(notebook, MODULE, "a seed").verdicts
     assert {verdict.reason for verdict in verdicts.values()} == {"it is a poem"}
 
 
@@ -137,4 +140,4 @@ def test_an_invalid_notebook_is_not_run():
     ],
 )
 def test_just_the_trials_that_were_asked_for_count(sent, kept):
-    assert len(complete(sent, 3)) == kept
+    assert len(complete(decoded(json.dumps(sent)), 3)) == kept

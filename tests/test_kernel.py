@@ -5,9 +5,8 @@ import time
 import pytest
 
 from autograder.checks import all_checks, find
-from autograder.judge.expected import trial_seed
-from autograder.judge.kernel import Box, StudentKernel
-from autograder.judge.messages import OUTPUT_LIMIT, parse_records
+from autograder.judge.kernel import Sandbox, StudentKernel
+from autograder.judge.messages import OUTPUT_LIMIT, decoded
 from autograder.judge.reference import module_of
 from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
@@ -70,24 +69,22 @@ def test_writing_past_python_to_the_file_descriptors_is_harmless(kernel):
 @pytest.mark.parametrize("module", sorted({module_of(name) for name in all_checks()}))
 def test_the_verdicts_through_the_kernel_are_full_marks_for_the_reference(module):
     """One definition of a check, two transports; and nothing is hidden in the sandbox that right work needs."""
-    with StudentKernel(module, None if why_not() else Box()) as kernel:
+    with StudentKernel(module, None if why_not() else Sandbox()) as kernel:
         for cell in read_lesson(module).cells:
             if cell.kind in ("given", "exercise"):
                 assert kernel.run(cell.solved, 30).status == "ok", cell.source
         for name in read_lesson(module).exercises:
-            run = kernel.probe(
-                find(name), [trial_seed("through the kernel", name, trial) for trial in range(2)], find(name).seconds
-            )
-            verdict = judge(find(name), run.records, "through the kernel")
+            run = kernel.probe(find(name), find(name).seeds("through the kernel", 2), find(name).seconds)
+            verdict = judge(find(name), run.trials, "through the kernel")
             assert verdict.status == "ok", verdict.wrong
 
 
 def test_names_that_a_student_shadows_do_not_break_the_probe(kernel):
     fresh(kernel).run("json = types = exec = get_ipython = compile = list = sum = None", 10)
     run = kernel.probe(find("value.mul"), [1], 10)
-    assert run.records
+    assert run.trials
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", "3", "[1]", "[" * 10_000, b"\xff", "null"])
 def test_a_reply_that_is_no_list_of_trials_is_none(text):
-    assert parse_records(text) is None
+    assert decoded(text) is None

@@ -1,7 +1,6 @@
 """Gradients that are measured on the device are those of engine 2, and catch a rule that is off by a little."""
 
 import numpy as np
-import pytest
 
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import measured
@@ -13,13 +12,12 @@ from tinygrad_cl.tensor.matmul import MatMul
 TOLERANCE = {8: 1e-7, 4: 2e-2}
 
 
-@pytest.fixture
-def close():
+def close(got, expected):
     tolerance = TOLERANCE[measured.real_type(manager.default("auto")).itemsize]
-    return lambda got, expected: np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
 
 
-def test_the_value_and_the_gradients_of_a_product(close):
+def test_the_value_and_the_gradients_of_a_product():
     rng = np.random.default_rng(0)
     a, b, upstream = rng.normal(size=(2, 3)), rng.normal(size=(3, 4)), rng.normal(size=(2, 4))
     close(measured.value(ag.matmul, a, b), a @ b)
@@ -29,7 +27,7 @@ def test_the_value_and_the_gradients_of_a_product(close):
         close(got, expected)
 
 
-def test_integers_are_indices_and_have_no_gradient(close):
+def test_integers_are_indices_and_have_no_gradient():
     rng = np.random.default_rng(1)
     weight, idx, upstream = rng.normal(size=(4, 3)), np.array([2, 0, 2]), rng.normal(size=(3, 3))
     gradient, none = measured.gradients(ag.embedding, upstream, weight, idx)
@@ -39,7 +37,7 @@ def test_integers_are_indices_and_have_no_gradient(close):
     assert none is None
 
 
-def test_as_a_function_of_engine_2_it_takes_part_in_a_graph(close):
+def test_as_a_function_of_engine_2_it_takes_part_in_a_graph():
     rng = np.random.default_rng(2)
     arrays, upstream = (rng.normal(size=(2, 3)), rng.normal(size=(3, 2))), rng.normal(size=(2, 2))
 
@@ -52,7 +50,7 @@ def test_as_a_function_of_engine_2_it_takes_part_in_a_graph(close):
         close(got, expected)
 
 
-def test_options_go_to_the_function(close):
+def test_options_go_to_the_function():
     x, upstream = np.random.default_rng(3).normal(size=(2, 3)), np.array([[0.5], [-2.0]])
     close(
         measured.gradients(lambda x, axis: ag.sum(x, axis, keepdims=True), upstream, x, axis=1)[0],
@@ -60,7 +58,7 @@ def test_options_go_to_the_function(close):
     )
 
 
-def test_a_measured_tensor_has_the_values_and_gradients_of_engine_2(close):
+def test_a_measured_tensor_has_the_values_and_gradients_of_engine_2():
     rng = np.random.default_rng(4)
     arrays = {"x": rng.normal(size=(3, 4)), "w": rng.normal(size=(4, 2)), "b": rng.normal(size=2)}
 
@@ -81,7 +79,7 @@ def test_a_measured_tensor_has_the_values_and_gradients_of_engine_2(close):
         close(one, other)
 
 
-def test_a_measured_tensor_can_become_what_was_computed_from_it(close):
+def test_a_measured_tensor_can_become_what_was_computed_from_it():
     x = measured.MeasuredTensor(np.array([0.5, -1.5]), requires_grad=True)
     y = x * 3
     before = y * 1

@@ -108,10 +108,8 @@ def test_float64(operation, exact):
     check(operation, operation.case(), "float64", exact)
 
 
-@SMOOTH
+@some(lambda each: each.slopes and each.export != "cast")  # a cast is coarse in float64
 def test_the_taylor_remainder_falls_with_the_square(operation, exact):
-    if operation.export == "cast":
-        return  # it is coarse in float64
     report = taylor_check(
         host(operation),
         lambda upstream, *arrays: results(operation, exact, arrays, upstream)[1],

@@ -1,6 +1,7 @@
 """The class's page, a student's page and the comparison, as a browser shows them, in both themes."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,9 @@ def pages(tmp_path_factory):
     for each in everyone:
         page = folder / "feedback" / each.submission.student / "index.html"
         page.parent.mkdir(parents=True)
-        page.write_text(student_page([each], {each: {name: f"<b>{name}</b>" for name in EXERCISES}}), encoding="utf-8")
+        page.write_text(
+            student_page([replace(each, reports={name: f"<b>{name}</b>" for name in EXERCISES})]), encoding="utf-8"
+        )
     content = json.loads(paths.student_notebook("01_value").read_text())
     for cell in content["cells"]:
         if cell["metadata"].get("course") == {"kind": "exercise", "exercise": "value.add"}:

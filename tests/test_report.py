@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from autograder.checks import find
+from autograder.checks.inside import Outcome
 from autograder.judge.expected import edited_sources
-from autograder.judge.outcome import Outcome
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.report import where
+from autograder.judge.report import difference_text
 from autograder.judge.verdict import Difference
 from autograder.lesson.text import read_lesson
 from autograder.notebook import add_to_class, check, run_check
@@ -135,7 +135,7 @@ def test_a_difference_in_a_late_digit_can_be_seen():
 )
 def test_where_arrays_differ_whatever_they_hold(expected, got, said):
     difference = Difference("a quantity", Outcome(np.array(expected)), Outcome(np.array(got)), "")
-    assert where(difference, find("value.mul"), 6) == said
+    assert difference_text(difference, find("value.mul"), 6) == said
 
 
 def test_a_text_in_place_of_a_number_is_called_a_text():

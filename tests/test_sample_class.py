@@ -10,7 +10,7 @@ from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from autograder import paths
-from autograder.grading.classroom import How, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
 from autograder.grading.gradebook import CONFIG
 from autograder.grading.records import Submission
 from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class, solved, write_submission
@@ -19,7 +19,8 @@ from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 
 MODULES = ["00_start", "01_value", "04_function", "12_jit"]  # one for each engine, and the first; the others take long
-HOW = How(sandbox=not why_not())
+OPTIONS = GradingOptions(sandbox=not why_not())
+RIGHT = ("solved", "right-variant", "warns-on-stderr", "prints-50-MB")
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +33,9 @@ def graded(tmp_path_factory):
     )
     seen = []
     found, oddities = find_submissions(out / "submissions")
-    grade(found, out, MODULES, seen.append, HOW)
+    grade(found, out, MODULES, seen.append, OPTIONS)
     assert not oddities and not any(graded.failure for graded in seen)
+    assert not [graded for graded in seen if graded.submission.student in RIGHT and graded.flags]
     with open(out / "grades.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     return out, rows
@@ -79,8 +81,10 @@ def test_the_solved_notebooks_earn_all_points(graded):
 @pytest.mark.parametrize("module", [name for name in paths.module_names() if name not in MODULES])
 def test_so_they_do_in_the_other_modules(module, tmp_path):
     write_submission(tmp_path, "solved", module, solved(module))
-    rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], lambda graded: None, HOW)
+    seen = []
+    rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], seen.append, OPTIONS)
     assert [row.points for row in rows] == [row.max_points for row in rows]
+    assert not any(graded.flags for graded in seen)
 
 
 def test_tampering_with_the_check_changes_nothing(graded):
@@ -127,7 +131,7 @@ def test_nbgraders_own_command_gives_the_same_marks(graded, tmp_path):
 def test_grading_again_gives_the_same_rows(graded):
     out, rows = graded
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
-    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, HOW)
+    again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, OPTIONS)
     assert {row.exercise: str(row.points) for row in again} == {
         name: row["points"] for name, row in of(rows, "mistake-1").items()
     }

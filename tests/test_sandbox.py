@@ -10,7 +10,7 @@ import pytest
 
 from autograder import paths
 from autograder.grading.seed import course_seed
-from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.kernel import LEFT_BEHIND, Sandbox, StudentKernel
 from autograder.lesson.text import read_lesson
 from autograder.sandbox import bubblewrap
 from autograder.sandbox.bubblewrap import why_not
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
 
 @pytest.fixture(scope="module")
 def kernel():
-    with StudentKernel(MODULE, Box()) as started:
+    with StudentKernel(MODULE, Sandbox()) as started:
         yield started
 
 
@@ -107,7 +107,7 @@ def test_checks_mistakes_and_the_judge_are_not_there(kernel):
 
 def test_no_secret_is_in_the_environment(kernel, monkeypatch):
     monkeypatch.setenv("COURSE_SEED", "a secret seed")
-    with StudentKernel(MODULE, Box()) as started:
+    with StudentKernel(MODULE, Sandbox()) as started:
         text = run(
             started,
             "import os\nprint(dict(os.environ))\nprint(open('/proc/1/environ').read() if os.access('/proc/1/environ', 4) else '')",
@@ -165,15 +165,48 @@ def test_files_and_processes_are_limited(kernel):
     bomb = "import os, time\nwhile True:\n    try:\n        if os.fork() == 0:\n            time.sleep(60)\n    except OSError: pass"
     start = time.monotonic()
     assert run(kernel, bomb)[0] == "dead" and time.monotonic() - start < 10
-    assert any("processes" in sign for sign in kernel.signs)
+    assert any("processes" in flag for flag in kernel.flags)
 
 
 def test_no_process_outlives_the_kernel():
-    with StudentKernel(MODULE, Box()) as started:
+    with StudentKernel(MODULE, Sandbox()) as started:
         run(started, "import subprocess; subprocess.Popen(['sleep', '98765'], start_new_session=True)")
         assert "98765" in subprocess.run(["ps", "ax"], capture_output=True, text=True).stdout
     time.sleep(0.5)
     assert "98765" not in subprocess.run(["ps", "ax"], capture_output=True, text=True).stdout
+
+
+POOL = """
+import multiprocessing, os, time
+pool = multiprocessing.get_context({method!r}).Pool(2)
+assert pool.map(abs, [-1]) == [1]
+"""
+SHARED = "from multiprocessing.shared_memory import SharedMemory\nshared = SharedMemory(create=True, size=10)"
+
+
+@pytest.mark.parametrize("sandbox", [None, Sandbox()], ids=["without a sandbox", "in the sandbox"])
+@pytest.mark.parametrize(
+    "code, found",
+    [
+        ("import subprocess; subprocess.Popen(['sleep', '60'])", "sleep"),
+        ("import subprocess; subprocess.Popen(['sleep', '9'], start_new_session=True)", "sleep"),
+        ("import os; os.system('sleep 60 &')", "sleep"),
+        ("import subprocess; subprocess.run(['sleep', '0.1'])", ""),
+        ("import subprocess; subprocess.Popen(['sleep', '0.5'])", ""),  # it ends by itself, and nobody asked how
+        ("import subprocess; process = subprocess.Popen(['true'])", ""),
+        (POOL.format(method="fork"), ""),
+        (POOL.format(method="spawn"), ""),
+        (POOL.format(method="forkserver"), ""),
+        (SHARED, ""),
+    ],
+)
+def test_programs_left_running_are_told_and_right_work_is_not_accused(sandbox, code, found):
+    if sandbox is None and "&" in code:
+        pytest.skip("who has lost its parent belongs to nobody where there is no sandbox")
+    with StudentKernel(MODULE, sandbox) as started:
+        status, text = run(started, code)
+    assert status == "ok", text
+    assert started.flags == ([f"{LEFT_BEHIND}: {found}"] if found else [])
 
 
 def test_an_endless_loop_is_interrupted_and_one_that_ignores_it_is_killed(kernel):
@@ -185,13 +218,13 @@ def test_an_endless_loop_is_interrupted_and_one_that_ignores_it_is_killed(kernel
 
 def test_compiled_kernels_are_copied_in_and_come_out_only_when_asked(tmp_path):
     compile_one = "import os\nfrom tinygrad_cl.opencl import default_device\ndefault_device()\nopen(os.environ['POCL_CACHE_DIR'] + '/planted', 'w')"
-    with StudentKernel(MODULE, Box(str(tmp_path), fill=False)) as started:
+    with StudentKernel(MODULE, Sandbox(str(tmp_path), fill=False)) as started:
         run(started, compile_one, 60)
     assert not list(tmp_path.iterdir()), "a submission cannot plant a kernel for the next one"
-    with StudentKernel(MODULE, Box(str(tmp_path), fill=True)) as started:
+    with StudentKernel(MODULE, Sandbox(str(tmp_path), fill=True)) as started:
         run(started, compile_one, 60)
     assert (tmp_path / "planted").exists()
-    with StudentKernel(MODULE, Box(str(tmp_path))) as started:
+    with StudentKernel(MODULE, Sandbox(str(tmp_path))) as started:
         assert run(started, "import os; os.path.exists(os.environ['POCL_CACHE_DIR'] + '/planted')") == ("ok", "True")
 
 

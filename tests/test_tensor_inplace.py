@@ -72,10 +72,13 @@ def test_a_saved_result_that_is_changed_is_an_error(use):
     ],
 )
 def test_where_the_old_value_is_not_needed_there_is_no_error(use):
-    y = leaf(1.0, 2.0) * 2
+    x, untouched = leaf(1.0, 2.0), leaf(1.0, 2.0)
+    y = x * 2
     z = use(y).sum()
     y += 1
     z.backward()
+    use(untouched * 2).sum().backward()
+    assert np.array_equal(x.grad.data, untouched.grad.data)
 
 
 @pytest.mark.parametrize(

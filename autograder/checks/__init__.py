@@ -1,7 +1,8 @@
-"""The checks of the course: one module per lesson, `mNN_name.py`, or its data; `find` loads them on demand."""
+"""The checks of the course: a module or package for each lesson, `mNN_name`, or its data; `find` loads a lesson's on demand."""
 
 import importlib
 import pkgutil
+from functools import lru_cache
 from pathlib import Path
 
 from autograder.errors import CourseError
@@ -10,22 +11,47 @@ from autograder.errors import CourseError
 def all_checks() -> dict:
     """Every check by its name, in the order of the lessons."""
     from autograder.checks.check import REGISTRY
-    from autograder.checks.data import SUFFIX, read_checks
 
-    for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
-        if module[0] == "m" and module[1:3].isdigit():
-            importlib.import_module(f"autograder.checks.{module}")
-    for path in sorted(Path(__file__).parent.glob(f"m*{SUFFIX}")):  # in a students' copy
-        read_checks(path)
-    return REGISTRY
+    for lesson in lessons():
+        load(lesson)
+    return dict(sorted(REGISTRY.items(), key=lambda item: item[1].lesson))
 
 
 def find(name: str):
-    """The check of that name; CourseError, with the names that come closest, where there is none."""
-    checks = all_checks()
-    if name not in checks:
+    """The check of that name, of which its own lesson alone is imported; CourseError, with the names that come closest, where
+    there is none.
+    """
+    from autograder.checks.check import REGISTRY, names_checks
+
+    for lesson in lessons():
+        if names_checks(lesson, name):
+            load(lesson)
+    if name not in REGISTRY:
         import difflib
 
+        checks = all_checks()
         close = difflib.get_close_matches(name, checks, n=3) or sorted(checks)
         raise CourseError(f"there is no check {name!r}; did you mean {', '.join(close)}?")
-    return checks[name]
+    return REGISTRY[name]
+
+
+@lru_cache
+def lessons() -> list[str]:
+    """The lessons that have checks here, "m01_value" say, in order: as modules, or in a students' copy as data."""
+    from autograder.checks.data import SUFFIX
+
+    modules = [info.name for info in pkgutil.iter_modules(__path__)]
+    data = [path.name.removesuffix(SUFFIX) for path in Path(__file__).parent.glob(f"m*{SUFFIX}")]
+    return sorted(name for name in modules + data if name[0] == "m" and name[1:3].isdigit())
+
+
+@lru_cache
+def load(lesson: str) -> None:
+    """Register a lesson's checks, once."""
+    from autograder.checks.data import SUFFIX, read_checks
+
+    data = Path(__file__).with_name(f"{lesson}{SUFFIX}")
+    if data.exists():
+        read_checks(data)
+    else:
+        importlib.import_module(f"autograder.checks.{lesson}")

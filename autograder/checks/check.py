@@ -1,17 +1,19 @@
-"""What a check is: a probe, its points, the mistakes that it must catch and the variants that it must not.
+"""A check: a probe, its points, the mistakes that it must catch and the variants that it must accept.
 
 A probe runs in the student's namespace and returns named plain arrays. Nothing here decides a mark: the judge runs the
 same probe on the reference and compares (`autograder.judge`). The format is described in docs/lessons.md.
 """
 
 import ast
+import hashlib
 import inspect
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from autograder.checks.inside import compile_probe
+from autograder.checks.inside import Trial, compile_probe, run_trials
+from autograder.checks.tools import Tools
 from autograder.errors import CourseError
 
 REGISTRY: dict[str, "Check"] = {}
@@ -102,6 +104,15 @@ class Check:
         """The probe made from its own text, with no names of its module: the same here as in a student's kernel."""
         return compile_probe(self.probe_source)
 
+    def seeds(self, seed: str, trials: int) -> list[int]:
+        """The number that the probe's generator starts from in each trial; the seed itself cannot be recovered from it."""
+        texts = [f"{seed}|{self.name}|{trial}" for trial in range(trials)]
+        return [int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") for text in texts]
+
+    def run(self, namespace: dict, seed: str, trials: int) -> list[Trial]:
+        """Run the probe on a namespace of this process: a notebook's, the reference's, a mistake's."""
+        return run_trials(self.standalone_probe, namespace, self.seeds(seed, trials), Tools(), self.seconds)
+
 
 def check(
     name: str, points: float, *, rtol: float = 1e-6, atol: float = 1e-9, device=(), needs=(), seconds: float = 10.0
@@ -123,9 +134,18 @@ def check(
     return decorate
 
 
+def names_checks(lesson: str, name: str) -> bool:
+    """Whether a check of that lesson may have that name: those of m11_custom_op are called customop.…"""
+    return name.partition(".")[0] == lesson.partition("_")[2].replace("_", "")
+
+
 def register(check: Check) -> Check:
     if check.name in REGISTRY:
         raise CourseError(f"two checks are called {check.name!r}")
+    if not names_checks(check.lesson, check.name):
+        raise CourseError(
+            f"the check {check.name!r} of {check.lesson} begins with another lesson's name; nobody would find it"
+        )
     REGISTRY[check.name] = check
     return check
 

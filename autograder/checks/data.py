@@ -6,7 +6,6 @@ mistake and no variant the code. What the mistakes come to is recorded beside it
 
 import json
 from dataclasses import fields
-from functools import lru_cache
 from pathlib import Path
 
 from autograder.checks.check import Check, Edit, Mistake, register
@@ -35,7 +34,6 @@ def text_of(checks: list[Check]) -> str:
     return json.dumps([data_of(check) for check in checks], ensure_ascii=False, indent=1) + "\n"
 
 
-@lru_cache
 def read_checks(path: Path) -> list[Check]:
-    """Register the checks of a file, once."""
+    """Register the checks of a file."""
     return [register(check_of(data)) for data in json.loads(path.read_text(encoding="utf-8"))]

@@ -1,7 +1,7 @@
-"""What happens in the student's process: run one probe, hand out plain arrays. No verdict is reached here.
+"""Run one probe in the student's process and return plain arrays. No verdict is reached here.
 
 This file travels as text to the student's kernel, so it imports nothing of the course. In a notebook's `check(…)` and on
-the reference the same functions are called directly.
+the reference the same functions are called directly; only a kernel's answer is encoded (`encoded`).
 """
 
 import base64
@@ -12,6 +12,7 @@ import signal
 import threading
 import time
 import traceback
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,45 +34,62 @@ class Student:
             raise NameError(f"the notebook defines no {name!r}; did its cell run?") from None
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """One quantity of one trial: an array, or what was raised instead ({"type", "message", "where"})."""
+
+    array: np.ndarray | None = None
+    error: dict | None = None
+
+
+class Trial(dict):
+    """One run of a probe: {quantity: Outcome}. An error of the whole probe stands under "" (no quantity has that name).
+
+    input   the probe's text about its inputs; shown, never compared
+    """
+
+    def __init__(self, outcomes=(), input=""):
+        super().__init__(outcomes)
+        self.input = input
+
+
 def run_trials(probe, namespace, seeds, tools, seconds):
-    """The records of one trial per seed. After a trial that ran out of time no more are made: one endless loop is enough."""
+    """One Trial per seed. After a trial that ran out of time no more are made: one endless loop is enough."""
     trials = []
     for seed in seeds:
         trials.append(run_probe(probe, namespace, seed, tools, seconds))
-        if any(record.get("error", {}).get("type") == "ProbeTimeout" for record in trials[-1].values()):
+        if any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
             break
     return trials
 
 
 def run_probe(probe, namespace, seed, tools, seconds, only=None):
-    """Run a probe once and return {quantity: record}, records of plain text and base64: ready for JSON.
+    """Run a probe once and return its Trial; with `only`, of these quantities alone.
 
-    A record is {"array": npy bytes in base64} or {"error": {"type", "message", "where"}}. The key "input" holds a text.
-    An error of the whole probe stands under the key "" (no quantity has that name). All of it together takes at most
-    `seconds` of processor time; each quantity may use half of what is left, so that an endless loop in one leaves time
-    for the others.
+    All of it together takes at most `seconds` of processor time; each quantity may use half of what is left, so that an
+    endless loop in one leaves time for the others.
     """
     left = Budget(seconds)
     student, rng = Student(namespace), np.random.default_rng(seed)
     try:
         with time_limit(*left.half()):
             quantities = dict(probe(student, rng, tools))
-            records = {"input": {"text": str(quantities.pop("input", ""))[:2000]}}
+            trial = Trial(input=str(quantities.pop("input", ""))[:2000])
     except BaseException as error:  # whatever a student's code raises is a result, SystemExit and interrupts too
-        return {"": {"error": describe(error)}}
+        return Trial({"": Outcome(error=describe(error))})
     for name, quantity in quantities.items():
         if only is not None and name not in only:
             continue
         try:
             with time_limit(*left.half()):
-                records[name] = {"array": pack(quantity() if callable(quantity) else quantity)}
+                trial[name] = Outcome(plain_array(quantity() if callable(quantity) else quantity))
         except BaseException as error:
-            records[name] = {"error": describe(error)}
-    return records
+            trial[name] = Outcome(error=describe(error))
+    return trial
 
 
-def pack(quantity):
-    """A number, list or array as npy bytes in base64. Objects are refused: nothing but plain data leaves."""
+def plain_array(quantity):
+    """A copy of a number, list or array as an array. Objects are refused: nothing but plain data leaves."""
     if quantity is None:
         raise TypeError("it is None; is there a `return` missing, or was it never set?")
     array = np.array(quantity)
@@ -85,9 +103,29 @@ def pack(quantity):
             if array.ndim == 0
             else f"a part of it is a {kind}, not a number"
         )
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
-    return base64.b64encode(buffer.getvalue()).decode()
+    return array
+
+
+def encoded(trials):
+    """Trials as plain text, ready for JSON: {quantity: {"array": npy bytes in base64} or {"error": …}}, {"text"} under "input".
+
+    The judge's `messages` decodes it.
+    """
+    return [
+        {"input": {"text": trial.input}} | {name: record_of(outcome) for name, outcome in trial.items()}
+        for trial in trials
+    ]
+
+
+def record_of(outcome):
+    if outcome.error:
+        return {"error": outcome.error}
+    try:
+        buffer = io.BytesIO()
+        np.save(buffer, outcome.array, allow_pickle=False)
+        return {"array": base64.b64encode(buffer.getvalue()).decode()}
+    except Exception as error:  # out of memory, say: it costs this quantity alone
+        return {"error": describe(error)}
 
 
 def describe(error):
@@ -113,10 +151,9 @@ PATIENCE = 5  # on a busy machine, seconds on the clock for one of processor tim
 
 
 class Budget:
-    """The time that a probe has: `seconds` of processor time, and PATIENCE times that on the clock.
+    """The time limit of a probe: `seconds` of processor time, and PATIENCE times that of wall-clock time.
 
-    Processor time is the fair measure: on a machine that grades ten notebooks at once, right work is not stopped. The
-    clock stops what sleeps.
+    Processor time is fair on a machine that grades ten notebooks at once. The wall clock stops code that sleeps.
     """
 
     def __init__(self, seconds):

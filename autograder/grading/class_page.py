@@ -5,11 +5,11 @@ from collections import Counter
 from urllib.parse import quote
 
 from autograder.checks import all_checks
-from autograder.grading.records import SIGNS, Graded, Row
+from autograder.grading.records import SYMBOLS, Graded, Row
 from autograder.judge.report import HEADLINES
 from autograder.pages import render
 
-FEW = 5  # students who tried an exercise: with fewer there is nothing to say about it
+FEW = 5  # an exercise that fewer students tried is never listed
 HARD = 0.35  # mean share of the points below which an exercise was hard for nearly everyone
 ONE_WAY = 0.6  # share of those who failed that failed in just the same way
 BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
@@ -32,10 +32,10 @@ def class_page(graded: list[Graded], sandbox: bool = True) -> str:
         "Points from checks; written answers are in formgrader."
         f"{'' if sandbox else ' Graded without a sandbox.'}",
         modules=[module_section(name, members) for name, members in sorted(modules.items())],
-        legend="  ".join(f"{sign} {status}" for status, sign in SIGNS.items()),
+        legend="  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()),
         run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)],
         failures=[(place_of(each), each.failure) for each in graded if each.failure],
-        signs=[(place_of(each), "; ".join(each.signs)) for each in graded if each.signs],
+        flags=[(place_of(each), "; ".join(each.flags)) for each in graded if each.flags],
     )
 
 
@@ -58,9 +58,9 @@ def frequent_mistakes(rows: list[Row]) -> list[dict]:
 
 
 def odd_exercises(rows: list[Row]) -> list[tuple[str, str]]:
-    """(exercise, why) for those that may be faulty: hard for nearly everyone, or failed in one way only.
+    """(exercise, reason) for exercises that may be faulty: hard for nearly everyone, or failed mostly in the same way.
 
-    Counted are those who tried, and whose earlier exercises, which this one builds on, are right.
+    Only students who tried the exercise and passed the exercises that it needs are counted.
     """
     checks, right = all_checks(), {(row.student, row.exercise) for row in rows if row.status == "ok"}
     tried: dict[str, list[Row]] = {}
@@ -113,7 +113,7 @@ def module_section(name: str, graded: list[Graded]) -> dict:
 def cell_of(row: Row) -> dict:
     what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {HEADLINES[row.status]}"
     return {
-        "sign": SIGNS[row.status],
+        "symbol": SYMBOLS[row.status],
         "css": CLASSES.get(row.status, "wrong"),
         "title": f"{what}: {row.mistake}" if row.mistake else what,
     }
@@ -140,7 +140,7 @@ def how_it_ran(graded: list[Graded]) -> list[tuple[str, str]]:
     times = [each.seconds for each in graded]
     return [
         *[
-            (f"{SIGNS[status]} {headline}", f"{states[status]}")
+            (f"{SYMBOLS[status]} {headline}", f"{states[status]}")
             for status, headline in HEADLINES.items()
             if states[status]
         ],

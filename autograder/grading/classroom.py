@@ -20,16 +20,16 @@ import nbformat
 from autograder import paths
 from autograder.checks import find
 from autograder.errors import CourseError
+from autograder.files import write_atomically
 from autograder.grading.class_page import class_page
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.records import Graded, Row, Submission
-from autograder.grading.repair import LARGEST
 from autograder.grading.seed import course_seed
 from autograder.grading.student_page import student_page
-from autograder.grading.worker import Result, Task, signs_in, verdicts_in
+from autograder.grading.worker import Result, Task
+from autograder.judge.notebook import reports_in
 from autograder.judge.report import HEADLINES
-from autograder.lesson.build import write_atomically
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
@@ -57,8 +57,8 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
 
 
 @dataclass(frozen=True)
-class How:
-    """How a class is graded.
+class GradingOptions:
+    """Options of grading a class.
 
     sandbox    False runs notebooks with the rights of who grades
     workers    processes on this machine; 0: one for each core
@@ -85,21 +85,25 @@ def cores() -> int:
 
 
 def grade(
-    submissions: list[Submission], out: Path, modules: list[str], progress: Callable[[Graded], None], how: How = How()
+    submissions: list[Submission],
+    out: Path,
+    modules: list[str],
+    progress: Callable[[Graded], None],
+    options: GradingOptions = GradingOptions(),
 ) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
     progress(graded) is called after each, with its Graded, in the order in which they end. CourseError where a sandbox is
     asked for and there is none here, or OUT cannot be written.
     """
-    if how.sandbox and not how.scheduler and why_not():
+    if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
-    run = ClassRun(submissions, ClassFolder(out, modules), how, progress)
+    run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
     try:
         run.grade()
     finally:
         run.write_csv()
-    write_pages(run.in_order(), out, how.sandbox)
+    write_pages(run.in_order(), out, options.sandbox)
     return run.rows()
 
 
@@ -107,9 +111,13 @@ class ClassRun:
     """One run over a class. What has been graded is in `graded`, by the place of its submission."""
 
     def __init__(
-        self, submissions: list[Submission], folder: ClassFolder, how: How, progress: Callable[[Graded], None]
+        self,
+        submissions: list[Submission],
+        folder: ClassFolder,
+        options: GradingOptions,
+        progress: Callable[[Graded], None],
     ):
-        self.submissions, self.folder, self.how, self.progress = submissions, folder, how, progress
+        self.submissions, self.folder, self.options, self.progress = submissions, folder, options, progress
         self.seed, self.limits = course_seed(), folder.limits
         self.graded: dict[int, Graded] = {}
         self.written = time.monotonic()
@@ -119,8 +127,8 @@ class ClassRun:
         modules = sorted({self.submissions[place].module for place in waiting})
         if not modules:
             return
-        with self.how.start_workers() as workers:
-            compiled = self.prove(modules, workers)
+        with self.options.start_workers() as workers:
+            compiled = self.check_reference(modules, workers)
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 try:
                     self.keep(place, result)
@@ -136,29 +144,27 @@ class ClassRun:
 
     def task(self, module: str, data: bytes, **more) -> Task:
         key = hashlib.sha256(
-            repr((course_digest(module), self.seed, self.limits, self.how.sandbox)).encode() + data
+            repr((course_digest(module), self.seed, self.limits, self.options.sandbox)).encode() + data
         ).hexdigest()
-        return Task(module, data, self.seed, key, self.limits, self.how.sandbox, **more)
+        return Task(module, data, self.seed, key, self.limits, self.options.sandbox, **more)
 
     def is_done(self, place: int) -> bool:
-        """Was just this graded before, with all written that comes of it? Then that is taken."""
+        """Whether an earlier run graded exactly this and wrote all results; then they are reused."""
         submission = self.submissions[place]
-        if self.how.fresh or (submission.student, submission.module) not in self.folder.known:
+        if self.options.fresh or (submission.student, submission.module) not in self.folder.known:
             return False
         notebook = read_json(autograded(submission, self.folder.out)) or {}
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
-        if not stamp.get("key") or stamp["key"] != self.task(submission.module, submitted_bytes(submission)).key:
+        if not stamp.get("key") or stamp["key"] != self.task(submission.module, submission.read()).key:
             return False
-        self.add(
-            place,
-            Graded(submission, rows_of(submission, verdicts_in(notebook)), stamp["seconds"], signs=signs_in(notebook)),
-        )
+        rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
+        self.add(place, Graded(submission, rows, stamp["seconds"], flags=tuple(stamp["flags"]), reports=reports))
         return True
 
-    def prove(self, modules: list[str], workers) -> dict[str, bytes]:
-        """Judge the solved notebooks just as students'. If one loses a point, this machine cannot grade: say why, mark nobody.
+    def check_reference(self, modules: list[str], workers) -> dict[str, bytes]:
+        """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody.
 
-        Returns what drivers compiled for them, by module.
+        Returns the OpenCL kernels that drivers compiled for them, by module.
         """
         jobs = [
             (module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True))
@@ -176,31 +182,32 @@ class ClassRun:
         return compiled
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
-        """Read when a worker is free for it, so that memory holds what is being graded, not the class."""
+        """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
         for place in places:
             module = self.submissions[place].module
-            yield place, self.task(module, submitted_bytes(self.submissions[place]), compiled=compiled[module])
+            yield place, self.task(module, self.submissions[place].read(), compiled=compiled[module])
 
     def keep(self, place: int, result: Result) -> None:
-        """Write all that comes of a result; the autograded notebook last, since that says that it is all there."""
+        """Write a result. The autograded notebook comes last: it records that everything else is written."""
         submission, out = self.submissions[place], self.folder.out
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
             return
-        write_bytes(
+        write_atomically(
             out / "submitted" / submission.student / submission.module / submission.notebook.name,
-            submitted_bytes(submission),
+            submission.read(),
         )
         marked = self.folder.save(
             submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
         )
-        write_bytes(
+        write_atomically(
             out / "feedback" / submission.student / submission.module / f"{submission.module}.html", result.feedback
         )
-        write_bytes(autograded(submission, out), result.notebook)
+        write_atomically(autograded(submission, out), result.notebook)
         if marked:
             self.folder.feedback(submission.student, submission.module)
-        self.add(place, Graded(submission, rows_of(submission, result.verdicts), result.seconds, signs=result.signs))
+        rows = rows_of(submission, result.verdicts)
+        self.add(place, Graded(submission, rows, result.seconds, flags=result.flags, reports=result.reports))
 
     def add(self, place: int, graded: Graded) -> None:
         self.graded[place] = graded
@@ -224,31 +231,11 @@ def course_digest(module: str) -> str:
     """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the judge."""
     folder = paths.ROOT / "autograder"
     parts = [folder / name for name in ("checks", "judge", "lesson", "sandbox")]
-    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "repair.py"]
+    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "normalise.py"]
     digest = hashlib.sha256(repr(read_lesson(module)).encode())
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()
-
-
-def submitted_bytes(submission: Submission) -> bytes:
-    """The one file that counts; b"" where it is none, a link, or cannot be read. No more than `repair` reads, and a byte."""
-    try:
-        linked = submission.notebook.is_symlink() or submission.path.is_symlink()
-        if submission.notebook.is_file() and not linked:
-            with open(submission.notebook, "rb") as file:
-                return file.read(LARGEST + 1)
-    except OSError:
-        pass
-    return b""
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all. nbgrader makes some of its own read-only."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_bytes(data)
-    os.replace(partial, path)
 
 
 def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
@@ -258,12 +245,7 @@ def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)
     for student, own in students.items():
-        folder = out / "feedback" / student
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(
-            folder / "index.html",
-            student_page(own, {each: reports_in(autograded(each.submission, out)) for each in own}),
-        )
+        write_atomically(out / "feedback" / student / "index.html", student_page(own))
 
 
 def autograded(submission: Submission, out: Path) -> Path:
@@ -289,16 +271,6 @@ def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
             )
         )
     return rows
-
-
-def reports_in(path: Path) -> dict[str, str]:
-    """{exercise: what the check said, as HTML} out of an autograded notebook; {} where there is none."""
-    cells = (read_json(path) or {"cells": []})["cells"]
-    return {
-        cell["metadata"]["course"]["exercise"]: "".join(cell["outputs"][0]["data"]["text/html"])
-        for cell in cells
-        if "verdict" in cell["metadata"].get("course", {})
-    }
 
 
 def write_csv(rows: list[Row], path: Path) -> None:

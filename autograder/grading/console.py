@@ -8,11 +8,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from autograder.errors import CourseError
-from autograder.grading.classroom import How, find_submissions, grade
-from autograder.grading.records import SIGNS, Graded, Row, by_submission
+from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.records import SYMBOLS, Graded, Row, by_submission
 
 
-def grade_with_progress(submissions: Path, out: Path, how: How = How()) -> list[Row]:
+def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = GradingOptions()) -> list[Row]:
     console = Console()
     found, oddities = find_submissions(submissions)
     for sentence in oddities:
@@ -47,19 +47,19 @@ def grade_with_progress(submissions: Path, out: Path, how: How = How()) -> list[
                 )
 
         try:
-            rows = grade(found, out, modules, step, how)
+            rows = grade(found, out, modules, step, options)
         except KeyboardInterrupt:
             raise CourseError(
                 f"Stopped. What is graded is kept in {out}; the same command goes on from there."
             ) from None
     console.print(class_table(rows))
-    console.print("  ".join(f"{sign} {status}" for status, sign in SIGNS.items()), highlight=False)
+    console.print("  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()), highlight=False)
     console.print(f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)
     return rows
 
 
 def class_table(rows: list[Row]) -> Table:
-    """One line per submission: points, a sign per exercise, and the mistakes that were recognised."""
+    """One line per submission: points, a symbol per exercise, and the mistakes that were recognised."""
     table = Table(title="The class")
     table.add_column("student")
     table.add_column("module")
@@ -73,7 +73,7 @@ def class_table(rows: list[Row]) -> Table:
             escape(student),
             module,
             f"{points:g} / {most:g}",
-            " ".join(SIGNS[row.status] for row in group),
+            " ".join(SYMBOLS[row.status] for row in group),
             escape(mistakes),
         )
     return table

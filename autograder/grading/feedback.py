@@ -12,7 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 from traitlets.config import Config
 
-from autograder.grading.harmless import harmless
+from autograder.grading.sanitize import sanitized
 
 
 class FeedbackExporter(HTMLExporter):
@@ -32,7 +32,7 @@ class FeedbackExporter(HTMLExporter):
 @lru_cache
 def exporter():
     """With nbgrader's template and preprocessors; all but the scores, which it would ask the gradebook for."""
-    converter = GenerateFeedback(coursedir=CourseDirectory(), config=harmless(Config()))
+    converter = GenerateFeedback(coursedir=CourseDirectory(), config=sanitized(Config()))
     made = FeedbackExporter(config=converter.config)
     for preprocessor in converter.preprocessors[1:]:
         made.register_preprocessor(preprocessor, enabled=True)

@@ -1,4 +1,4 @@
-"""nbgrader's gradebook of a class folder: the one place that writes marks, after a notebook has been judged elsewhere."""
+"""nbgrader's gradebook of a class folder. Only this module writes marks; notebooks are judged elsewhere."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import CourseError
 from autograder.grading.preprocessors import JudgeNotebook
-from autograder.judge.bench import Limits
+from autograder.judge.notebook_run import Limits
 from autograder.lesson.build import convert, course_folder, write_source
 from autograder.lesson.notebooks import source_notebook
 from autograder.lesson.text import read_lesson
@@ -108,7 +108,7 @@ class ClassFolder:
 
     @contextmanager
     def said_plainly(self):
-        """What a database says, as one sentence."""
+        """Turn an error of the database into one sentence."""
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions

@@ -1,7 +1,7 @@
 """Workers on this machine: processes that are each given one submission after another.
 
-A worker is told what to do through a pipe, so it ends with the process that started it. One that dies costs nobody else
-anything: its submission is tried once more, then given up.
+A worker gets its tasks through a pipe, so it ends with the process that started it. If it dies, its submission is tried once
+more and then given up; other submissions are not affected.
 """
 
 import os
@@ -19,12 +19,14 @@ from autograder.grading.worker import Result, Task, close, given_up, work
 
 Job = tuple[Hashable, Task]  # a name by which the result is known, and what to do
 TRIES = 2
-PATIENCE = 4  # as much longer than its limit may a notebook take, with a second run and a slow machine, until its worker is ended
+PATIENCE = (
+    4  # a worker is ended after this many times a notebook's limit: carried-error marking and slow machines take longer
+)
 LOOK_SECONDS = 5.0
 
 
-class Lane:
-    """One worker process, and the job that it has."""
+class Worker:
+    """One worker process and its current job."""
 
     def __init__(self):
         self.job: Job | None = None
@@ -91,37 +93,37 @@ class LocalWorkers:
     """Several workers. Use it in a `with`; leaving by an exception ends them in the middle of their work."""
 
     def __init__(self, count: int):
-        self.lanes = [Lane() for _ in range(count)]
+        self.workers = [Worker() for _ in range(count)]
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *exception):
-        for lane in self.lanes:
-            if kind or lane.job:
-                lane.process.terminate()  # all at once, before each is waited for
-        for lane in self.lanes:
-            lane.stop()
+        for worker in self.workers:
+            if kind or worker.job:
+                worker.process.terminate()  # all at once, before each is waited for
+        for worker in self.workers:
+            worker.stop()
 
     def results(self, jobs: Iterable[Job]) -> Iterator[tuple[Hashable, Result]]:
         """(name, result) of each job, in the order in which they end. Jobs are taken when a worker is free, not before."""
         jobs, found = iter(jobs), deque()
         while True:
-            for lane in self.lanes:  # first the workers get something to do, then who asked gets the results
-                if lane.job is None and (job := next(jobs, None)):
-                    lane.give(job)
+            for worker in self.workers:  # give the workers something to do before results are handed out
+                if worker.job is None and (job := next(jobs, None)):
+                    worker.give(job)
             yield from found
             found.clear()
-            busy = {lane.connection: lane for lane in self.lanes if lane.job}
+            busy = {worker.connection: worker for worker in self.workers if worker.job}
             if not busy:
                 return
             ready = wait(list(busy), LOOK_SECONDS)
-            for connection, lane in busy.items():
-                name = lane.job[0]
+            for connection, worker in busy.items():
+                name = worker.job[0]
                 if connection in ready:
-                    result = lane.take()
+                    result = worker.take()
                 else:
-                    result = lane.died() if time.monotonic() > lane.end else None
+                    result = worker.died() if time.monotonic() > worker.end else None
                 if result:
                     found.append((name, result))
 

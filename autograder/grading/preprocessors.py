@@ -1,6 +1,6 @@
 """Two places where nbgrader's autograde calls the course: reading a submission, and running it.
 
-`SubmissionExporter` mends the submitted file, `JudgeNotebook` stands where nbgrader has Execute. All else is nbgrader's.
+`SubmissionExporter` normalises the submitted file, `JudgeNotebook` stands where nbgrader has Execute. All else is nbgrader's.
 """
 
 from pathlib import Path
@@ -10,21 +10,21 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
 from autograder.errors import CourseError
-from autograder.grading.repair import repaired
+from autograder.grading.normalise import normalised_submission
 from autograder.grading.seed import course_seed
-from autograder.judge.bench import Limits
-from autograder.judge.kernel import Box
+from autograder.judge.kernel import Sandbox
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits
 from autograder.sandbox.bubblewrap import why_not
 
 
 class SubmissionExporter(NotebookExporter):
-    """Reads a submission through `repair`, so that every file, however broken, goes on as a notebook."""
+    """Reads a submission through `normalise`, so that every file, however broken, becomes a notebook."""
 
     def from_filename(self, filename, resources=None, **options):
         if not getattr(self.parent, "_sanitizing", False):
             return super().from_filename(filename, resources=resources, **options)
-        notebook = repaired(Path(filename).read_bytes(), resources["nbgrader"]["assignment"])
+        notebook = normalised_submission(Path(filename).read_bytes(), resources["nbgrader"]["assignment"])
         return self.from_notebook_node(notebook, resources=resources, **options)
 
 
@@ -45,8 +45,10 @@ class JudgeNotebook(NbGraderPreprocessor):
     def preprocess(self, notebook, resources):
         if self.sandbox and why_not():
             raise CourseError(why_not())
-        box = Box(self.cache) if self.sandbox else None
-        judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), self.limits, box)
+        sandbox = Sandbox(self.cache) if self.sandbox else None
+        judgement = judge_notebook(notebook, resources["nbgrader"]["assignment"], course_seed(), self.limits, sandbox)
+        if judgement.flags:
+            self.log.warning("Worth a look: %s", "; ".join(judgement.flags))
         return notebook, resources
 
     @property

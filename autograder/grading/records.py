@@ -1,10 +1,12 @@
 """What grading a class handles: submissions, the rows of grades.csv, and what became of each submission."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-SIGNS = {
+from autograder.grading.normalise import LARGEST
+
+SYMBOLS = {
     "ok": "✓",
     "partial": "◐",
     "wrong": "✗",
@@ -39,19 +41,32 @@ class Submission:
     def notebook(self) -> Path:
         return self.path / f"{self.module}.ipynb"
 
+    def read(self) -> bytes:
+        """The one file that counts; b"" where it is none, a link, or cannot be read. At most one byte more than `normalise` accepts."""
+        try:
+            linked = self.notebook.is_symlink() or self.path.is_symlink()
+            if self.notebook.is_file() and not linked:
+                with open(self.notebook, "rb") as file:
+                    return file.read(LARGEST + 1)
+        except OSError:
+            pass
+        return b""
+
 
 @dataclass(frozen=True, eq=False)
 class Graded:
     """A submission that was graded; `failure` is "" unless the grader itself failed on it.
 
-    signs   what its process did that right work has no reason for; worth a look, and it moves no mark
+    flags    integrity flags: suspicious behaviour, for the instructor; they change no mark
+    reports  {exercise: what its check said, as HTML}; none where there was no notebook that can be read
     """
 
     submission: Submission
     rows: list[Row]
     seconds: float
     failure: str = ""
-    signs: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    reports: dict[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> float:

@@ -9,11 +9,9 @@ from autograder.grading.records import Graded
 from autograder.pages import render
 
 
-def student_page(graded: list[Graded], reports: dict[Graded, dict[str, str]]) -> str:
-    """graded   what became of each of the student's submissions
-    reports  for each of them {exercise: what its check said, as HTML}
-    """
-    modules = [module_of(each, reports[each]) for each in graded]
+def student_page(graded: list[Graded]) -> str:
+    """The page of what became of each of one student's submissions."""
+    modules = [module_of(each) for each in graded]
     points, most = sum(each.points for each in graded), sum(each.max_points for each in graded)
     return render(
         "student.html",
@@ -23,22 +21,22 @@ def student_page(graded: list[Graded], reports: dict[Graded, dict[str, str]]) ->
     )
 
 
-def module_of(graded: Graded, reports: dict[str, str]) -> dict:
+def module_of(graded: Graded) -> dict:
     name = quote(graded.submission.module)
     right = sum(row.status == "ok" for row in graded.rows)
     return {
         "name": graded.submission.module,
         "points": f"{graded.points:g} of {graded.max_points:g}",
         "right": f"{right} of {len(graded.rows)}",
-        "page": f"{name}/{name}.html" if reports else "",
-        "note": note_on(graded, reports),
-        "reports": [reports[row.exercise] for row in graded.rows if row.exercise in reports],
+        "page": f"{name}/{name}.html" if graded.reports else "",
+        "note": note_on(graded),
+        "reports": [graded.reports[row.exercise] for row in graded.rows if row.exercise in graded.reports],
     }
 
 
-def note_on(graded: Graded, reports: dict[str, str]) -> str:
+def note_on(graded: Graded) -> str:
     if graded.failure:
         return "The grader failed on this notebook; that is no fault of yours. It will be graded again."
-    if not reports:
+    if not graded.reports:
         return "There was no notebook in your submission, or none that can be read."
     return ""

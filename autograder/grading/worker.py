@@ -1,12 +1,11 @@
-"""What grades one submission: bytes in, bytes out. It touches no shared disk and no gradebook, so it runs anywhere."""
+"""Grade one submission: bytes in, a result out. This touches no shared disk and no gradebook, so it runs anywhere."""
 
 import io
-import json
 import tempfile
 import time
 import traceback
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,10 +15,10 @@ from nbgrader.utils import compute_checksum
 from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.grading.feedback import feedback_page
-from autograder.grading.repair import repaired
-from autograder.judge.bench import Limits, course_cell
-from autograder.judge.kernel import Box, drop_spares, warm
-from autograder.judge.notebook import judge_notebook, write_verdict
+from autograder.grading.normalise import normalised_submission
+from autograder.judge.kernel import Sandbox, drop_prewarmed, prewarm
+from autograder.judge.notebook import Judgement, judge_notebook, reports_in, write_verdicts
+from autograder.judge.notebook_run import Limits
 from autograder.judge.verdict import Verdict
 from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
@@ -31,10 +30,10 @@ from autograder.sandbox.course import kept_folder
 class Task:
     """One submission to be graded.
 
-    key       what tells whether it has been graded before
-    data      the submitted file, whatever it is
-    compiled  what a driver has compiled before, packed; b"" for nothing
-    fill      hand back what is compiled now; for the reference's own run only
+    key       identifies what the result is made from; a result with this key need not be made again
+    data      the submitted file, whatever it holds
+    compiled  a zip file of OpenCL kernels that a driver compiled before; b"" for none
+    fill      return what is compiled in this run; only for the reference self-check
     """
 
     module: str
@@ -49,37 +48,36 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a task; `failure` is "" unless the grader itself failed."""
+    """The result of a task; `failure` is "" unless the grader itself failed.
+
+    verdicts  {exercise: {"status", "points", "mistake"}}
+    flags     integrity flags
+    reports   {exercise: what its check said, as HTML}
+    """
 
     notebook: bytes = b""
     feedback: bytes = b""
+    verdicts: dict[str, dict] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    reports: dict[str, str] = field(default_factory=dict)
     seconds: float = 0.0
     failure: str = ""
     compiled: bytes = b""
 
-    @property
-    def verdicts(self) -> dict[str, dict]:
-        """{exercise: verdict} out of the autograded notebook."""
-        return verdicts_in(json.loads(self.notebook)) if self.notebook else {}
-
-    @property
-    def signs(self) -> tuple[str, ...]:
-        return signs_in(json.loads(self.notebook)) if self.notebook else ()
-
 
 def work(task: Task) -> Result:
-    """Grade. Whatever goes wrong ends here, as a failure."""
+    """Grade. Every exception becomes a result with a `failure`."""
     start = time.monotonic()
     try:
         if task.sandbox and why_not():
             raise CourseError(why_not())
-        notebook = in_frame_of_release(task)
+        notebook = submission_in_template(task)
         filled = tempfile.mkdtemp(dir=kept_folder()) if task.fill else ""
-        box = Box(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
+        sandbox = Sandbox(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
         if not task.fill:
-            warm(task.module, box, imports_of(read_lesson(task.module)))
-        judge_notebook(notebook, task.module, task.seed, task.limits, box)
-        result = finished(notebook, task, time.monotonic() - start)
+            prewarm(task.module, sandbox, imports_of(read_lesson(task.module)))
+        judgement = judge_notebook(notebook, task.module, task.seed, task.limits, sandbox)
+        result = finished(notebook, judgement, task, time.monotonic() - start)
         return replace(result, compiled=packed(Path(filled))) if task.fill else result
     except CourseError as error:
         return Result(failure=str(error), seconds=time.monotonic() - start)
@@ -87,9 +85,9 @@ def work(task: Task) -> Result:
         return Result(failure=traceback.format_exc(), seconds=time.monotonic() - start)
 
 
-def in_frame_of_release(task: Task):
-    """The submission mended, and with the checksums by which nbgrader knows that an answer was not touched."""
-    notebook = repaired(task.data, task.module)
+def submission_in_template(task: Task):
+    """The normalised submission, with the checksums by which nbgrader recognises an answer that was not touched."""
+    notebook = normalised_submission(task.data, task.module)
     sums = {
         cell.id: compute_checksum(cell)
         for cell in blank_notebook(read_lesson(task.module)).cells
@@ -101,31 +99,35 @@ def in_frame_of_release(task: Task):
     return notebook
 
 
-def finished(notebook, task: Task, seconds: float) -> Result:
-    """The result that an autograded notebook makes, stamped with the task's key."""
-    stamp = {"key": task.key, "seconds": round(seconds, 2)}
+def finished(notebook, judgement: Judgement, task: Task, seconds: float) -> Result:
+    """The result of a judged notebook. The notebook's metadata record it with the task's key, for a later run over the class."""
+    verdicts = {
+        name: {
+            "status": verdict.status,
+            "points": verdict.points,
+            "mistake": verdict.mistakes[0].name if verdict.mistakes else "",
+        }
+        for name, verdict in judgement.verdicts.items()
+    }
+    stamp = {"key": task.key, "seconds": round(seconds, 2), "verdicts": verdicts, "flags": list(judgement.flags)}
     notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"graded": stamp}
-    return Result(nbformat.writes(notebook).encode(), feedback_page(notebook, task.module).encode(), seconds)
+    return Result(
+        nbformat.writes(notebook).encode(),
+        feedback_page(notebook, task.module).encode(),
+        verdicts,
+        judgement.flags,
+        reports_in(notebook),
+        seconds,
+    )
 
 
 def given_up(task: Task, reason: str) -> Result:
-    """The result where the worker itself came to an end: crashed, with the reason, and to be tried again another time."""
-    notebook = in_frame_of_release(task)
-    for cell in notebook.cells:
-        kind, name = course_cell(cell)
-        if kind == "check":
-            write_verdict(cell, Verdict(find(name), "crashed", reason=reason))
-    return finished(notebook, replace(task, key=""), 0.0)
-
-
-def signs_in(notebook: dict) -> tuple[str, ...]:
-    """What the submission's process did that right work has no reason for."""
-    return tuple(notebook["metadata"].get("course", {}).get("signs", ()))
-
-
-def verdicts_in(notebook: dict) -> dict[str, dict]:
-    made = [cell["metadata"].get("course", {}) for cell in notebook["cells"]]
-    return {course["exercise"]: course["verdict"] for course in made if "verdict" in course}
+    """The result if the worker itself crashed: every exercise "crashed", with the reason. It has no key, so the next run tries again."""
+    notebook = submission_in_template(task)
+    names = read_lesson(task.module).exercises
+    judgement = Judgement({name: Verdict(find(name), "crashed", reason=reason) for name in names})
+    write_verdicts(notebook, judgement.verdicts)
+    return finished(notebook, judgement, replace(task, key=""), 0.0)
 
 
 def imports_of(lesson: Lesson) -> str:
@@ -160,5 +162,5 @@ def unpacked(compiled: bytes) -> str:
 
 
 def close() -> None:
-    """End what was started ahead."""
-    drop_spares()
+    """End the prewarmed kernel."""
+    drop_prewarmed()

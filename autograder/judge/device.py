@@ -1,4 +1,4 @@
-"""The second opinion: the same probe, with a `Value` or operations whose gradients are central differences on the OpenCL device."""
+"""The finite-difference check: the same probe, with a `Value` or operations whose gradients are central differences on the device."""
 
 from functools import lru_cache
 
@@ -6,10 +6,9 @@ import numpy as np
 
 from autograder.checks import find
 from autograder.checks.check import Check
-from autograder.checks.inside import run_probe
+from autograder.checks.inside import Trial, run_probe
 from autograder.checks.tools import DeviceTools, Tools
-from autograder.judge.expected import trial_seed
-from autograder.judge.outcome import outcomes_of, same_arrays
+from autograder.judge.outcome import same_arrays
 from autograder.judge.verdict import Verdict
 
 MEASURING = 5  # times the time of a check, since each number in an array costs two evaluations
@@ -19,25 +18,19 @@ TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
 
 @lru_cache(maxsize=256)
 def device_outcomes(check_name: str, seed: str, trials: int):
-    """(name of the device, its precision, one dict of outcomes per trial); NoDeviceError where there is none."""
+    """(name of the device, its precision, trials of the device's quantities); NoDeviceError where there is none."""
     from tinygrad_cl.opencl import default_device
     from tinygrad_cl.traced import TracedValue
 
     check, device = find(check_name), default_device()
     names = names_on_device(check)
     tools = DeviceTools() if names.get("Value") is TracedValue else Tools()
-    records = [
-        run_probe(
-            check.standalone_probe,
-            names,
-            trial_seed(seed, check.name, trial),
-            tools,
-            check.seconds * MEASURING,
-            only=check.device,
-        )
-        for trial in range(trials)
+    seconds = check.seconds * MEASURING
+    measured = [
+        run_probe(check.standalone_probe, names, number, tools, seconds, only=check.device)
+        for number in check.seeds(seed, trials)
     ]
-    return device.name, "float64" if device.fp64 else "float32", [outcomes_of(record) for record in records]
+    return device.name, "float64" if device.fp64 else "float32", measured
 
 
 def names_on_device(check: Check) -> dict:
@@ -53,8 +46,8 @@ def names_on_device(check: Check) -> dict:
     return reference | check.measured(measured, reference)
 
 
-def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
-    """One sentence: do central differences on the device say what the student's arrays say? "" if the check asks none."""
+def compare_with_finite_differences(check: Check, trials: list[Trial], seed: str) -> str:
+    """One sentence: do the student's gradients agree with central differences on the device? "" if the check asks for none."""
     from tinygrad_cl.opencl import NoDeviceError
 
     if not check.device:
@@ -66,7 +59,7 @@ def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
     wrong, worst = [], 0.0
     allowed = np.maximum(TOLERANCES[precision], (check.rtol, check.atol))
     for quantity in check.device:
-        for device, student in zip(measured, map(outcomes_of, trials)):
+        for device, student in zip(measured, trials):
             there, here = device.get(quantity), student.get(quantity)
             if there is None or there.array is None:
                 reason = (there or device.get("")).error["message"] if there or device.get("") else "no answer"
@@ -81,8 +74,8 @@ def second_opinion(check: Check, trials: list[dict], seed: str) -> str:
     return f"{place} agree, to {worst:.1e}."
 
 
-def add_second_opinion(verdict: Verdict, trials: list[dict], seed: str) -> Verdict:
+def add_finite_differences(verdict: Verdict, trials: list[Trial], seed: str) -> Verdict:
     if any(wrong.got.error["type"] == "NotImplementedError" for wrong in verdict.wrong if wrong.got.error):
         return verdict
-    verdict.device = second_opinion(verdict.check, trials, seed)
+    verdict.device = compare_with_finite_differences(verdict.check, trials, seed)
     return verdict

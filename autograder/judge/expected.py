@@ -1,16 +1,14 @@
-"""What is expected of a check's probe: the outcomes of the reference, or of one of the check's mistakes, for a seed."""
+"""Expected outcomes of a check's probe: those of the reference, or of one of the check's mistakes, for a seed."""
 
 import contextlib
-import hashlib
 import io
+from collections.abc import Sequence
 from functools import lru_cache
 
 from autograder.checks import find
 from autograder.checks.check import Check, Edit
-from autograder.checks.inside import run_trials
-from autograder.checks.tools import Tools
+from autograder.checks.inside import Outcome, Trial
 from autograder.errors import CourseError
-from autograder.judge.outcome import Outcome, outcomes_of
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 
 NOTEBOOK_SEED, NOTEBOOK_TRIALS = "notebook", 2  # what a student sees; when it counts, the seed is secret
@@ -20,19 +18,10 @@ class ReferenceFailed(CourseError):
     """The reference solution raises in its own check: nobody can be judged."""
 
 
-def trial_seed(seed: str, check: str, trial: int) -> int:
-    """The number that a probe's generator starts from; the seed itself cannot be recovered from it."""
-    return int.from_bytes(hashlib.sha256(f"{seed}|{check}|{trial}".encode()).digest()[:8], "big")
-
-
-def probe_namespace(check: Check, namespace: dict, seed: str, trials: int) -> list[dict]:
-    """Run a check's probe on a namespace of this process (a notebook's, the reference's, a mistake's): a dict per trial."""
-    seeds = [trial_seed(seed, check.name, trial) for trial in range(trials)]
-    return run_trials(check.standalone_probe, namespace, seeds, Tools(), check.seconds)
-
-
-def expected_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[dict[str, Outcome]]:
-    """One dict of outcomes per trial: recorded ones for the notebook's seed, else of a fresh run."""
+def expected_outcomes(
+    check_name: str, seed: str, trials: int, mistake: str = REFERENCE
+) -> Sequence[dict[str, Outcome]]:
+    """{quantity: Outcome} for each trial: recorded ones for the notebook's seed, else of a fresh run."""
     if seed == NOTEBOOK_SEED and trials <= NOTEBOOK_TRIALS:
         recorded = recorded_outcomes(find(check_name), mistake)
         if recorded is not None:
@@ -41,25 +30,10 @@ def expected_outcomes(check_name: str, seed: str, trials: int, mistake: str = RE
 
 
 @lru_cache(maxsize=4096)
-def fresh_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[dict[str, Outcome]]:
-    """The outcomes of running the reference, with the edit of that mistake if one is named."""
-    found = [outcomes_of(records) for records in fresh_records(check_name, seed, trials, mistake)]
-    errors = [outcome.error for trial in found for outcome in trial.values() if outcome.error]
-    if errors and mistake == REFERENCE:  # else an error would be what is expected of students
-        raise ReferenceFailed(
-            f"{check_name} cannot be checked on this machine, because the reference solution itself "
-            f"fails here: {errors[0]['type']}: {errors[0]['message']}"
-        )
-    return found
-
-
-@lru_cache(maxsize=4096)
-def fresh_records(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[dict]:
-    """The probe's records of the reference, or of it with the edit of a mistake; a dict for each trial."""
-    from autograder.judge.reference import (
-        module_of,
-        reference_namespace,
-    )  # reads lessons, which takes seconds to import
+def fresh_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[Trial]:
+    """The trials of the reference, with the edit of that mistake if one is named. ReferenceFailed where the reference raises."""
+    # Lessons take seconds to import, and what is recorded needs none.
+    from autograder.judge.reference import module_of, reference_namespace
 
     check = find(check_name)
     edits = {} if mistake == REFERENCE else edited_sources(check, edit_of(check, mistake))
@@ -70,7 +44,14 @@ def fresh_records(check_name: str, seed: str, trials: int, mistake: str = REFERE
             if not edits:
                 raise
             namespace = {}  # a mistake whose cell does not even run: every name is missing
-        return probe_namespace(check, namespace, seed, trials)
+        found = check.run(namespace, seed, trials)
+    errors = [outcome.error for trial in found for outcome in trial.values() if outcome.error]
+    if errors and mistake == REFERENCE:  # else an error would be what is expected of students
+        raise ReferenceFailed(
+            f"{check_name} cannot be checked on this machine, because the reference solution itself "
+            f"fails here: {errors[0]['type']}: {errors[0]['message']}"
+        )
+    return found
 
 
 def edit_of(check: Check, mistake: str) -> Edit:
@@ -86,7 +67,7 @@ def edited_sources(check: Check, edit: Edit) -> dict[str, str]:
     return edit.apply(check.name, lambda exercise: lesson.exercise(exercise).solved)
 
 
-def all_outcomes(check: Check) -> dict[str, list[dict[str, Outcome]]]:
+def all_outcomes(check: Check) -> dict[str, list[Trial]]:
     """What is to be recorded of a check: fresh outcomes of the reference and of every mistake, for the notebook's seed."""
     names = [REFERENCE] + [mistake.name for mistake in check.mistakes]
     return {name: fresh_outcomes(check.name, NOTEBOOK_SEED, NOTEBOOK_TRIALS, name) for name in names}

@@ -20,21 +20,21 @@ from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
-from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, keep_output, kind_and_content, parse_records, records_in
+from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
 from autograder.sandbox.provisioner import COMPILED, NAME
-from autograder.sandbox.watch import overuse
+from autograder.sandbox.watch import left_behind, overuse
 
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
 LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses
 LOST_SECONDS = 1  # after the reply to a cell, its outputs are waited for that long
 
-# What a student's process did that right work has no reason for. It is shown to the instructor, and moves no mark.
+# Integrity flags: suspicious behaviour, reported to the instructor. They change no mark.
 NO_MESSAGE = "sent bytes that are no message, or too large a one"
 RECORDS_OF_A_CELL = "a cell sent records, as only a check does"
 TWO_ANSWERS = "a check was answered more than once"
-LEFT_BEHIND = "programs that it started still ran at its end"
+LEFT_BEHIND = "programs that it started still ran at its end"  # with their names
 
 # Runs in the kernel. It uses no name of the notebook, so a student may call a variable `exec` or `json`.
 PREPARE = """
@@ -51,7 +51,7 @@ probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
 """
 TRIALS = f"""
 trials = inside.run_trials(probe, names, request["seeds"], tools.Tools(), request["seconds"])
-get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(trials)}})
+get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
 """
 
 
@@ -67,19 +67,24 @@ def code_in_kernel(code: str, check: Check, **request) -> str:
 
 @dataclass
 class Run:
-    """How a piece of code ended (ok, error, timeout or dead), and what it put out."""
+    """How a piece of code ended (ok, error, timeout or dead), and its output.
+
+    records   the last message of records that it sent, whatever it holds
+    trials    the decoded records of a probe; None if they cannot be decoded
+    """
 
     status: str
     outputs: list = field(default_factory=list)
-    records: list | None = None
+    records: object = None
+    trials: list[inside.Trial] | None = None
 
 
 @dataclass(frozen=True)
-class Box:
-    """The sandbox of a kernel.
+class Sandbox:
+    """The settings of a kernel's sandbox.
 
-    cache   a folder of kernels that a driver has compiled: each submission begins with a copy of its own
-    fill    put there what is compiled now; for the reference's own run only
+    cache   a folder of OpenCL kernels that a driver compiled before; each submission gets its own copy
+    fill    copy what is compiled in this run into `cache`; only for the reference self-check
     """
 
     cache: str = ""
@@ -111,10 +116,10 @@ class Launched:
         self.folder.cleanup()
 
 
-def launch(module: str, box: Box | None) -> Launched:
+def launch(module: str, sandbox: Sandbox | None) -> Launched:
     """Start a kernel, and do not wait for it."""
     folder = tempfile.TemporaryDirectory(prefix="course-kernel-", ignore_cleanup_errors=True)
-    manager = sandboxed(module, box, folder.name) if box else KernelManager(kernel_name="python3")
+    manager = sandboxed(module, sandbox, folder.name) if sandbox else KernelManager(kernel_name="python3")
     if sys.platform != "win32":
         manager.transport, manager.ip = "ipc", os.path.join(folder.name, "socket")
     # What a student writes past Python, straight to the file descriptors, belongs to nobody.
@@ -132,9 +137,9 @@ def launch(module: str, box: Box | None) -> Launched:
     return Launched(folder, manager, client)
 
 
-def sandboxed(module: str, box: Box, folder: str) -> KernelManager:
+def sandboxed(module: str, sandbox: Sandbox, folder: str) -> KernelManager:
     """A manager whose kernel starts in the sandbox."""
-    settings = {"folder": folder, "course": str(course_for(module)), "cache": box.cache, "user": new_user()}
+    settings = {"folder": folder, "course": str(course_for(module)), "cache": sandbox.cache, "user": new_user()}
     spec = KernelSpec(
         argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         language="python",
@@ -150,53 +155,53 @@ def sandboxed(module: str, box: Box, folder: str) -> KernelManager:
 
 
 @dataclass(frozen=True)
-class Spare:
-    """The next kernel, started while another one runs, and the imports that it has been told to pay."""
+class Prewarmed:
+    """A kernel that was started ahead, while another one runs, and the imports that it already does."""
 
     kernel: Launched
     imports: str
 
 
-SPARES: dict[tuple[str, Box | None], Spare] = {}
+PREWARMED: dict[tuple[str, Sandbox | None], Prewarmed] = {}
 
 
-def warm(module: str, box: Box | None, imports: str) -> None:
-    """From now on have a kernel of that module ready, with `imports` paid; nothing of them is in the notebook's namespace."""
-    if (module, box) not in SPARES:
-        drop_spares()
-        kernel = launch(module, box)
+def prewarm(module: str, sandbox: Sandbox | None, imports: str) -> None:
+    """Keep a kernel of that module ready in which `imports` have been run, outside the notebook's namespace."""
+    if (module, sandbox) not in PREWARMED:
+        drop_prewarmed()
+        kernel = launch(module, sandbox)
         kernel.client.execute(f"__import__('builtins').exec({imports!r}, {{}})", silent=True)
-        SPARES[module, box] = Spare(kernel, imports)
+        PREWARMED[module, sandbox] = Prewarmed(kernel, imports)
 
 
-def spare(module: str, box: Box | None) -> Launched | None:
-    """A kernel that was started ahead, if one is alive; the next one is started in its place."""
-    found = SPARES.pop((module, box), None)
+def take_prewarmed(module: str, sandbox: Sandbox | None) -> Launched | None:
+    """The prewarmed kernel, if it is alive; the next one is started at once."""
+    found = PREWARMED.pop((module, sandbox), None)
     if found is None:
         return None
-    warm(module, box, found.imports)
+    prewarm(module, sandbox, found.imports)
     if found.kernel.manager.is_alive():
         return found.kernel
     found.kernel.end()
     return None
 
 
-def drop_spares() -> None:
-    while SPARES:
-        SPARES.popitem()[1].kernel.end()
+def drop_prewarmed() -> None:
+    while PREWARMED:
+        PREWARMED.popitem()[1].kernel.end()
 
 
 class StudentKernel:
     """One kernel for one notebook. `restart` gives a fresh one after a crash."""
 
-    def __init__(self, module: str = "", box: Box | None = None):
-        """module   what it asks the student to write is not in the box
+    def __init__(self, module: str = "", sandbox: Sandbox | None = None):
+        """module   the sandbox hides the solutions that it asks for
 
-        Without a box it is an ordinary process of this user.
+        Without a sandbox the kernel is an ordinary process of this user.
         """
-        self.module, self.box = module, box
+        self.module, self.sandbox = module, sandbox
         self.manager = self.client = self.own_folder = None
-        self.signs: list[str] = []  # of what right work has no reason to do, each once
+        self.flags: list[str] = []  # integrity flags, each once
 
     def __enter__(self):
         try:
@@ -210,17 +215,19 @@ class StudentKernel:
         self.stop()
 
     def start(self) -> None:
-        kernel = spare(self.module, self.box) or launch(self.module, self.box)
+        kernel = take_prewarmed(self.module, self.sandbox) or launch(self.module, self.sandbox)
         self.own_folder, self.manager, self.client = kernel.folder, kernel.manager, kernel.client
         self.client.wait_for_ready(timeout=START_SECONDS)
 
     def stop(self) -> None:
         if self.manager is None:  # it could not even be launched
             return
+        if self.alive and (programs := left_behind(self.manager.provisioner.pid, sandboxed=self.sandbox is not None)):
+            self.flag(f"{LEFT_BEHIND}: {', '.join(programs)}")
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
-        if self.box and self.box.fill:
-            shutil.copytree(os.path.join(self.own_folder.name, COMPILED), self.box.cache, dirs_exist_ok=True)
+        if self.sandbox and self.sandbox.fill:
+            shutil.copytree(os.path.join(self.own_folder.name, COMPILED), self.sandbox.cache, dirs_exist_ok=True)
         self.own_folder.cleanup()
 
     def restart(self) -> None:
@@ -246,7 +253,7 @@ class StudentKernel:
                     return run
                 self.manager.interrupt_kernel()
                 interrupted, deadline = True, now + INTERRUPT_SECONDS
-            if self.box and now > looked + LOOK_SECONDS:
+            if self.sandbox and now > looked + LOOK_SECONDS:
                 looked = now
                 if self.stopped_for_overuse():
                     run.status = "dead"
@@ -263,15 +270,15 @@ class StudentKernel:
                     return run
                 continue
             except Exception:  # jupyter_client raises whatever forged bytes make it stumble over
-                self.sign(NO_MESSAGE)
+                self.flag(NO_MESSAGE)
                 continue
             kind, content = kind_and_content(message, request)
             if kind == "status" and content.get("execution_state") == "idle":
                 return run
             if kind == "display_data" and records_in(content) is not None:
-                run.records, records = parse_records(records_in(content)), records + 1
+                run.records, records = records_in(content), records + 1
                 if not is_probe or records > 1:
-                    self.sign(TWO_ANSWERS if is_probe else RECORDS_OF_A_CELL)
+                    self.flag(TWO_ANSWERS if is_probe else RECORDS_OF_A_CELL)
                 continue
             if kind == "error" and run.status == "ok":
                 run.status = "error"
@@ -286,7 +293,7 @@ class StudentKernel:
             except queue.Empty:
                 return False
             except Exception:
-                self.sign(NO_MESSAGE)
+                self.flag(NO_MESSAGE)
                 continue
             if kind_and_content(reply, request)[0] == "execute_reply":
                 return True
@@ -299,15 +306,17 @@ class StudentKernel:
         """Kill the kernel if its processes use too much together."""
         reason = overuse(self.manager.provisioner.pid, self.own_folder.name) if self.alive else ""
         if reason:
-            self.sign(f"was stopped: {reason}")
+            self.flag(f"was stopped: {reason}")
             self.kill()
         return bool(reason)
 
-    def sign(self, what: str) -> None:
-        if what not in self.signs:
-            self.signs.append(what)
+    def flag(self, what: str) -> None:
+        if what not in self.flags:
+            self.flags.append(what)
 
     def probe(self, check: Check, seeds: list[int], seconds: float) -> Run:
         """Run a check's probe in the kernel, one trial per seed, each within that much processor time."""
         code = code_in_kernel(TRIALS, check, seeds=seeds, seconds=seconds)
-        return self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
+        run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
+        run.trials = decoded(run.records)
+        return run

@@ -1,14 +1,21 @@
-"""What a student's kernel sends, read by code that survives anything: its process writes these messages as it likes."""
+"""Parse the messages of a student's kernel. They may be forged, so nothing here raises, whatever they contain."""
 
+import base64
+import io
 import json
 import re
 
+import numpy as np
 from nbformat import ValidationError
 from nbformat.v4 import new_output, output_from_msg
+
+from autograder.checks.inside import Outcome, Trial
 
 OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
 LARGEST_MESSAGE = 32 * 2**20  # bytes; at a larger one the connection is closed instead of holding it
 RECORDS = "application/x-course-records+json"
+LONGEST_ARRAY = 50_000_000  # characters of base64 that are still decoded
+PLAIN = "biufcU"  # kinds of dtype that can be compared: booleans, numbers and texts
 
 
 def kind_and_content(message, request: str) -> tuple[str, dict]:
@@ -25,13 +32,42 @@ def records_in(content: dict):
     return data.get(RECORDS) if isinstance(data, dict) else None
 
 
-def parse_records(text) -> list | None:
-    """The trials that the kernel sent, or None if it is anything but a list of dicts."""
+def decoded(text) -> list[Trial] | None:
+    """The trials that the kernel sent (`inside.encoded`), or None if it is anything but a list of dicts."""
     try:
         trials = json.loads(text)
     except (TypeError, ValueError, RecursionError):
         return None
-    return trials if isinstance(trials, list) and trials and all(isinstance(t, dict) for t in trials) else None
+    if not isinstance(trials, list) or not trials or not all(isinstance(trial, dict) for trial in trials):
+        return None
+    return [trial_of(records) for records in trials]
+
+
+def trial_of(records: dict) -> Trial:
+    outcomes = {str(name): outcome_of(record) for name, record in records.items() if name != "input"}
+    about = records.get("input")
+    return Trial(outcomes, str(about.get("text", ""))[:2000] if isinstance(about, dict) else "")
+
+
+def outcome_of(record) -> Outcome:
+    """The outcome that a record encodes; an error "BadReply" for anything else."""
+    try:
+        if "error" in record:
+            parts = ("type", "message", "where")
+            return Outcome(error={part: str(record["error"].get(part, ""))[:2000] for part in parts})
+        if len(record["array"]) > LONGEST_ARRAY:
+            raise ValueError("the array is too large")
+        # Not np.load, which also opens zip files and pickles.
+        array = np.lib.format.read_array(
+            io.BytesIO(base64.b64decode(record["array"], validate=True)), allow_pickle=False
+        )
+        if array.dtype.kind not in PLAIN:
+            raise TypeError(f"its dtype is {array.dtype}")
+        return Outcome(array)
+    except Exception as error:  # NumPy raises whatever forged bytes make it stumble over, its parser's own errors too
+        return Outcome(
+            error={"type": "BadReply", "message": f"what came back is no array ({error})"[:2000], "where": ""}
+        )
 
 
 def keep_output(outputs: list, message: dict, kept: int) -> int:
@@ -55,7 +91,7 @@ def keep_output(outputs: list, message: dict, kept: int) -> int:
 
 
 def is_plain(mime: str, value) -> bool:
-    """A text; where it is to be a picture in base64, really that, since pages put it between quotes."""
+    """Whether it is text, and for a picture valid base64: pages insert it between quotes."""
     if mime in ("image/png", "image/jpeg", "image/gif"):
         return isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9+/=\s]*", value) is not None
     return isinstance(value, str) or mime.endswith("json")

@@ -18,8 +18,8 @@ from multiprocessing import TimeoutError, get_context
 
 from autograder.checks import find
 from autograder.checks.check import Check
-from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, edited_sources, fresh_outcomes, probe_namespace
-from autograder.judge.outcome import outcomes_of, same_trials
+from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, edited_sources, fresh_outcomes
+from autograder.judge.outcome import same_trials
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.symbols import BEGIN, END
 from autograder.lesson.text import Cell, read_lesson
@@ -133,7 +133,7 @@ def earns_all_points(check: Check, source: str) -> bool:
             namespace = reference_namespace(module_of(check.name), {check.name: source})
         except Exception:  # the cell itself does not run
             return False
-        got = [outcomes_of(records) for records in probe_namespace(quick, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)]
+        got = quick.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
     expected = fresh_outcomes(check.name, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
     return same_trials(expected, got, expected[0], check.rtol, check.atol)
 

@@ -1,65 +1,77 @@
-"""Judge a whole notebook: one run over it, a second chance for what failed because of something else, the reports."""
+"""Judge a whole notebook: run it, mark carried errors, write the reports into its cells."""
+
+from dataclasses import dataclass
 
 from nbformat.v4 import new_output
 
 from autograder.checks import find
-from autograder.judge.bench import Bench, Limits, course_cell
-from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.carried_errors import mark_carried_errors
+from autograder.judge.integrity import libraries_in
+from autograder.judge.kernel import Sandbox, StudentKernel
+from autograder.judge.notebook_run import Limits, NotebookRun, course_cell
 from autograder.judge.report import Report
-from autograder.judge.second_chance import with_second_chances
-from autograder.judge.signs import libraries_in
 from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
 
 
-def judge_notebook(
-    notebook, module: str, seed: str, limits: Limits = Limits(), box: Box | None = None
-) -> dict[str, Verdict]:
-    """Verdicts by exercise; the notebook's cells get their outputs, its checks their reports and marks.
+@dataclass(frozen=True)
+class Judgement:
+    """The result of judging a notebook.
 
-    What its process did that right work has no reason for is noted in the notebook's metadata, under course.signs.
-
-    box   the sandbox that its kernel runs in; None: an ordinary process
+    verdicts  by exercise
+    flags     integrity flags: sentences about suspicious behaviour. An instructor should look; they change no mark.
     """
-    lesson = read_lesson(module)
+
+    verdicts: dict[str, Verdict]
+    flags: tuple[str, ...] = ()
+
+
+def judge_notebook(
+    notebook, module: str, seed: str, limits: Limits = Limits(), sandbox: Sandbox | None = None
+) -> Judgement:
+    """Run and judge a notebook; its cells get their outputs, its checks their reports and marks.
+
+    sandbox   the sandbox that its kernel runs in; None: an ordinary process
+    """
+    lesson, flags = read_lesson(module), list[str]()
+
+    def new_kernel() -> StudentKernel:
+        kernel = StudentKernel(module, sandbox)
+        kernel.flags = flags  # of all kernels together
+        return kernel
+
     reason = notebook.metadata.get("course", {}).get("invalid")
     if reason:
         verdicts = {name: Verdict(find(name), "invalid", reason=reason) for name in lesson.exercises}
     else:
-        with StudentKernel(module, box) as kernel:
-            bench = Bench(notebook, lesson, seed, limits, kernel)
-            verdicts = bench.run()
-            for sign in libraries_in(cell for cell in notebook.cells if bench.is_to_run(cell)):
-                kernel.sign(sign)
+        with new_kernel() as kernel:
+            first_run = NotebookRun(notebook, lesson, seed, limits, kernel)
+            verdicts = first_run.judge_all()
+            for flag in libraries_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
+                kernel.flag(flag)
+        verdicts = mark_carried_errors(verdicts, first_run, new_kernel)
+    write_verdicts(notebook, verdicts)
+    return Judgement(verdicts, tuple(flags))
 
-        def another_kernel() -> StudentKernel:
-            made = StudentKernel(module, box)
-            made.signs = kernel.signs  # what it shows is noted with the rest
-            return made
 
-        verdicts = with_second_chances(verdicts, bench, another_kernel)
-        if kernel.signs:
-            notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"signs": kernel.signs}
+def write_verdicts(notebook, verdicts: dict[str, Verdict]) -> None:
+    """Write each check cell's outputs: the report, then the points in the form that nbgrader reads, a number as the last result."""
     for cell in notebook.cells:
         kind, name = course_cell(cell)
         if kind == "check":
-            write_verdict(cell, verdicts[name])
-    return verdicts
+            report = Report(verdicts[name])
+            cell.outputs = [
+                new_output("display_data", {"text/html": report._repr_html_(), "text/plain": str(report)}),
+                new_output("execute_result", {"text/plain": f"{verdicts[name].points:g}"}, execution_count=1),
+            ]
+            cell.execution_count = 1
 
 
-def write_verdict(cell, verdict: Verdict) -> None:
-    """The check cell's outputs: the report, and the points as nbgrader reads them (a number as the last result)."""
-    report = Report(verdict)
-    cell.outputs = [
-        new_output("display_data", {"text/html": report._repr_html_(), "text/plain": str(report)}),
-        new_output("execute_result", {"text/plain": f"{verdict.points:g}"}, execution_count=1),
-    ]
-    cell.execution_count = 1
-    cell.metadata["course"] = dict(cell.metadata["course"]) | {
-        "verdict": {
-            "status": verdict.status,
-            "points": verdict.points,
-            "max_points": verdict.check.points,
-            "mistake": verdict.mistakes[0].name if verdict.mistakes else "",
-        }
+def reports_in(notebook) -> dict[str, str]:
+    """{exercise: what its check said, as HTML} out of a notebook with verdicts, as nbformat or as JSON has it."""
+    made = [(cell["metadata"].get("course", {}), cell) for cell in notebook["cells"]]
+    return {
+        course["exercise"]: "".join(cell["outputs"][0]["data"]["text/html"])
+        for course, cell in made
+        if course.get("kind") == "check"
     }

@@ -1,55 +1,14 @@
-"""Outcomes: what one quantity of a probe came to, an array or an error, and when two of them are the same."""
+"""When two outcomes of a probe's quantity, an array or an error each, are the same."""
 
-import base64
 import hashlib
-import io
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
-LONGEST_ARRAY = 50_000_000  # characters of base64 that are still decoded
-PLAIN = "biufcU"  # kinds of dtype that can be compared: booleans, numbers and texts
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One quantity of one trial: an array, or what was raised instead."""
-
-    array: np.ndarray | None = None
-    error: dict | None = None
-
+from autograder.checks.inside import Outcome
 
 MISSING = Outcome(error={"type": "Missing", "message": "the probe gave none", "where": ""})
-
-
-def outcomes_of(records) -> dict[str, Outcome]:
-    """Records as they came out of a student's process, turned into arrays by code that survives any bytes."""
-    if not isinstance(records, dict):
-        return {
-            "": Outcome(error={"type": "BadReply", "message": "the notebook's process sent no records", "where": ""})
-        }
-    return {str(name): outcome_of(record) for name, record in records.items() if name != "input"}
-
-
-def outcome_of(record) -> Outcome:
-    try:
-        if "error" in record:
-            parts = ("type", "message", "where")
-            return Outcome(error={part: str(record["error"].get(part, ""))[:2000] for part in parts})
-        if len(record["array"]) > LONGEST_ARRAY:
-            raise ValueError("the array is too large")
-        # Not np.load, which also opens zip files and pickles.
-        array = np.lib.format.read_array(
-            io.BytesIO(base64.b64decode(record["array"], validate=True)), allow_pickle=False
-        )
-        if array.dtype.kind not in PLAIN:
-            raise TypeError(f"its dtype is {array.dtype}")
-        return Outcome(array=array)
-    except Exception as error:  # NumPy raises whatever forged bytes make it stumble over, its parser's own errors too
-        return Outcome(
-            error={"type": "BadReply", "message": f"what came back is no array ({error})"[:2000], "where": ""}
-        )
 
 
 def of_quantity(trial: dict[str, Outcome], name: str) -> Outcome:
@@ -64,12 +23,12 @@ def same(expected: Outcome, got: Outcome, rtol: float, atol: float) -> bool:
     return same_arrays(expected.array, got.array, rtol, atol)
 
 
-def only_errors(trials: list[dict]) -> bool:
+def only_errors(trials: Sequence[dict]) -> bool:
     """Is there nothing but errors?"""
     return all(outcome.error for trial in trials for outcome in trial.values())
 
 
-def same_words(expected: list[dict], got: list[dict], names) -> bool:
+def same_words(expected: Sequence[dict], got: Sequence[dict], names) -> bool:
     """Do the errors of every named quantity say the same, in every trial?"""
     return all(
         words_of(of_quantity(want, name).error) == words_of(of_quantity(have, name).error)
@@ -98,7 +57,7 @@ def same_arrays(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float)
         return bool(np.allclose(got, expected, rtol=rtol, atol=atol, equal_nan=True))
 
 
-def same_trials(expected: list[dict], got: list[dict], names, rtol: float, atol: float) -> bool:
+def same_trials(expected: Sequence[dict], got: Sequence[dict], names, rtol: float, atol: float) -> bool:
     """The same in every named quantity of every trial."""
     return all(
         same(of_quantity(want, name), of_quantity(have, name), rtol, atol)

@@ -1,7 +1,7 @@
 """Recorded outcomes for the notebook's seed: of the reference and of each mistake, beside the checks as mNN_name.json.
 
-With them a notebook's `check(…)` runs the student's code alone: no lesson is read, no mistake is compiled, and a class can be
-given the checks without a single solution. `python -m autograder build` writes them; the tests hold them against fresh runs.
+With them a notebook's `check(…)` runs only the student's code: it reads no lesson and compiles no mistake, and a class can be
+given the checks without any solution. `python -m autograder build` writes the recordings; the tests compare them with fresh runs.
 """
 
 import json
@@ -12,7 +12,8 @@ import numpy as np
 
 from autograder import checks
 from autograder.checks.check import Check
-from autograder.judge.outcome import Outcome, only_errors, words_of
+from autograder.checks.inside import Outcome
+from autograder.judge.outcome import only_errors, words_of
 
 REFERENCE = ""  # the key of the reference among the names of the mistakes
 

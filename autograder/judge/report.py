@@ -1,11 +1,11 @@
-"""Say a verdict: a short HTML in Jupyter, plain text elsewhere. Input, expected, got, where; then the known mistake."""
+"""Report a verdict: short HTML in Jupyter, plain text elsewhere. First the known mistake; then input, expected, got, where."""
 
 from html import escape
 
 import numpy as np
 
 from autograder.checks.check import Check
-from autograder.judge.outcome import Outcome
+from autograder.checks.inside import Outcome
 from autograder.judge.verdict import Difference, Verdict
 
 SHOWN = 3  # differences in one report; the others are named
@@ -42,13 +42,13 @@ class Report:
         )
 
     def raised_elsewhere(self) -> bool:
-        """Did only the check raise, over a None it was given, say, and no line of the student's?"""
+        """Whether only the check raised, say because it got None, and no line of the student's code."""
         errors = [difference.got.error for difference in self.verdict.wrong if difference.got.error]
         return self.verdict.status == "error" and bool(errors) and not any(error.get("where") for error in errors)
 
     def advice(self) -> str:
-        if self.verdict.reason or self.verdict.again:
-            return self.verdict.reason or self.verdict.again
+        if self.verdict.reason or self.verdict.carried:
+            return self.verdict.reason or self.verdict.carried
         if self.verdict.same_for_all and self.verdict.right:
             return "What is right so far is the same for all inputs; it counts once something else is right, too."
         if self.verdict.needs and self.explains:
@@ -91,7 +91,7 @@ class Report:
         color = COLORS.get(verdict.status, OTHER_COLOR)
         parts = [f"<b style='color:{color}'>{escape(self.headline())}</b>"]
         if self.advice():
-            parts.append(f"<div>{code(self.advice())}</div>")
+            parts.append(f"<div>{inline_code_html(self.advice())}</div>")
         if self.explains:
             parts += [mistake_html(mistake) for mistake in verdict.mistakes]
             parts += [
@@ -114,25 +114,30 @@ class Report:
 
 
 def unwritten(verdict: Verdict) -> str:
-    """The function that still is a stub; it may be one of an earlier exercise."""
+    """The function that is still a stub, perhaps of an earlier exercise."""
     places = [difference.got.error.get("where", "") for difference in verdict.wrong if difference.got.error]
     name = places[0].split(",")[0] if places and places[0] else ""
     return "the cell above" if not name or name == "<module>" else f"`{name}`"
 
 
 def inputs(verdict: Verdict) -> list[str]:
-    """The probe's words for the inputs of the differences shown, each once."""
+    """The probe's description of the inputs, for the differences that are shown, each once."""
     return list(dict.fromkeys(difference.input for difference in shown(verdict) if difference.input))
 
 
 def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
-    """One difference in the order of COLUMNS, with as many digits as it takes to see it."""
+    """One difference in the order of COLUMNS, with enough digits to see it."""
     expected, got = difference.expected, difference.got
-    digits = next((n for n in (6, 10) if show(expected, n) != show(got, n)), 16)
-    return difference.quantity, show(expected, digits), show(got, digits), where(difference, check, digits)
+    digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
+    return (
+        difference.quantity,
+        outcome_text(expected, digits),
+        outcome_text(got, digits),
+        difference_text(difference, check, digits),
+    )
 
 
-def show(outcome: Outcome, digits: int) -> str:
+def outcome_text(outcome: Outcome, digits: int) -> str:
     if outcome.error:
         place = outcome.error.get("where")
         if outcome.error["type"] == "NotImplementedError":
@@ -144,7 +149,7 @@ def show(outcome: Outcome, digits: int) -> str:
     return np.array2string(array, precision=digits, threshold=20, separator=", ").replace("\n", " ")
 
 
-def where(difference: Difference, check: Check, digits: int) -> str:
+def difference_text(difference: Difference, check: Check, digits: int) -> str:
     expected, got = difference.expected.array, difference.got.array
     if expected is None or got is None:
         return ""
@@ -170,18 +175,18 @@ def where(difference: Difference, check: Check, digits: int) -> str:
 def shown(verdict: Verdict) -> list[Difference]:
     """The first few differences; one that repeats the very error of an earlier one is left out.
 
-    None of a second chance: what came out there stays unseen.
+    None after carried-error marking: what that kernel sent is never shown.
     """
     found, errors = [], []
     for difference in verdict.wrong:
         if difference.got.error is None or difference.got.error not in errors:
             found.append(difference)
         errors.append(difference.got.error)
-    return [] if verdict.again else found[:SHOWN]
+    return [] if verdict.carried else found[:SHOWN]
 
 
 def others(verdict: Verdict) -> str:
-    """The names of the quantities that are wrong, too, but not shown."""
+    """The names of the other wrong quantities, which are not shown."""
     kept = [difference.quantity for difference in shown(verdict)]
     return "; ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
 
@@ -202,14 +207,16 @@ def table(verdict: Verdict) -> str:
 
 
 def mistake_html(mistake) -> str:
-    more = "".join(f"<details><summary>another hint</summary>{code(hint)}</details>" for hint in mistake.hints[1:])
+    more = "".join(
+        f"<details><summary>another hint</summary>{inline_code_html(hint)}</details>" for hint in mistake.hints[1:]
+    )
     return (
-        f"<div style='margin-top:.3em'>This is what comes out when <b>{code(mistake.name)}</b>.</div>"
-        f"<div>Hint: {code(mistake.hints[0])}</div>{more}"
+        f"<div style='margin-top:.3em'>This is what comes out when <b>{inline_code_html(mistake.name)}</b>.</div>"
+        f"<div>Hint: {inline_code_html(mistake.hints[0])}</div>{more}"
     )
 
 
-def code(text: str) -> str:
+def inline_code_html(text: str) -> str:
     """Escaped text in which `…` is set as code."""
     pieces = escape(text).split("`")
     return "".join(f"<code>{piece}</code>" if i % 2 else piece for i, piece in enumerate(pieces))

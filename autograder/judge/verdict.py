@@ -1,18 +1,20 @@
-"""Decide: hold a student's plain arrays against those of the reference, quantity by quantity, and name the mistake.
+"""The verdict: compare a student's arrays with those of the reference, quantity by quantity, and name the mistake.
 
-Everything here runs in the judge's own process and sees only records of `inside.run_probe`, never a student's object.
+Everything here runs in the judge's own process and sees plain arrays (`inside.Trial`), never a student's object.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from autograder.checks.check import Check, Mistake
+from autograder.checks.inside import Outcome, Trial
 from autograder.judge.expected import expected_outcomes
-from autograder.judge.outcome import Outcome, of_quantity, only_errors, outcomes_of, same, same_trials, same_words
+from autograder.judge.outcome import of_quantity, only_errors, same, same_trials, same_words
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A quantity that is not as it should be, in the first trial that shows it."""
+    """A quantity that differs from the reference, in the first trial that shows it."""
 
     quantity: str
     expected: Outcome
@@ -22,7 +24,7 @@ class Difference:
 
 @dataclass
 class Verdict:
-    """What the judge says of one exercise of one student."""
+    """The verdict on one exercise of one student."""
 
     check: Check
     status: str  # ok, partial, wrong, error, timeout, crashed, missing or invalid
@@ -31,9 +33,9 @@ class Verdict:
     mistakes: list[Mistake] = field(default_factory=list)
     needs: list[str] = field(default_factory=list)  # earlier exercises that this one builds on, and that are not right
     reason: str = ""  # one sentence, where no comparison was possible
-    again: str = ""  # one sentence, where it comes from a second chance (`second_chance`)
-    device: str = ""  # the answer of the second opinion, one sentence
-    same_for_all: bool = False  # is all that is right the same for every seed, and other things are not?
+    carried: str = ""  # one sentence, if the verdict comes from carried-error marking
+    device: str = ""  # one sentence, the result of the finite-difference check
+    same_for_all: bool = False  # is everything that is right the same for every seed, while other quantities are not?
 
     @property
     def points(self) -> float:
@@ -41,13 +43,12 @@ class Verdict:
         return round(self.check.points * len(self.right) / total, 2) if total else 0.0
 
 
-def judge(check: Check, trials: list[dict], seed: str) -> Verdict:
-    """The verdict on a student's records, one dict of `run_probe` per trial, for the trials 0, 1, … of that seed."""
-    got = [outcomes_of(records) for records in trials]
+def judge(check: Check, trials: list[Trial], seed: str) -> Verdict:
+    """The verdict on a student's trials, the trials 0, 1, … of that seed."""
     expected = expected_outcomes(check.name, seed, len(trials))
     verdict = Verdict(check, "ok")
     for name in expected[0]:
-        difference = first_difference(check, name, expected, got, trials)
+        difference = first_difference(check, name, expected, trials)
         if difference:
             verdict.wrong.append(difference)
         else:
@@ -55,15 +56,15 @@ def judge(check: Check, trials: list[dict], seed: str) -> Verdict:
     verdict.same_for_all = bool(verdict.wrong) and only_constants(check, verdict.right, expected)
     verdict.status = status_of(verdict)
     if verdict.status not in ("ok", "missing"):
-        verdict.mistakes = known_mistakes(check, got, list(expected[0]), seed)
+        verdict.mistakes = known_mistakes(check, trials, list(expected[0]), seed)
     return verdict
 
 
-def only_constants(check: Check, right: list[str], expected: list[dict]) -> bool:
-    """Is everything right the same in all trials, while something else is not?
+def only_constants(check: Check, right: list[str], expected: Sequence[dict]) -> bool:
+    """Is everything that is right the same in all trials, while something else is not?
 
-    What is the same for every seed stands in a student's own notebook, and can be sent without an exercise being
-    written. So it counts only beside something that cannot be known.
+    A student can see values that do not depend on the seed in the notebook, and send them without solving anything. So
+    they earn points only together with a value that does depend on it.
     """
     first, *others = expected
     varying = {
@@ -72,18 +73,12 @@ def only_constants(check: Check, right: list[str], expected: list[dict]) -> bool
     return bool(varying) and not varying & set(right)
 
 
-def first_difference(check: Check, name: str, expected, got, trials) -> Difference | None:
-    for want, have, records in zip(expected, got, trials):
-        outcome = of_quantity(have, name)
+def first_difference(check: Check, name: str, expected: Sequence[dict], trials: list[Trial]) -> Difference | None:
+    for want, trial in zip(expected, trials):
+        outcome = of_quantity(trial, name)
         if not same(want[name], outcome, check.rtol, check.atol):
-            return Difference(name, want[name], outcome, input_of(records))
+            return Difference(name, want[name], outcome, trial.input)
     return None
-
-
-def input_of(records) -> str:
-    """The probe's own words for its inputs; "" where it sent none, or anything but a text."""
-    entry = records.get("input") if isinstance(records, dict) else None
-    return str(entry.get("text", ""))[:2000] if isinstance(entry, dict) else ""
 
 
 def status_of(verdict: Verdict) -> str:
@@ -99,17 +94,17 @@ def status_of(verdict: Verdict) -> str:
     return "error" if errors else "wrong"
 
 
-def known_mistakes(check: Check, got: list[dict], names: list[str], seed: str) -> list[Mistake]:
-    """The mistakes of the check whose outcomes are just these, in every quantity of every trial.
+def known_mistakes(check: Check, trials: list[Trial], names: list[str], seed: str) -> list[Mistake]:
+    """The mistakes of the check that have exactly these outcomes, in every quantity of every trial.
 
-    Errors are the same if their types are; where there are only errors, they must say the same, too, or any slip that raises
-    would have the name of another.
+    Two errors are equal if their types are. If a mistake gives nothing but errors, their messages must agree, too: otherwise any
+    code that raises would get the name of that mistake.
     """
     found = []
     for mistake in check.mistakes:
-        expected = expected_outcomes(check.name, seed, len(got), mistake.name)
-        if same_trials(expected, got, names, check.rtol, check.atol) and (
-            not only_errors(expected) or same_words(expected, got, names)
+        expected = expected_outcomes(check.name, seed, len(trials), mistake.name)
+        if same_trials(expected, trials, names, check.rtol, check.atol) and (
+            not only_errors(expected) or same_words(expected, trials, names)
         ):
             found.append(mistake)
     return found

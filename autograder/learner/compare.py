@@ -18,11 +18,11 @@ from autograder import paths
 from autograder.checks import find, inside
 from autograder.checks.check import Check
 from autograder.errors import CourseError
-from autograder.grading.repair import repaired
-from autograder.judge.bench import Limits, course_cell
-from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, trial_seed
+from autograder.grading.normalise import normalised_submission
+from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.kernel import StudentKernel, code_in_kernel
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits, course_cell
 from autograder.judge.report import Report
 from autograder.learner import inside as measuring
 from autograder.lesson.notebooks import solved_notebook
@@ -66,7 +66,7 @@ def compare(module: str, everything: bool = False) -> str:
     path = paths.work_notebook(module)
     if not path.exists():
         raise CourseError(f"there is no {path} yet: `make lab` makes your copies")
-    lesson, notebook = read_lesson(module), repaired(path.read_bytes(), module)
+    lesson, notebook = read_lesson(module), normalised_submission(path.read_bytes(), module)
     reason = notebook.metadata.get("course", {}).get("invalid")
     if reason:
         raise CourseError(f"{path} cannot be compared: {reason}")
@@ -77,9 +77,9 @@ def compare(module: str, everything: bool = False) -> str:
         raise CourseError(
             f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same"
         )
-    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS))
+    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS)).verdicts
     costs = measure(
-        lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].again]
+        lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].carried]
     )
     exercises = [
         {
@@ -169,7 +169,7 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
         MEASURE,
         check,
         measuring=getsource(measuring),
-        seed=trial_seed(NOTEBOOK_SEED, check.name, 0),
+        seed=check.seeds(NOTEBOOK_SEED, 1)[0],
         limit=check.seconds,
         seconds=SECONDS,
     )

@@ -11,8 +11,8 @@ from autograder import paths
 from autograder.errors import CourseError
 from autograder.judge.report import VERDICT
 
-SIGNS = {"ok": ("●", "green"), "partial": ("◐", "yellow"), "untried": ("·", "dim")}
-OTHER_SIGN = ("✗", "red")
+SYMBOLS = {"ok": ("●", "green"), "partial": ("◐", "yellow"), "untried": ("·", "dim")}
+OTHER_SYMBOL = ("✗", "red")
 
 
 @dataclass(frozen=True)
@@ -103,14 +103,14 @@ def table_of(exercises: list[Exercise]) -> Table:
     for exercise in exercises:
         modules[exercise.module].append(exercise)
     for module, members in modules.items():
-        table.add_row(module, signs(members), *counts(members))
+        table.add_row(module, symbols(members), *counts(members))
     table.add_section()
     table.add_row("together", "", *counts(exercises))
     return table
 
 
-def signs(exercises: list[Exercise]) -> Text:
-    return Text(" ").join(Text(*SIGNS.get(exercise.status, OTHER_SIGN)) for exercise in exercises)
+def symbols(exercises: list[Exercise]) -> Text:
+    return Text(" ").join(Text(*SYMBOLS.get(exercise.status, OTHER_SYMBOL)) for exercise in exercises)
 
 
 def counts(exercises: list[Exercise]) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from traitlets.config import Config
 
 from autograder import paths
 from autograder.errors import CourseError
+from autograder.files import write_atomically
 from autograder.lesson.notebooks import normalised, source_notebook
 from autograder.lesson.symbols import BEGIN, BEGIN_WRITTEN, STUBS, strip_markers
 from autograder.lesson.text import Lesson, read_lesson
@@ -32,7 +34,7 @@ def build(module: str) -> dict[Path, str]:
         cell.source = strip_markers(cell.source)
     return {
         paths.student_notebook(module): normalised(student, lesson),
-        paths.solved_notebook(module): normalised(solved, lesson),
+        paths.solution_notebook(module): normalised(solved, lesson),
     }
 
 
@@ -45,11 +47,19 @@ def write_source(lesson: Lesson, course: Path) -> None:
 
 def course_folder(config: Config, root: Path) -> Config:
     """nbgrader's settings for a class folder: where it is, and what stands for a solution in a student's notebook."""
+    find_own_programs()
     config.CourseDirectory.root = str(root.resolve())
     config.CourseDirectory.course_id = "autodiff"
     config.ClearSolutions.code_stub = {"python": STUBS[BEGIN]}
     config.ClearSolutions.text_stub = STUBS[BEGIN_WRITTEN]
     return config
+
+
+def find_own_programs() -> None:
+    """Put this environment's programs on the PATH: when nbgrader creates a gradebook, it calls one of them by name (alembic)."""
+    places, own = os.environ.get("PATH", os.defpath), sysconfig.get_path("scripts")
+    if own not in places.split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join((own, places))
 
 
 def convert(course: Path, module: str, solution: bool = True, config: Config | None = None) -> None:
@@ -90,7 +100,6 @@ def write(modules: list[str]) -> list[Path]:
                     f"{path.relative_to(paths.ROOT)} holds outputs, so somebody worked in it; "
                     "move it away (work belongs into work/), then build again"
                 )
-            path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, text)
             changed.append(path)
     return changed
@@ -102,12 +111,6 @@ def has_outputs(path: Path) -> bool:
         return any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
     except (ValueError, KeyError, AttributeError, TypeError):
         return False
-
-
-def write_atomically(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
 
 
 def stale(modules: list[str]) -> list[str]:
@@ -125,7 +128,7 @@ def stale(modules: list[str]) -> list[str]:
     made = set(wanted) | {
         path
         for module in paths.module_names()
-        for path in (paths.student_notebook(module), paths.solved_notebook(module))
+        for path in (paths.student_notebook(module), paths.solution_notebook(module))
     }
     found += [f"{path.relative_to(paths.ROOT)} belongs to no lesson" for path in sorted(set(present) - made)]
     return found

@@ -1,1 +1,1 @@
-"""Where a student's kernel runs: in a box without network, sources, gradebook, seed, or other students."""
+"""Where a student's kernel runs: in a sandbox without network, sources, gradebook, seed, or other students."""

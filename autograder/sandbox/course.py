@@ -1,6 +1,5 @@
 """The course as a submission finds it: without the parts that its module asks the student to write."""
 
-import ast
 import atexit
 import compileall
 import shutil
@@ -9,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder import paths
+from autograder.lesson.imports import names_imported
 from autograder.lesson.symbols import module_source, with_stand_ins
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import COURSE
@@ -81,20 +81,6 @@ def used_parts(module: str, kinds=("given",)) -> set[str]:
             path.read_text(encoding="utf-8") for part in parts for path in files_of(paths.ROOT / "tinygrad_cl" / part)
         ]
     return found
-
-
-def names_imported(source: str) -> set[str]:
-    """The dotted names that a source imports, anywhere in it: by `import`, `from`, `__import__("…")` or `import_module("…")`."""
-    names = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
-            if getattr(node.func, "attr", getattr(node.func, "id", "")) in ("__import__", "import_module"):
-                names.add(str(node.args[0].value))
-    return names
 
 
 def parts_imported(source: str) -> set[str]:

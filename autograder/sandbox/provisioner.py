@@ -1,4 +1,4 @@
-"""The kernel provisioner of submissions: jupyter_client starts the kernel through it, and it starts it in the sandbox."""
+"""The kernel provisioner of submissions: jupyter_client starts a kernel through it, inside the sandbox."""
 
 import os
 import shutil

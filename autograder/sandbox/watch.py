@@ -1,6 +1,6 @@
-"""What the processes of one sandbox use together.
+"""The resources that all processes of one sandbox use together, and the programs that are left running at its end.
 
-The system limits each process by itself. So a look now and then adds up what they use: memory, processes, files.
+The operating system limits each process separately. So these functions add up the memory, processes and files of all.
 """
 
 import os
@@ -9,9 +9,11 @@ import psutil
 
 from autograder.sandbox.bubblewrap import Limits
 
+ENDING = 1.0  # seconds that a program gets to end by itself
+
 
 def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
-    """What the sandbox whose first process is `pid` uses too much of, in words; "" if nothing."""
+    """One sentence on the limit that a sandbox exceeds, `pid` being its first process; "" if none."""
     try:
         processes = psutil.Process(pid).children(recursive=True)
     except psutil.Error:
@@ -25,19 +27,51 @@ def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
     return ""
 
 
-def left_behind(pid: int) -> list[str]:
-    """The names of programs that a notebook started and that still run, when the sandbox is about to end."""
+def left_behind(pid: int, sandboxed: bool) -> list[str]:
+    """The names of programs that a notebook started and that still run when its kernel is about to end.
+
+    pid   the process that was started for the kernel: the kernel itself, or bubblewrap, whose child starts it
+
+    Harmless programs are left out: those that end within ENDING seconds, and the workers and helpers of Python's
+    `multiprocessing`, which end with the kernel.
+    """
     try:
-        processes = psutil.Process(pid).children(recursive=True)
-        return [
-            name for name in (process.name() for process in processes[2:]) if name
-        ]  # bubblewrap and the kernel come first
-    except psutil.Error:
+        first = psutil.Process(pid)
+        family = [
+            first,
+            *sorted(first.children(recursive=True), key=lambda process: (process.create_time(), process.pid)),
+        ]
+        own = 3 if sandboxed else 1  # two of bubblewrap and the kernel, in the order in which they were started
+        kernel = family[:own][-1]
+        started = [process for process in family[own:] if not ends_with(kernel, process)]
+    except psutil.Error:  # one of them ended while this was looking
         return []
+    _, left = psutil.wait_procs(started, timeout=ENDING)
+    return sorted({name_of(process) for process in left if not ends_with(kernel, process)} - {""})
+
+
+def ends_with(kernel: psutil.Process, process: psutil.Process) -> bool:
+    """Whether a process has ended already, or is one of `multiprocessing`: a fork of the kernel, or a helper by its name."""
+    try:
+        if process.status() == psutil.STATUS_ZOMBIE:  # its parent has not asked how it ended
+            return True
+        command = process.cmdline()
+        return any("multiprocessing" in word for word in command) or (
+            process.ppid() == kernel.pid and command == kernel.cmdline()
+        )
+    except psutil.Error:
+        return True
+
+
+def name_of(process: psutil.Process) -> str:
+    try:
+        return process.name()
+    except psutil.Error:
+        return ""
 
 
 def memory_of(processes: list, enough: int) -> int:
-    """Bytes. What several share is counted once, where the quick count, which takes it for each, is too high."""
+    """Bytes of memory. If the quick sum exceeds `enough`, shared pages are counted only once, which takes longer."""
     quick = sum(each_memory(process, "memory_info", "rss") for process in processes)
     return quick if quick <= enough else sum(each_memory(process, "memory_full_info", "pss") for process in processes)
 
@@ -50,7 +84,7 @@ def each_memory(process, method: str, kind: str) -> int:
 
 
 def is_full(folder: str, limits: Limits) -> bool:
-    """Does the folder hold too much? Counting stops there, so a million files take no longer than the limit."""
+    """Whether the folder exceeds a limit. Counting stops there, so a million files take no longer than the limit."""
     size = count = 0
     for place, _, names in os.walk(folder):
         count += 1

@@ -1,7 +1,7 @@
-"""One run over a student's notebook: its cells in order in their kernel, and each check's probe where it stands.
+"""Run a student's notebook: its cells in order, in one kernel, and each check's probe where the check stands.
 
-A kernel that dies is started again, and the cells before it are run again without the one that killed it; so a crash in
-one exercise costs that exercise.
+If the kernel dies, it is restarted and the earlier cells run again, without the cell that killed it. So a crash costs only
+the exercise in which it happens.
 """
 
 import re
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 from autograder.checks import find
 from autograder.checks.check import Check
-from autograder.judge.device import add_second_opinion
-from autograder.judge.expected import trial_seed
+from autograder.checks.inside import Trial
+from autograder.judge.device import add_finite_differences
+from autograder.judge.integrity import measured_gradient
 from autograder.judge.kernel import Run, StudentKernel
 from autograder.judge.report import unwritten
-from autograder.judge.signs import measured_gradient
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
 
-HASTE = 2  # seconds for what builds on an exercise that does not end; `second_chance` judges it with the reference in its place
+HASTE = 2  # seconds for an exercise that needs one that timed out; `carried_errors` judges it again with its full time
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ def course_cell(cell) -> tuple[str, str]:
     return made.get("kind", ""), made.get("exercise", "")
 
 
-class Bench:
-    """One run over one notebook."""
+class NotebookRun:
+    """One run of one notebook."""
 
     def __init__(self, notebook, lesson: Lesson, seed: str, limits: Limits, kernel: StudentKernel):
         self.cells, self.lesson, self.seed, self.limits, self.kernel = notebook.cells, lesson, seed, limits, kernel
@@ -47,8 +47,8 @@ class Bench:
         self.deaths, self.measures = 0, False
         self.end = time.monotonic() + limits.seconds
 
-    def run(self) -> dict[str, Verdict]:
-        verdicts = {}
+    def judge_all(self) -> dict[str, Verdict]:
+        verdicts: dict[str, Verdict] = {}
         for position, cell in enumerate(self.cells):
             kind, name = course_cell(cell)
             if kind == "check":
@@ -60,7 +60,7 @@ class Bench:
         return verdicts
 
     def is_to_run(self, cell) -> bool:
-        """Code, and not a demo as the lesson has it."""
+        """Whether it is code, and not a demo that the student left as it was."""
         return cell.cell_type == "code" and bool(cell.source.strip()) and self.demos.get(cell.get("id")) != cell.source
 
     def run_cell(self, position: int) -> None:
@@ -75,7 +75,7 @@ class Bench:
         return time.monotonic() < self.end
 
     def ready(self) -> bool:
-        """A kernel in which the cells before have run; False when too many have died, or the time is up."""
+        """Make sure that a kernel is alive in which the earlier cells have run; False if too many have died, or time is up."""
         if not self.in_time:
             return False
         if self.kernel.alive:
@@ -101,18 +101,18 @@ class Bench:
         return self.explained(self.probe(check, self.kernel, seconds))
 
     def probe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
-        """The verdict on what a kernel answers to the check's probe within that much processor time."""
-        run = kernel.probe(check, [trial_seed(self.seed, check.name, i) for i in range(self.limits.trials)], seconds)
-        if run.records is None:
-            return without_records(check, run, seconds)
-        trials = complete(run.records, self.limits.trials)
-        if not self.measures and (sign := measured_gradient(check, trials, self.seed)):
-            self.measures = True  # exercises that build on this one show it, too
-            kernel.sign(sign)
-        return add_second_opinion(judge(check, trials, self.seed), trials, self.seed)
+        """Run the check's probe in a kernel, within that much processor time, and judge its answer."""
+        run = kernel.probe(check, check.seeds(self.seed, self.limits.trials), seconds)
+        if run.trials is None:
+            return without_trials(check, run, seconds)
+        trials = complete(run.trials, self.limits.trials)
+        if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
+            self.measures = True  # one flag is enough: later exercises would show the same
+            kernel.flag(flag)
+        return add_finite_differences(judge(check, trials, self.seed), trials, self.seed)
 
     def explained(self, verdict: Verdict) -> Verdict:
-        """Without a point, say what became of the exercise's own cell: not there, not written, stopped, or dead."""
+        """For a verdict without points: say if the exercise's own cell is missing, unwritten, timed out, or killed the kernel."""
         if verdict.points or verdict.status == "ok" or verdict.reason:
             return verdict
         name = verdict.check.name
@@ -157,7 +157,7 @@ def time_for(check: Check, verdicts: dict[str, Verdict]) -> float:
     return min(HASTE, check.seconds) if endless else check.seconds
 
 
-def without_records(check: Check, run: Run, seconds: float) -> Verdict:
+def without_trials(check: Check, run: Run, seconds: float) -> Verdict:
     """The verdict where no answer came."""
     if run.status == "timeout":
         return Verdict(
@@ -174,12 +174,11 @@ def without_records(check: Check, run: Run, seconds: float) -> Verdict:
     return Verdict(check, "error", reason="The check could not run in your notebook's process.")
 
 
-def complete(trials: list[dict], count: int) -> list[dict]:
-    """Just `count` trials: what a kernel sent beyond them is dropped, and what it kept back counts as nothing.
+def complete(trials: list[Trial], count: int) -> list[Trial]:
+    """Exactly `count` trials: surplus ones are dropped, missing ones are empty.
 
-    Only after a trial that ran out of time fewer are right, since no more were made.
+    Fewer are right only after a trial that timed out, since no more are made then.
     """
-    errors = [record.get("error") for record in trials[-1].values() if isinstance(record, dict)]
-    if any(isinstance(error, dict) and error.get("type") == "ProbeTimeout" for error in errors):
+    if any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
         return trials[:count]
-    return (trials + [{}] * count)[:count]
+    return (trials + [Trial()] * count)[:count]

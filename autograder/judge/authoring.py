@@ -1,11 +1,11 @@
-"""For authors of checks: every mistake and every variant through its check, and what came of it."""
+"""For authors of checks: judge every mistake and every variant of a check."""
 
 import contextlib
 import io
 from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
-from autograder.judge.expected import edited_sources, fresh_records, probe_namespace
+from autograder.judge.expected import edited_sources, fresh_outcomes
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
 
@@ -20,7 +20,7 @@ class Tried:
 
     @property
     def as_it_must_be(self) -> bool:
-        """A mistake loses points and is named, it alone; a variant earns all points."""
+        """A mistake loses points, and it alone is named; a variant earns all points."""
         if self.kind == "variant":
             return self.verdict.status == "ok"
         return self.verdict.points < self.verdict.check.points and [found.name for found in self.verdict.mistakes] == [
@@ -34,18 +34,12 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
     for mistake in check.mistakes:
         namespace_of(
             check, mistake
-        )  # raises where its cell does not run: such a mistake would be "every name is missing"
-        found.append(
-            Tried("mistake", mistake.name, judge(check, fresh_records(check.name, seed, trials, mistake.name), seed))
-        )
+        )  # raises if its cell does not run: else all that it shows is "every name is missing"
+        outcomes = fresh_outcomes(check.name, seed, trials, mistake.name)
+        found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
     for variant in check.variants:
-        found.append(
-            Tried(
-                "variant",
-                variant.name,
-                judge(check, probe_namespace(check, namespace_of(check, variant), seed, trials), seed),
-            )
-        )
+        outcomes = check.run(namespace_of(check, variant), seed, trials)
+        found.append(Tried("variant", variant.name, judge(check, outcomes, seed)))
     return found
 
 

@@ -1,13 +1,14 @@
-"""What right work has no reason for, read off the notebook and off its numbers. The instructor is told; it moves no mark."""
+"""Integrity flags that are read off the notebook's code and its numbers. The instructor sees them; they change no mark."""
 
 import contextlib
 
 import numpy as np
 
 from autograder.checks.check import Check
+from autograder.checks.inside import Trial
 from autograder.judge.expected import expected_outcomes
-from autograder.judge.outcome import of_quantity, outcomes_of
-from autograder.sandbox.course import names_imported
+from autograder.judge.outcome import of_quantity
+from autograder.lesson.imports import names_imported
 
 LIBRARIES = {
     "autograd",
@@ -22,19 +23,21 @@ LIBRARIES = {
     "tinygrad",
     "torch",
 }
-ROUNDING = 1e-12  # relative: what another order of the same operations leaves in float64 is far below, central differences are above
+ROUNDING = 1e-12  # relative; rounding errors in float64 are far below, errors of central differences above
 
 
-def measured_gradient(check: Check, trials: list[dict], seed: str) -> str:
-    """A sentence where a gradient comes out right, but only to as many digits as a measured slope has; else "".
+def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
+    """A flag if a gradient is right, but only to the precision of finite differences; else "".
 
-    Which quantities are gradients, to be derived, the check says itself: those that are held against the device.
+    The gradients are the quantities that the check compares with finite differences on the device.
     """
-    got, expected = [outcomes_of(records) for records in trials], expected_outcomes(check.name, seed, len(trials))
+    expected = expected_outcomes(check.name, seed, len(trials))
     for name in check.device:
-        errors = [relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, got)]
+        errors = [
+            relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, trials)
+        ]
         if errors and max(errors) < max(check.rtol, 1e-4) and np.median(errors) > ROUNDING:
-            return f"{check.name}, {name}: right to {max(errors):.0e} only, as measured slopes are"
+            return f"{check.name}, {name}: right to {max(errors):.0e} only, the precision of finite differences"
     return ""
 
 

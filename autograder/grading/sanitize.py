@@ -1,12 +1,12 @@
-"""Pages that a grader opens run nothing of a student's: feedback and formgrader show HTML without scripts.
+"""Sanitize the pages that a grader opens: feedback and formgrader show a student's HTML without scripts.
 
-A cell's output may be HTML, and so may a text cell. In formgrader a script in it would run with the rights of the instructor.
+Outputs and text cells may hold HTML. In formgrader a script in it would run with the rights of the instructor.
 """
 
 from nbconvert.preprocessors.sanitize import SanitizeHTML
 from traitlets.config import Config
 
-# What the reports of checks and the texts of lessons are made of.
+# What reports of checks and texts of lessons consist of.
 TAGS = [
     "a",
     "b",
@@ -68,8 +68,8 @@ UNCHANGED = {
 }  # kinds of output; what is neither here nor HTML is left out
 
 
-def harmless(config: Config) -> Config:
-    """Let every HTML page that nbconvert makes with this configuration go through a sanitizer."""
+def sanitized(config: Config) -> Config:
+    """The configuration, changed so that nbconvert sanitizes every HTML page."""
     config.HTMLExporter.preprocessors = [SanitizeHTML]
     config.SanitizeHTML.update(
         enabled=True, tags=TAGS, attributes=ATTRIBUTES, styles=STYLES, safe_output_keys=UNCHANGED

@@ -1,7 +1,7 @@
-"""Make any submitted file into a notebook that can be judged: the student's code, in the frame of the released notebook.
+"""Normalise a submitted file: merge the student's code into the released notebook, which is the template.
 
-What belongs to the course (given and check cells, points, metadata) is taken from the release; what the student wrote stays,
-in the student's order. Nothing here raises on bad input: what cannot be read becomes the released notebook, marked invalid.
+Given and check cells, points and metadata come from the template; the student's code and its order stay. No input makes this
+raise: a file that cannot be read becomes the released notebook, marked invalid.
 """
 
 import copy
@@ -16,17 +16,17 @@ from autograder.lesson.text import read_lesson
 LARGEST = 50_000_000  # bytes of a submitted file that are still read
 
 
-def repaired(data: bytes, module: str):
-    """The submission as a notebook for the judge; where it is none, the release with metadata.course.invalid = why."""
-    release = blank_notebook(read_lesson(module))
+def normalised_submission(data: bytes, module: str):
+    """The submission as a notebook for the judge; if it cannot be read, the template with metadata.course.invalid = why."""
+    template = blank_notebook(read_lesson(module))
     try:
         submitted = parse(data)
         cells = student_cells(submitted)
     except NotReadable as reason:
-        release.metadata["course"] = {"invalid": str(reason)}
-        return release
-    release.cells = in_frame(cells, release.cells)
-    return release
+        template.metadata["course"] = {"invalid": str(reason)}
+        return template
+    template.cells = merge_into_template(cells, template.cells)
+    return template
 
 
 class NotReadable(Exception):
@@ -44,7 +44,7 @@ def parse(data: bytes):
         raise NotReadable(f"The file is not JSON, so it is no notebook ({error}).") from None
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # nbformat warns of what is mended below
+            warnings.simplefilter("ignore")  # nbformat warns of what is normalised below
             return nbformat.convert(nbformat.from_dict(content), 4)
     except Exception as error:  # nbformat raises whatever its converters stumble over
         raise NotReadable(f"The file is JSON, but no notebook ({type(error).__name__}: {error}).") from None
@@ -66,16 +66,16 @@ def student_cells(notebook) -> list[dict]:
 
 
 def ids_of(cell) -> list[str]:
-    """What may tell which cell of the release this was: nbgrader's grade_id, else the cell's own id."""
+    """The ids that may match a cell of the template: nbgrader's grade_id, then the cell's own id."""
     metadata = cell.get("metadata")
     nbgrader = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     grade_id = nbgrader.get("grade_id") if isinstance(nbgrader, dict) else None
     return [str(found) for found in (grade_id, cell.get("id")) if found]
 
 
-def in_frame(cells: list[dict], frame: list) -> list:
-    """The student's cells in their order, with the course's cells restored: each once, none changed, none missing."""
-    originals = {cell.id: cell for cell in frame}
+def merge_into_template(cells: list[dict], template: list) -> list:
+    """The student's cells in their order, with the course's cells from the template: each once, none changed, none missing."""
+    originals = {cell.id: cell for cell in template}
     last = {match(cell, originals): i for i, cell in enumerate(cells)}  # of several copies, the last counts
     result, placed = [], set()
     for i, cell in enumerate(cells):
@@ -91,7 +91,7 @@ def in_frame(cells: list[dict], frame: list) -> list:
             kept.source = cell["source"]
             result.append(kept)
         placed.add(cell_id)
-    return with_missing(result, frame)
+    return with_missing(result, template)
 
 
 def match(cell: dict, originals: dict) -> str | None:
@@ -115,11 +115,11 @@ def added_cell(cell: dict, position: int):
     return make(cell["source"], id=f"student-{position}")
 
 
-def with_missing(cells: list, frame: list) -> list:
+def with_missing(cells: list, template: list) -> list:
     """Put every nbgrader cell that is not there after the cell that precedes it in the release."""
     present = {cell.id for cell in cells}
     previous = None
-    for original in frame:
+    for original in template:
         if "nbgrader" in original.metadata and original.id not in present:
             position = 1 + next((i for i, cell in enumerate(cells) if cell.id == previous), -1)
             cells.insert(position, restored(original))

@@ -5,22 +5,21 @@ import numpy as np
 import pytest
 
 from autograder.checks import all_checks, find
-from autograder.checks.inside import pack
-from autograder.judge.expected import edited_sources, expected_outcomes, probe_namespace
+from autograder.checks.inside import Outcome, Trial
+from autograder.judge.expected import edited_sources, expected_outcomes
+from autograder.judge.integrity import libraries_in, measured_gradient
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.signs import libraries_in, measured_gradient
 
 SEED, TRIALS = "a seed", 3
 
 
-def records(check, off):
-    """The reference's own records, the device's quantities multiplied by 1 + off."""
+def trials_of(check, off):
+    """The reference's own trials, the device's quantities multiplied by 1 + off."""
     return [
-        {
-            name: {"array": pack(outcome.array * (1 + off) if name in check.device else outcome.array)}
+        Trial(
+            (name, Outcome(outcome.array * (1 + off)) if name in check.device else outcome)
             for name, outcome in trial.items()
-            if outcome.error is None
-        }
+        )
         for trial in expected_outcomes(check.name, SEED, TRIALS)
     ]
 
@@ -30,17 +29,17 @@ def records(check, off):
 )
 def test_gradients_that_are_right_to_few_digits_are_told_apart(off, told):
     check = find("value.mul")
-    assert bool(measured_gradient(check, records(check, off), SEED)) == told
+    assert bool(measured_gradient(check, trials_of(check, off), SEED)) == told
 
 
 def test_what_came_back_may_be_anything():
     check = find("value.mul")
     for trials in (
         [],
-        [{}] * TRIALS,
-        [None] * TRIALS,
-        [{"a.grad": {"array": "%%"}}] * TRIALS,
-        [{"a.grad": {"array": pack(np.full((), np.nan))}}] * TRIALS,
+        [Trial()] * TRIALS,
+        [Trial({"a.grad": Outcome(error={"type": "BadReply", "message": "", "where": ""})})] * TRIALS,
+        [Trial({"a.grad": Outcome(np.full((), np.nan))})] * TRIALS,
+        [Trial({"a.grad": Outcome(np.array("text"))})] * TRIALS,
     ):
         assert measured_gradient(check, trials, SEED) == ""
 
@@ -70,4 +69,4 @@ def test_libraries_are_found_in_whatever_somebody_wrote(source, found):
 def test_no_right_way_to_write_it_looks_measured(check):
     for variant in check.variants:
         namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
-        assert measured_gradient(check, probe_namespace(check, namespace, SEED, TRIALS), SEED) == ""
+        assert measured_gradient(check, check.run(namespace, SEED, TRIALS), SEED) == ""

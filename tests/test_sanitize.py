@@ -42,19 +42,19 @@ def pages():
         [Row(name, MODULE, "value.mul", 0.0, 2.0, "wrong", EVIL)],
         1.0,
         failure=EVIL,
-        signs=(EVIL,),
+        flags=(EVIL,),
     )
     return {
         "feedback": feedback_page(hostile_notebook(), MODULE),
         "class": class_page([graded]),
-        "student": student_page([graded], {graded: {}}),
+        "student": student_page([graded]),
     }
 
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
     """{page: (did something run?, what is shown)}"""
-    folder, found = tmp_path_factory.mktemp("harmless"), {}
+    folder, found = tmp_path_factory.mktemp("sanitized"), {}
     with open_browser() as browser:
         for name, text in pages().items():
             (folder / f"{name}.html").write_text(text, encoding="utf-8")

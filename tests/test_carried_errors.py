@@ -1,4 +1,4 @@
-"""The second chance: an error early in a notebook costs once, and no reference is where it could be judged."""
+"""Carried-error marking: an error early in a notebook costs once, and no kernel holds the reference of what is judged in it."""
 
 from contextlib import contextmanager
 
@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.checks import find
-from autograder.judge.bench import Bench, Limits, course_cell
+from autograder.judge.carried_errors import explanation, mark_carried_errors, style_of
 from autograder.judge.expected import edited_sources
-from autograder.judge.kernel import Box, Run
+from autograder.judge.kernel import Run, Sandbox
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits, NotebookRun, course_cell
 from autograder.judge.report import Report
-from autograder.judge.second_chance import explanation, style_of, with_second_chances
 from autograder.judge.verdict import Verdict
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
@@ -22,7 +22,7 @@ from autograder.sandbox.bubblewrap import why_not
 MODULE = "01_value"
 LESSON = read_lesson(MODULE)
 NAMES = LESSON.exercises
-BOX = None if why_not() else Box()
+SANDBOX = None if why_not() else Sandbox()
 
 
 def at(cells, cell_id):
@@ -49,7 +49,7 @@ def mistaken(name, mistake):
 
 
 def judged(notebook):
-    return judge_notebook(notebook, MODULE, "a seed", Limits(trials=1), BOX)
+    return judge_notebook(notebook, MODULE, "a seed", Limits(trials=1), SANDBOX).verdicts
 
 
 def not_ok(verdicts):
@@ -67,7 +67,7 @@ def test_a_wrong_product_and_a_wrong_order_cost_themselves_alone():
     notebook = solved(mul=MUL, order=mistaken("order", "the list is the wrong way round"))
     verdicts = judged(notebook)
     assert not_ok(verdicts) == {"value.mul": "partial", "value.order": "partial"}
-    derived, backward = verdicts["value.derived"].again, verdicts["value.backward"].again
+    derived, backward = verdicts["value.derived"].carried, verdicts["value.backward"].carried
     assert derived == (
         "Your value.derived is right; it failed because `__mul__` above is not right yet. "
         "With the reference in its place it passes."
@@ -78,7 +78,7 @@ def test_a_wrong_product_and_a_wrong_order_cost_themselves_alone():
     )
     outputs = notebook.cells[at(notebook.cells, "check-value-backward")].outputs
     assert backward in outputs[0].data["text/plain"] and outputs[1].data["text/plain"] == "4"
-    assert not any(verdict.again for verdict in (verdicts["value.mul"], verdicts["value.pow"]))
+    assert not any(verdict.carried for verdict in (verdicts["value.mul"], verdicts["value.pow"]))
 
 
 def test_a_mistake_of_its_own_is_found_behind_that_of_another_and_costs_once_too():
@@ -90,7 +90,7 @@ def test_a_mistake_of_its_own_is_found_behind_that_of_another_and_costs_once_too
     text = str(Report(backward))
     assert "Not written yet, above: `__mul__`. With the reference in its place" in text
     assert "expected" not in text and "\n  wrong      c = (a + b)·b: b.grad" in text
-    assert "not right yet above: `__mul__`, `backward`." in verdicts["value.gradcheck"].again
+    assert "not right yet above: `__mul__`, `backward`." in verdicts["value.gradcheck"].carried
 
 
 KILLS_WHERE_THE_PRODUCT_IS_RIGHT = """
@@ -135,12 +135,12 @@ def test_who_looks_for_the_reference_of_what_is_judged_finds_none_and_what_else_
     )
     verdicts = judged(notebook)
     assert not_ok(verdicts).keys() == {"value.mul", "value.derived", "value.backward", "value.gradcheck"}
-    assert not verdicts["value.derived"].again, "a kernel that dies in the second run changes nothing"
+    assert not verdicts["value.derived"].carried, "a kernel that dies in the second run changes nothing"
     wrong = [difference.quantity for difference in verdicts["value.backward"].wrong]
-    assert verdicts["value.backward"].again and wrong, "it found the product's"
+    assert verdicts["value.backward"].carried and wrong, "it found the product's"
     assert all("zero_grad" in quantity for quantity in wrong)
     assert "other.data, self.data" not in str([cell.get("outputs") for cell in notebook.cells])
-    assert verdicts["value.gradcheck"].points == 0 and not verdicts["value.gradcheck"].again
+    assert verdicts["value.gradcheck"].points == 0 and not verdicts["value.gradcheck"].carried
 
 
 def test_helpers_are_there_wherever_they_stand_and_what_undoes_a_reference_is_undone():
@@ -184,7 +184,7 @@ class FakeKernel:
 
 def second_run(notebook, statuses, kernel=FakeKernel, limits=Limits(), mistakes=()):
     """What is asked of each kernel after a first run that gave these verdicts; the verdicts; those of the first run."""
-    bench = Bench(notebook, LESSON, "a seed", limits, None)
+    run = NotebookRun(notebook, LESSON, "a seed", limits, None)
     first = {name: Verdict(find(name), statuses.get(name, "ok")) for name in NAMES}
     for name, verdict in first.items():
         verdict.needs = [need for need in find(name).needs if need in statuses]
@@ -196,7 +196,7 @@ def second_run(notebook, statuses, kernel=FakeKernel, limits=Limits(), mistakes=
         logs.append([])
         yield kernel(logs[-1])
 
-    return logs, with_second_chances(first, bench, new_kernel), first
+    return logs, mark_carried_errors(first, run, new_kernel), first
 
 
 def probed(log):
@@ -304,7 +304,7 @@ def test_what_was_in_the_way_is_named(statuses, reason):
 
 def test_the_references_are_written_as_the_student_writes():
     def style(notebook):
-        return style_of(Bench(notebook, LESSON, "a seed", Limits(), None))
+        return style_of(NotebookRun(notebook, LESSON, "a seed", Limits(), None))
 
     closures = edited_sources(find("value.mul"), find("value.mul").variants[0].edit)
     assert style(solved()) == {} == style(blank_notebook(LESSON))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autograder.grading.repair import repaired
+from autograder.grading.normalise import normalised_submission
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
@@ -17,9 +17,9 @@ RELEASE = blank_notebook(read_lesson(MODULE))
 SOLVED = json.loads(json.dumps(solved_notebook(read_lesson(MODULE))))
 
 
-def repair(content) -> nbformat.NotebookNode:
+def normalised(content) -> nbformat.NotebookNode:
     data = content if isinstance(content, bytes) else json.dumps(content).encode()
-    notebook = repaired(data, MODULE)
+    notebook = normalised_submission(data, MODULE)
     nbformat.validate(notebook)
     frame_is_whole(notebook)
     return notebook
@@ -51,7 +51,7 @@ def position(cells, cell_id):
 
 
 def test_a_solved_notebook_stays_as_it_is():
-    assert answers(repair(SOLVED)) == {
+    assert answers(normalised(SOLVED)) == {
         cell["id"]: cell["source"] for cell in SOLVED["cells"] if cell["metadata"].get("nbgrader", {}).get("solution")
     }
 
@@ -61,7 +61,7 @@ def test_every_order_of_metadata_loss_is_mended():
         for cell in cells:
             cell["metadata"] = {}
 
-    assert answers(repair(edited(strip))) == answers(repair(SOLVED))
+    assert answers(normalised(edited(strip))) == answers(normalised(SOLVED))
 
 
 def test_without_cell_ids_the_grade_ids_tell():
@@ -69,7 +69,7 @@ def test_without_cell_ids_the_grade_ids_tell():
         for cell in cells:
             del cell["id"]
 
-    assert answers(repair(edited(strip))) == answers(repair(SOLVED))
+    assert answers(normalised(edited(strip))) == answers(normalised(SOLVED))
 
 
 def test_check_cells_that_were_edited_deleted_or_doubled_are_restored():
@@ -80,7 +80,7 @@ def test_check_cells_that_were_edited_deleted_or_doubled_are_restored():
         cells.insert(at, copy.deepcopy(cells[at]))
         del cells[position(cells, "check-value-add")]
 
-    repair(edited(attack))
+    normalised(edited(attack))
 
 
 def test_of_two_answers_to_one_exercise_both_run_and_the_last_is_the_answer():
@@ -90,8 +90,8 @@ def test_of_two_answers_to_one_exercise_both_run_and_the_last_is_the_answer():
         first["source"] = "first = 1"
         cells.insert(at, first)
 
-    notebook = repair(edited(double))
-    assert answers(notebook) == answers(repair(SOLVED))
+    notebook = normalised(edited(double))
+    assert answers(notebook) == answers(normalised(SOLVED))
     assert "first = 1" in [cell.source for cell in notebook.cells if cell.cell_type == "code"]
 
 
@@ -99,7 +99,7 @@ def test_an_answer_turned_into_text_is_code_again():
     def turn(cells):
         cells[position(cells, "exercise-value-mul")]["cell_type"] = "markdown"
 
-    notebook = repair(edited(turn))
+    notebook = normalised(edited(turn))
     assert notebook.cells[position(notebook.cells, "exercise-value-mul")].cell_type == "code"
 
 
@@ -110,7 +110,7 @@ def test_cells_that_the_student_added_stay_where_they_were():
             {"cell_type": "code", "source": ["helper = ", "1"], "metadata": {}, "outputs": [], "execution_count": None},
         )
 
-    assert repair(edited(add)).cells[3].source == "helper = 1"
+    assert normalised(edited(add)).cells[3].source == "helper = 1"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_cells_that_the_student_added_stay_where_they_were():
     ],
 )
 def test_what_is_no_notebook_is_marked_invalid_with_the_reason(data, part):
-    assert part in repair(data).metadata.course.invalid
+    assert part in normalised(data).metadata.course.invalid
 
 
 def test_an_old_notebook_is_read():
@@ -142,7 +142,7 @@ def test_an_old_notebook_is_read():
             }
         ],
     }
-    assert "x = 1" in [cell.source for cell in repair(old).cells]
+    assert "x = 1" in [cell.source for cell in normalised(old).cells]
 
 
 JSON = st.recursive(
@@ -154,7 +154,7 @@ JSON = st.recursive(
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
-def test_mutilated_notebooks_are_repaired(data):
+def test_mutilated_notebooks_are_normalised(data):
     """Cells dropped, doubled, moved, and fields replaced by anything that JSON can say."""
     notebook = copy.deepcopy(SOLVED)
     cells = notebook["cells"]
@@ -177,4 +177,4 @@ def test_mutilated_notebooks_are_repaired(data):
                 cells[at][field] = data.draw(JSON)
             elif isinstance(cells[at].get("metadata"), dict):
                 cells[at]["metadata"]["nbgrader"] = data.draw(JSON)
-    repair(notebook)
+    normalised(notebook)
