@@ -12,6 +12,7 @@ import sysconfig
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -54,24 +55,28 @@ GRADE = Run(
 COMMANDS = {
     "make": Run(f"make -C {ROOT}", "help, which is all that needs no set-up"),
     "make bench": MINUTES,
+    'make bench ARGS="--against HEAD~1"': MINUTES,
     "make bundle": SET_UP,
     "make collect M=01": SET_UP,
     "make compare M=01": SET_UP,
     "make compare M=01 ALL=1": SET_UP,
     "make compare": SET_UP,
+    "make format": SET_UP,
     "make grade": MINUTES,
     "make lab": FOREVER,
+    "make lint": SET_UP,
     "make lock": NETWORK,
     "make notebooks": SET_UP,
     "make peers": MINUTES,
     "make progress": SET_UP,
     "make release M=01": SET_UP,
+    "make size": SET_UP,
     "make test": MINUTES,
     'make test ARGS="tests/test_devices.py -v"': MINUTES,
     "make test-all": MINUTES,
     "python -m autograder build": Run("python -m autograder build --check 00_start", "writes nothing, of one module"),
     "python -m autograder bundle 00_start 01_value": Run(),
-    "python -m autograder checks": Run("python -m autograder checks start.double", "all of them take minutes"),
+    "python -m autograder checks value.mul": Run("python -m autograder checks start.double", "it has fewer mistakes"),
     "python -m autograder grade": GRADE,
     "python -m autograder grade OUT/submitted --out OUT": Run(
         f"python -m autograder grade OUT/submitted --out OUT{BARE}"
@@ -79,9 +84,10 @@ COMMANDS = {
     "python -m autograder grade SUBMISSIONS --out OUT": GRADE,
     "python -m autograder grade SUBMISSIONS --out OUT --scheduler ADDRESS": Look("needs Dask's workers"),
     "python -m autograder lab": FOREVER,
-    "python -m autograder mutants": Run("python -m autograder mutants start.double", "all of them take an hour"),
-    "python -m autograder mutants value.mul": Look("takes minutes, in value.mul as in others"),
+    "python -m autograder mutants value.mul": Run("python -m autograder mutants start.double", "it has fewer changes"),
     "python -m autograder release 01 --out OUT --exchange FOLDER": Run(),
+    "python -m pytest --record-torch": Look("needs PyTorch"),
+    "python -m uv tool install pre-commit": NETWORK,
     "python -m tinygrad_cl doctor": Run(),
     "python -m tinygrad_cl doctor --install": NETWORK,
     "python benchmarks/grading.py": Run(
@@ -186,6 +192,8 @@ def look_at(command: str) -> None:
             look_at(f"python {line}")
         for script in re.findall(r"(?:benchmarks|tests)/[\w/]+\.py", planned.stdout):
             assert (ROOT / script).exists()
+    elif program == "python" and arguments[1:] and arguments[1] in ("pytest", "uv"):
+        assert find_spec(arguments[1])
     elif program == "python" and arguments[0] == "-m":
         parse(arguments[1], *arguments[2:])
     elif program == "python":

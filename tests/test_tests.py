@@ -16,7 +16,6 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 # Tests that assert nothing themselves, each with the reason.
 EXCEPTIONS = {
     "test_netcl_recording.py::test_a_step_is_replayed_by_one_thread_at_a_time": "run_threads raises what its threads assert",
-    "test_tensor_peers.py::test_values_gradients_and_second_derivatives_are_pytorchs": "returns where PyTorch has no value",
 }
 
 
