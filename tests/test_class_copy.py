@@ -10,7 +10,10 @@ from students_copy import python_in, unpacked
 
 from autograder import paths
 from autograder.bundle.contents import contents
+from autograder.judge.bench import Limits, course_cell
 from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.notebook import judge_notebook
+from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.symbols import functions_of, pull
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
@@ -151,6 +154,17 @@ CASES = [
         "from tinygrad_cl.netcl.optim.adam import running_mean",
     ),
 ]
+
+
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+def test_nobody_gets_a_point_for_what_the_package_has():
+    lesson = read_lesson("05_layers")
+    notebook = solved_notebook(lesson)
+    (cell,) = [cell for cell in notebook.cells if course_cell(cell) == ("exercise", "layers.activations")]
+    cell.source = "from tinygrad_cl.tensor.activations import ReLU, Sigmoid, Tanh"
+    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(trials=1), Box())
+    assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"layers.activations"}
+    assert verdicts["layers.activations"].points == 0
 
 
 JIT = """
