@@ -1,6 +1,6 @@
 """The matrix product: of matrices, of vectors, of stacks of matrices."""
 
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor.core.function import Function
 
 
 class MatMul(Function):
