@@ -162,7 +162,7 @@ def unbroadcast(grad, shape):
 )
 broadcast_unbroadcast.mistake(
     "`reshape` makes any shape of as many numbers, and nothing is refused",
-    swap=("if broadcast_shape(grad.shape, shape) != grad.shape:", "if False:"),
+    swap=("if not fits:", "if False:"),
     hint=[
         "What does np.zeros((2, 3)).reshape((3, 2)) say?",
         "Compare the sizes before you reshape: an input's size is 1, or that of grad.",
@@ -271,8 +271,8 @@ broadcast_unbroadcast.variant(
 broadcast_unbroadcast.variant(
     "compared number by number",
     swap=(
-        "broadcast_shape(grad.shape, shape) != grad.shape",
-        "len(shape) > grad.ndim or any(n not in (1, m) for n, m in zip(shape[::-1], grad.shape[::-1]))",
+        "broadcast_shape(grad.shape, shape) == grad.shape",
+        "len(shape) <= grad.ndim and all(n in (1, m) for n, m in zip(shape[::-1], grad.shape[::-1]))",
     ),
 )
 broadcast_unbroadcast.variant(

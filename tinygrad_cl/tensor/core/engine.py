@@ -41,8 +41,12 @@ def unbroadcast(grad, shape):
     """
     if grad.shape == shape:
         return grad
-    if broadcast_shape(grad.shape, shape) != grad.shape:
-        raise ValueError(f"shape {shape} does not broadcast to {grad.shape}")
+    try:
+        fits = broadcast_shape(grad.shape, shape) == grad.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"a gradient of shape {grad.shape} does not fit an input of shape {shape}")
     added = grad.ndim - len(shape)
     stretched = [added + i for i, n in enumerate(shape) if n == 1]
     return grad.sum(axis=(*range(added), *stretched), keepdims=True).reshape(shape)
@@ -120,9 +124,7 @@ def as_gradient(node, part, shape):
     try:
         return unbroadcast(part, shape)
     except ValueError as error:
-        raise ValueError(
-            f"{node.name}.backward: a gradient of shape {part.shape} does not fit an input of shape {shape}"
-        ) from error
+        raise ValueError(f"{node.name}.backward: {error}") from None
 
 
 def freed_error(node):
