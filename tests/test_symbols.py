@@ -2,16 +2,28 @@
 
 import ast
 
+import numpy as np
 import pytest
 
 from autograder.errors import CourseError
 from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_symbols, strip_markers, stubbed, without
+from autograder.student import add_to_class
 
 
 def test_a_method_comes_dedented_with_its_decorator():
     source = pull("tinygrad_cl.scalar:Value.__mul__")
     assert source.startswith('@add_to_class(Value)\ndef __mul__(self, other):\n    """')
     ast.parse(source)
+
+
+def test_a_property_comes_with_its_decorator_and_can_be_added_to_its_class():
+    class Context:
+        kept = (1, None)
+
+    source = pull("tinygrad_cl.tensor.core.function:Context.saved_tensors")
+    assert source.startswith("@add_to_class(Context)\n@property\ndef saved_tensors(self):")
+    exec(source, {"Context": Context, "add_to_class": add_to_class, "np": np})
+    assert Context().saved_tensors == (1, None)
 
 
 def test_a_function_comes_whole():

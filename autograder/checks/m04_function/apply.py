@@ -9,7 +9,7 @@ from autograder.checks.check import check
 def function_apply(student, rng, tools):
     """Forward runs on arrays; the result is linked to its inputs where a gradient is wanted."""
     x_data, w_data, number = rng.normal(size=(3, 2)), rng.normal(size=2), float(rng.uniform(1.2, 1.9))
-    calls = []
+    calls, wrapped = [], []
 
     class Scale(student.Function):
         @staticmethod
@@ -28,8 +28,17 @@ def function_apply(student, rng, tools):
             ctx.save_for_backward(a, b)
             return a + b + c
 
+    class Noting(student.Context):
+        """A node that notes what wrap_result is given."""
+
+        def wrap_result(self, returned, inputs):
+            wrapped.append((returned, inputs))
+            return super().wrap_result(returned, inputs)
+
     class Picture(student.Tensor):
-        pass
+        @classmethod
+        def context(cls, function, needs_input_grad):
+            return Noting(function, needs_input_grad, cls)
 
     def leaves():
         return student.Tensor(x_data, requires_grad=True), student.Tensor(w_data, requires_grad=True)
@@ -109,6 +118,12 @@ def function_apply(student, rng, tools):
         """Of which class are the tensors of a node whose first tensor is of a subclass."""
         return [type(x) is Picture for x in Keep.apply(x_data, picture, student.Tensor(x_data)).grad_fn.saved_tensors]
 
+    def what_is_wrapped():
+        x = Picture(x_data, requires_grad=True)
+        Scale.apply(x, w_data, number)
+        returned, inputs = wrapped[-1]
+        return [np.sum(returned), *same(inputs, [x, w_data, number])]
+
     def one_number():
         x, _ = leaves()
         out = Total.apply(x)
@@ -140,6 +155,7 @@ def function_apply(student, rng, tools):
         "recording off: the numbers, requires_grad, no grad_fn": lambda: unrecorded(switched_off),
         "recording off: needs_input_grad": needed_while_off,
         "class of the result, of its node, of what it saves": of_a_subclass,
+        "what wrap_result gets: the sum of the numbers; are these the inputs": what_is_wrapped,
         "a forward that returns one number": one_number,
         "two calls have two nodes": two_calls,
         "x and w afterwards": inputs_afterwards,
@@ -250,8 +266,11 @@ function_apply.mistake(
 )
 function_apply.variant(
     "the shape of a tensor is that of its array",
-    swap=("np.shape(array) for array in arrays", "np.shape(raw(x)) for x in inputs"),
+    swap=("np.shape(array) for array in arrays", "np.shape(array) for array in inputs"),
 )
+NEEDED = "[recording and isinstance(x, Variable) and x.requires_grad for x in inputs]"
+for reason, text in [("needs_input_grad", f"tuple({NEEDED})"), ("next_nodes", NEXT), ("input_shapes", SHAPES)]:
+    function_apply.variant(f"{reason} is a list", swap=(text, text.removeprefix("tuple(").removesuffix(")")))
 function_apply.variant(
     "loops, conditions one by one; forward is called directly",
     source="""

@@ -140,6 +140,13 @@ function_context.mistake(
     hint=["Two nodes save something. Whose arrays come back?", "`self.kept`: each node has its own."],
 )
 function_context.variant(
+    "a list",
+    swap=(
+        "tuple([self.tensor_type.wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept])",
+        "[self.tensor_type.wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept]",
+    ),
+)
+function_context.variant(
     "a loop and a list; what holds nothing is a list",
     source="""
 @add_to_class(Context)

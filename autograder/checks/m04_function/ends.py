@@ -220,6 +220,9 @@ function_ends.mistake(
     hint=["x.backward(g) of a leaf x: who gets g?", "`tensor.grad_fn or tensor`."],
 )
 function_ends.variant(
+    "NumPy asks the tensor for its dtype", swap=("np.array(gradient, tensor.dtype)", "np.array(gradient, tensor)")
+)
+function_ends.variant(
     "in long form; adds in place, into a copy of its own",
     source="""
 def start(tensor, gradient=None):
