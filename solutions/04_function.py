@@ -84,7 +84,8 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 # %% [markdown]
 # ## What is given: the array with a memory
 #
-# Four facts, as in a `Value`; but the parents have moved: `grad_fn` points to the node that computed the array.
+# Four facts, as in a `Value`; but the parents have moved: `grad_fn` points to the node that computed the array. `wrap` and
+# `raw` go from an array to a tensor and back; the rest is there to be used.
 
 # %% given source="tinygrad_cl.tensor.core.variable:Variable tinygrad_cl.tensor.core.variable:as_array tinygrad_cl.tensor.core.variable:raw"
 

@@ -7,6 +7,7 @@ import pytest
 
 from autograder.errors import CourseError
 from autograder.lesson.symbols import BEGIN, END, mark_solutions, pull, split_symbols, strip_markers, stubbed, without
+from autograder.lesson.text import read_lesson
 from autograder.student import add_to_class
 
 
@@ -24,6 +25,11 @@ def test_a_property_comes_with_its_decorator_and_can_be_added_to_its_class():
     assert source.startswith("@add_to_class(Context)\n@property\ndef saved_tensors(self):")
     exec(source, {"Context": Context, "add_to_class": add_to_class, "np": np})
     assert Context().saved_tensors == (1, None)
+
+
+def test_the_mode_of_lesson_06_is_that_of_the_ground_floor():
+    """Lesson 06's engine needs a GradMode before the exercise in which it is written, so it is not pulled."""
+    assert read_lesson("06_control").exercise("control.mode").solved == pull("tinygrad_cl.tensor.core.modes:GradMode")
 
 
 def test_a_function_comes_whole():
