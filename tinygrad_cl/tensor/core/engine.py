@@ -24,7 +24,7 @@ def broadcast_shape(a, b):
     for m, n in zip(a, b):
         if m != n and 1 not in (m, n):
             raise ValueError(f"sizes {m} and {n} do not fit")
-    return tuple([n if m == 1 else m for m, n in zip(a, b)])
+    return tuple(n if m == 1 else m for m, n in zip(a, b))
 
 
 def unbroadcast(grad, shape):
