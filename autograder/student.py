@@ -31,7 +31,7 @@ def add_to_class(cls):
     """Decorator: the function below becomes a method of `cls`, so that a class can grow over several cells."""
 
     def add(function):
-        setattr(cls, function.__name__, function)
+        setattr(cls, getattr(function, "fget", function).__name__, function)  # a property has no name of its own
         return function
 
     return add

@@ -100,25 +100,7 @@ total = np.zeros((5, 1, 3)) + np.zeros((4, 1))
 shape_guess.compare(axes=total.ndim, numbers=total.size)
 print("shape:", total.shape)
 
-# %% exercise="broadcast.shape" own="the rule of broadcasting by itself, for two shapes; the package asks np.broadcast_shapes"
-def broadcast_shape(a, b):
-    """The shape of x + y where x has the shape a and y the shape b.
-
-    a, b      tuples of sizes, of any lengths; () is the shape of a single number
-    returns   a tuple; ValueError where the shapes do not fit
-
-    >>> broadcast_shape((8, 1, 6), (7, 1))
-    (8, 7, 6)
-    """
-    ### BEGIN SOLUTION
-    length = max(len(a), len(b))
-    a = (1,) * (length - len(a)) + a
-    b = (1,) * (length - len(b)) + b
-    for m, n in zip(a, b):
-        if m != n and 1 not in (m, n):
-            raise ValueError(f"sizes {m} and {n} do not fit")
-    return tuple(n if m == 1 else m for m, n in zip(a, b))
-    ### END SOLUTION
+# %% exercise="broadcast.shape" source="tinygrad_cl.tensor.core.engine:broadcast_shape"
 
 # %% check="broadcast.shape"
 
@@ -180,7 +162,7 @@ draw_arrays("back", grad, "each column summed →", measured_b.round(6))
 #
 # Everything that this lesson adds to lesson 01 is in this one function.
 
-# %% exercise="broadcast.unbroadcast" source="tinygrad_cl.tensor.engine:unbroadcast"
+# %% exercise="broadcast.unbroadcast" source="tinygrad_cl.tensor.core.engine:unbroadcast"
 
 # %% check="broadcast.unbroadcast"
 
@@ -191,8 +173,8 @@ draw_arrays("back", grad, "each column summed →", measured_b.round(6))
 # <code>grad.sum(axis=…, keepdims=True)</code>.</details>
 # <details><summary>Hint 3</summary>A loop will do: while <code>grad</code> has too many axes, sum over axis 0; then for each
 # axis i with <code>shape[i] == 1</code>, sum over i with keepdims.</details>
-# <details><summary>Hint 4: the ValueError</summary><code>reshape</code> makes (3, 2) of (2, 3) without a word. So look at the
-# sizes yourself: after the sums, <code>grad.shape</code> must be <code>shape</code>.</details>
+# <details><summary>Hint 4: the ValueError</summary><code>reshape</code> makes (3, 2) of (2, 3) without a word. So ask before:
+# if <code>shape</code> broadcasts to grad's, what must <code>broadcast_shape(grad.shape, shape)</code> be?</details>
 
 # %% [markdown]
 # ### Why it is called an adjoint

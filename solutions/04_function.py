@@ -28,8 +28,8 @@
 
 # %% given
 import math
+import threading
 import time
-from contextlib import contextmanager
 from types import SimpleNamespace
 
 import numpy as np
@@ -84,146 +84,35 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 # %% [markdown]
 # ## What is given: the array with a memory
 #
-# Four facts, as in a `Value`; but the parents have moved: `grad_fn` points to the node that computed the array.
+# Four facts, as in a `Value`; but the parents have moved: `grad_fn` points to the node that computed the array. `wrap` and
+# `raw` go from an array to a tensor and back; the rest is there to be used.
 
-# %% given source="tinygrad_cl.tensor.variable:as_array tinygrad_cl.tensor.variable:raw"
-class Variable:
-    """An array in a graph.
-
-    data            the NumPy array
-    requires_grad   is ∂L/∂(this) wanted, or needed on the way to one that is?
-    grad            ∂L/∂(this), a tensor of the same shape; None before the first backward
-    grad_fn         the node of the graph that computed it; None for a leaf
-    """
-
-    __array_ufunc__ = None  # so that array * tensor is left to Tensor.__rmul__
-
-    def __init__(self, data, requires_grad=False):
-        self.data = as_array(data)
-        self.requires_grad = requires_grad
-        self.grad = None
-        self.grad_fn = None
-
-    @classmethod
-    def wrap(cls, array):
-        """A tensor around this very array, without a copy."""
-        tensor = cls([])
-        tensor.data = array
-        return tensor
-
-    @property
-    def shape(self):
-        return self.data.shape
-
-    @property
-    def ndim(self):
-        return self.data.ndim
-
-    @property
-    def size(self):
-        return self.data.size
-
-    @property
-    def dtype(self):
-        return self.data.dtype
-
-    @property
-    def is_leaf(self):
-        return self.grad_fn is None
-
-    def __repr__(self):
-        text = np.array2string(self.data, precision=4, separator=", ", prefix="Tensor(")
-        if self.grad_fn is not None:
-            text += f", grad_fn={self.grad_fn}"
-        elif self.requires_grad:
-            text += ", requires_grad=True"
-        return f"Tensor({text})"
+# %% given source="tinygrad_cl.tensor.core.variable:Variable tinygrad_cl.tensor.core.variable:as_array tinygrad_cl.tensor.core.variable:raw"
 
 # %% [markdown]
 # The operators do nothing themselves: each calls `apply` of its Function. Skim it, there is nothing to learn here.
 
-# %% given source="tinygrad_cl.tensor.tensor:Tensor[__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __pow__ __matmul__ __rmatmul__ __neg__ sum reshape transpose mT expand squeeze unsqueeze] tinygrad_cl.tensor.tensor:numbers"
-@add_to_class(Tensor)
-def exp(self):
-    return Exp.apply(self)
-
-
-@add_to_class(Tensor)
-def log(self):
-    return Log.apply(self)
+# %% given source="tinygrad_cl.tensor.core.tensor:Tensor[__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __pow__ __matmul__ __rmatmul__ __neg__ exp log clone sum reshape transpose mT expand squeeze unsqueeze context] tinygrad_cl.tensor.core.tensor:numbers"
 
 # %% [markdown]
 # ## 1 · The bag
 #
 # `forward` works on plain arrays, `backward` on tensors, so the bag takes arrays in and gives tensors out. When the way
 # back is done, what it holds can go: these arrays are most of the memory that training takes.
+#
+# What a call has to know besides is given:
 
-# %% exercise="function.context" own="the package's Context also counts versions, calls hooks and can be checkpointed"
-class Context:
-    """One call of a Function: what its backward needs, and where its gradients go.
+# %% given source="tinygrad_cl.tensor.core.function:Context[next_nodes input_shapes kept freed __init__ name __repr__ wrap_result kept_arrays]"
 
-    function           the Function that was called
-    needs_input_grad   for each input True or False: is its gradient wanted?
-    next_nodes         for each input: the node that computed it, the leaf itself, or None
-    input_shapes       the shape of each input
-    """
-
-    def __init__(self, function, needs_input_grad=()):
-        self.function = function
-        self.needs_input_grad = tuple(needs_input_grad)
-        self.next_nodes = ()
-        self.input_shapes = ()
-        self.saved = ()
-        self.freed = False
-
-    def save_for_backward(self, *arrays):
-        """Keep what backward will need in `self.saved`: arrays, also plain numbers or None.
-
-        A second call replaces what the first has saved.
-        """
-        ### BEGIN SOLUTION
-        self.saved = arrays
-        ### END SOLUTION
-
-    @property
-    def saved_tensors(self):
-        """What was saved, in the same order: a tuple, around each array a tensor, without a copy.
-
-        Plain numbers and None come back as they are.
-
-        >>> ctx = Context(None)
-        >>> ctx.save_for_backward(np.array([1.0, 2.0]), 3, None)
-        >>> ctx.saved_tensors
-        (Tensor([1., 2.]), 3, None)
-        """
-        ### BEGIN SOLUTION
-        return tuple(Tensor.wrap(x) if isinstance(x, np.ndarray) else x for x in self.saved)
-        ### END SOLUTION
-
-    def free(self):
-        """Let go of what was saved, and set `freed` to True."""
-        ### BEGIN SOLUTION
-        self.saved = ()
-        self.freed = True
-        ### END SOLUTION
-
-    @property
-    def name(self):
-        return self.function.__name__
-
-    def __repr__(self):
-        return f"<{self.name}Backward>"
-
-    def kept_arrays(self):
-        """The arrays that are kept: for `draw`, which counts them."""
-        return [x for x in self.saved if isinstance(x, np.ndarray)]
+# %% exercise="function.context" source="tinygrad_cl.tensor.core.function:Context.save_for_backward tinygrad_cl.tensor.core.function:Context.saved_tensors tinygrad_cl.tensor.core.function:Context.free"
 
 # %% check="function.context"
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>With <code>*arrays</code> in the signature, <code>arrays</code> is a tuple
 # already.</details>
-# <details><summary>Hint 2</summary><code>Tensor.wrap(x)</code> makes a tensor around an array. What is an array?
+# <details><summary>Hint 2</summary><code>self.tensor_type</code> is <code>Tensor</code>, or a class that was made of it:
+# <code>self.tensor_type.wrap(x)</code> makes a tensor around an array. What is an array?
 # <code>isinstance(x, np.ndarray)</code> says so.</details>
 
 # %% [markdown]
@@ -231,34 +120,15 @@ class Context:
 #
 # `x * y` calls `Mul.apply(x, y)`. It runs `forward`, and then, if somebody wants gradients, makes the call a node.
 #
-# Whether anything is recorded at all depends on two switches. Why there are two, you will see in exercise 9.
+# Whether anything is recorded at all depends on two switches. Why there are two, you will see in exercise 9. `GradMode` sets
+# one of them for the length of a `with` block, and puts it back however the block ends.
 
-# %% given
-switches = {"process": True, "block": True}
+# %% given source="tinygrad_cl.tensor.core.modes:Switch tinygrad_cl.tensor.core.modes:switch tinygrad_cl.tensor.core.modes:process tinygrad_cl.tensor.core.modes:is_grad_enabled tinygrad_cl.tensor.core.modes:GradMode"
 
+# %% [markdown]
+# Also given: `new_context`, which makes the node, and `run_forward`, which calls `forward` and says clearly what does not fit.
 
-def is_grad_enabled():
-    """Is an operation that is done now recorded?"""
-    return switches["process"] and switches["block"]
-
-
-@contextmanager
-def set_grad_enabled(enabled):
-    """Recording on or off for the length of a `with` block, then as it was before."""
-    before = switches["block"]
-    switches["block"] = enabled
-    try:
-        yield
-    finally:
-        switches["block"] = before
-
-
-def wrap_result(ctx, array, inputs):
-    """What forward returned, as a tensor, of the class of the first tensor among the inputs."""
-    example = next(x for x in inputs if isinstance(x, Tensor))
-    array = np.asarray(array)  # of arrays of shape (), NumPy makes numbers
-    ctx.result_shape = array.shape
-    return example.wrap(array)
+# %% given source="tinygrad_cl.tensor.core.function:Function[any_dtype forward backward] tinygrad_cl.tensor.core.function:new_context tinygrad_cl.tensor.core.function:run_forward"
 
 # %% [markdown]
 # The graph that you are going to link, for `y = (x * w) + x` with two leaves:
@@ -272,63 +142,24 @@ def wrap_result(ctx, array, inputs):
 #    w
 # ```
 
-# %% exercise="function.apply" own="the package's Function.apply also keeps float32, finds views and explains errors"
-class Function:
-    """An operation with its derivative, written as a subclass with two static methods.
-
-    forward(ctx, *arrays, **options)   the result, an array
-    backward(ctx, grad)                ∂L/∂(each input), given grad = ∂L/∂(the result), all tensors
-    """
-
-    @classmethod
-    def apply(cls, *inputs, **options):
-        """Run forward on the arrays of the inputs, and link the result to them in the graph.
-
-        inputs    tensors, arrays, numbers; forward gets raw(x) of each
-        options   forward gets them as they are; they have no gradient
-
-        An input needs a gradient if recording is on (`is_grad_enabled()`), it is a tensor, and it
-        has requires_grad=True. Call forward with ctx = Context(cls, one True or False for each
-        input). The result is wrap_result(ctx, what forward returned, inputs).
-
-        Where no input needs a gradient, that is all. Else the result gets requires_grad = True and
-        grad_fn = ctx, and the node notes, each a tuple with one entry for each input:
-
-        ctx.next_nodes     the grad_fn of the input; of a leaf, which has none, the leaf itself;
-                           None if it needs no gradient
-        ctx.input_shapes   the shape of the input, () for a number
-        """
-        ### BEGIN SOLUTION
-        recording = is_grad_enabled()
-        needed = [recording and isinstance(x, Tensor) and x.requires_grad for x in inputs]
-        ctx = Context(cls, needed)
-        arrays = [raw(x) for x in inputs]
-        out = wrap_result(ctx, cls.forward(ctx, *arrays, **options), inputs)
-        if any(needed):
-            out.requires_grad = True
-            out.grad_fn = ctx
-            ctx.next_nodes = tuple((x.grad_fn or x) if need else None
-                                   for x, need in zip(inputs, needed))
-            ctx.input_shapes = tuple(np.shape(array) for array in arrays)
-        return out
-        ### END SOLUTION
+# %% exercise="function.apply" source="tinygrad_cl.tensor.core.function:Function.apply"
 
 # %% check="function.apply"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>First a list <code>needed</code> with a comprehension over the inputs: three conditions
-# with <code>and</code>. A plain number has no <code>requires_grad</code>, so ask <code>isinstance(x, Tensor)</code>
+# <details><summary>Hint 1</summary>First <code>needed</code>, by a comprehension over the inputs: three conditions
+# with <code>and</code>. A plain number has no <code>requires_grad</code>, so ask <code>isinstance(x, Variable)</code>
 # before.</details>
-# <details><summary>Hint 2</summary><code>cls</code> is the subclass, Mul for instance:
-# <code>cls.forward(ctx, *arrays, **options)</code>.</details>
+# <details><summary>Hint 2</summary><code>cls</code> is the subclass, Mul for instance. The line in the middle:
+# <code>ctx.wrap_result(run_forward(ctx, arrays, options), inputs)</code>.</details>
 # <details><summary>Hint 3</summary><code>np.shape(2.5)</code> is <code>()</code>; <code>x.grad_fn or x</code> is the
 # node, or the leaf.</details>
 
 # %% [markdown]
-# Three Functions as examples. Look at what each of them puts into the bag: `Neg` nothing, `Exp` its result (it is its own
-# slope), `Log` its input. `backward` is written with the operators of tensors, and starts from `grad`, always.
+# Four Functions as examples. Look at what each of them puts into the bag: `Neg` and `Clone` nothing, `Exp` its result (it is
+# its own slope), `Log` its input. `backward` is written with the operators of tensors, and starts from `grad`, always.
 
-# %% given source="tinygrad_cl.tensor.arithmetic:Neg tinygrad_cl.tensor.elementwise:Exp tinygrad_cl.tensor.elementwise:Log"
+# %% given source="tinygrad_cl.tensor.core.arithmetic:Neg tinygrad_cl.tensor.core.shapes:Clone tinygrad_cl.tensor.core.elementwise:Exp tinygrad_cl.tensor.core.elementwise:Log"
 
 # %% demo
 draw((-Tensor([[1.0, 2.0], [3.0, -4.0]], requires_grad=True)).exp())
@@ -340,7 +171,7 @@ draw((-Tensor([[1.0, 2.0], [3.0, -4.0]], requires_grad=True)).exp())
 # array: for a it needs b, for b it needs a. Shapes that broadcast are not your business here: the engine will sum up
 # later, once for all Functions, with the `unbroadcast` of lesson 03.
 
-# %% exercise="function.add_mul" source="tinygrad_cl.tensor.arithmetic:Add tinygrad_cl.tensor.arithmetic:Mul"
+# %% exercise="function.add_mul" source="tinygrad_cl.tensor.core.arithmetic:Add tinygrad_cl.tensor.core.arithmetic:Mul"
 
 # %% check="function.add_mul"
 
@@ -370,82 +201,28 @@ draw(x * w + x * 2.0)
 # **Where it ends.** At a leaf. Gradients add up in `grad` until somebody says `zero_grad`, as in lesson 01. But now there is
 # a trap: the gradient that arrives may be the very same object that arrives elsewhere, too (look at what Add returns).
 
-# %% exercise="function.ends" own="the package's functions also serve several roots and float32"
-def start(tensor, gradient=None):
-    """(root, gradient): where backward starts, and ∂L/∂tensor as a Tensor of tensor's shape.
-
-    root       the node that computed the tensor; for a leaf the tensor itself
-    gradient   a Tensor, an array or a nested list; None: 1, where the tensor holds one number
-
-    RuntimeError   the tensor does not require a gradient, or it holds several numbers and the
-                   gradient is None
-    ValueError     the gradient has another shape than the tensor
-
-    >>> start(Tensor([1.0, 2.0], requires_grad=True), [10.0, 20.0])
-    (Tensor([1., 2.], requires_grad=True), Tensor([10., 20.]))
-    """
-    ### BEGIN SOLUTION
-    if not tensor.requires_grad:
-        raise RuntimeError("backward: this tensor requires no gradient")
-    if gradient is None:
-        if tensor.size != 1:
-            raise RuntimeError(f"backward of shape {tensor.shape} needs a gradient of that shape:"
-                               " only for one number is it clear that ∂L/∂L = 1")
-        gradient = np.ones_like(tensor.data)
-    gradient = Tensor(gradient)
-    if gradient.shape != tensor.shape:
-        raise ValueError(f"the gradient has shape {gradient.shape}, the tensor {tensor.shape}")
-    return tensor.grad_fn or tensor, gradient
-    ### END SOLUTION
-
-
-@add_to_class(Tensor)
-def accumulate_grad(self, grad):
-    """Add the tensor grad to self.grad, which is None at first.
-
-    grad itself is not changed, and its memory is not kept: others may hold it, too.
-    """
-    ### BEGIN SOLUTION
-    self.grad = Tensor(grad) if self.grad is None else self.grad + grad
-    ### END SOLUTION
-
-
-@add_to_class(Tensor)
-def zero_grad(self):
-    """Forget the gradient: it is None again."""
-    ### BEGIN SOLUTION
-    self.grad = None
-    ### END SOLUTION
+# %% exercise="function.ends" source="tinygrad_cl.tensor.core.engine:start tinygrad_cl.tensor.core.tensor:Tensor.accumulate_grad tinygrad_cl.tensor.core.tensor:Tensor.zero_grad"
 
 # %% check="function.ends"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>Tensor(x)</code> takes a list, an array or a tensor, and makes a
-# copy.</details>
+# <details><summary>Hint 1</summary>A list or an array becomes a tensor by
+# <code>tensor.wrap(np.array(gradient, tensor.dtype))</code>. A tensor is already one:
+# <code>isinstance(gradient, Variable)</code>.</details>
 # <details><summary>Hint 2</summary><code>tensor.size</code> is the number of its numbers; a tensor of shape (1, 1) holds one.
 # <code>np.ones_like(tensor.data)</code> has its shape and type.</details>
 # <details><summary>Hint 3</summary><code>grad_fn</code> is None for a leaf: <code>tensor.grad_fn or tensor</code>.</details>
+# <details><summary>Hint 4</summary><code>grad.clone()</code> is a copy in memory of its own; <code>+</code> makes a new tensor
+# anyway.</details>
 
 # %% [markdown]
 # ## 5 · The walk
 #
-# Now the heart. What is given: the order that you wrote in lesson 01 (what a node is computed from comes before it), and the
-# one place where a rule is asked. It un-broadcasts what the rule says, and refuses a node that was freed.
+# Now the heart. What is given: the order that you wrote in lesson 01 (what a node is computed from comes before it), the one
+# place where a rule is asked (it un-broadcasts what the rule says, and refuses a node that was freed), and `backward`, which
+# calls your three functions: from `start` through `propagate` to `accumulate_grad`.
 
-# %% given source="tinygrad_cl.tensor.engine:topological_order tinygrad_cl.tensor.engine:unbroadcast"
-def input_gradients(node, grad):
-    """What the rule says: for each input a gradient of the input's shape; None if not needed."""
-    if node.freed:
-        raise RuntimeError(f"{node.name}: backward has been here before, and freed what it needs;"
-                           " the first time, say backward(retain_graph=True)")
-    parts = node.function.backward(node, grad)
-    parts = parts if isinstance(parts, (tuple, list)) else (parts,)
-    if len(parts) != len(node.input_shapes):
-        raise RuntimeError(f"{node.name}.backward returned {len(parts)} gradients"
-                           f" for {len(node.input_shapes)} inputs")
-    return [Tensor.wrap(unbroadcast(np.asarray(raw(part)), shape))
-            if needed and part is not None else None
-            for part, shape, needed in zip(parts, node.input_shapes, node.needs_input_grad)]
+# %% given source="tinygrad_cl.tensor.core.engine:topological_order tinygrad_cl.tensor.core.engine:broadcast_shape tinygrad_cl.tensor.core.engine:unbroadcast tinygrad_cl.tensor.core.engine:input_gradients tinygrad_cl.tensor.core.engine:as_gradient tinygrad_cl.tensor.core.engine:freed_error tinygrad_cl.tensor.core.tensor:Tensor.backward"
 
 # %% [markdown]
 # ```
@@ -458,49 +235,14 @@ def input_gradients(node, grad):
 # When is a gradient complete? When everybody who uses the node has been there: walk the order from its end. Gradients
 # on the way are nobody's attribute: keep them in a dict, and drop them when they are used.
 
-# %% exercise="function.backward" own="the package's propagate also stops at targets, calls hooks and records itself"
-def propagate(root, gradient, retain_graph=False):
-    """{leaf: ∂L/∂leaf} for the leaves below the root, where gradient = ∂L/∂root.
-
-    root           a node (a Context), or a leaf (a Tensor), which is then the only one
-    retain_graph   False: node.free() for each node when it has handed its gradient on
-
-    topological_order([root]) lists the nodes and leaves, each after what it is computed from; each
-    node asks its rule once, input_gradients(node, grad), when its gradient is complete. No tensor
-    that arrives is changed.
-    """
-    ### BEGIN SOLUTION
-    arrived, found = {root: gradient}, {}
-    for node in reversed(topological_order([root])):
-        grad = arrived.pop(node, None)
-        if grad is None:
-            continue
-        if not isinstance(node, Context):
-            found[node] = grad
-            continue
-        for below, part in zip(node.next_nodes, input_gradients(node, grad)):
-            if part is not None:
-                arrived[below] = arrived[below] + part if below in arrived else part
-        if not retain_graph:
-            node.free()
-    return found
-    ### END SOLUTION
-
-
-@add_to_class(Tensor)
-def backward(self, gradient=None, retain_graph=False):
-    """Add ∂L/∂leaf to the `grad` of each leaf that this was computed from."""
-    root, gradient = start(self, gradient)
-    with set_grad_enabled(False):  # the way back is computed with tensors, but not recorded
-        for leaf, grad in propagate(root, gradient, retain_graph).items():
-            leaf.accumulate_grad(grad)
+# %% exercise="function.backward" source="tinygrad_cl.tensor.core.engine:propagate"
 
 # %% check="function.backward"
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>A dict <code>arrived = {root: gradient}</code>, and a loop over
 # <code>reversed(topological_order([root]))</code>. A leaf is what is no <code>Context</code>.</details>
-# <details><summary>Hint 2</summary>At a node: <code>zip(node.next_nodes, input_gradients(node, grad))</code> pairs each
+# <details><summary>Hint 2</summary>At a node: <code>zip(node.next_nodes, ask(node, grad))</code> pairs each
 # part with the place where it goes. Skip parts that are None.</details>
 # <details><summary>Hint 3</summary>First part: <code>arrived[below] = part</code>. Any further one:
 # <code>arrived[below] = arrived[below] + part</code>, a new tensor. Free the node after its parts have been handed
@@ -552,34 +294,7 @@ for retain_graph in (False, True):
 # The rule of the power has a part for the exponent, with a logarithm in it. Of a negative number there is none. That hurts
 # nobody as long as nobody asks, so look at `needs_input_grad` before you compute it.
 
-# %% exercise="function.sub_div_pow" source="tinygrad_cl.tensor.arithmetic:Sub tinygrad_cl.tensor.arithmetic:Div"
-class Pow(Function):
-    """The power aⁿ, number by number, of a tensor a; n is a number, an array or a tensor.
-
-    ∂L/∂a = grad · n · aⁿ⁻¹      ∂L/∂n = grad · aⁿ · ln a
-
-    ln a exists for a > 0 only, so ∂L/∂n is None where it is not needed.
-
-    >>> a, n = Tensor([3.0, 2.0], requires_grad=True), Tensor(2.0, requires_grad=True)
-    >>> (a ** n).backward([1.0, 10.0]); a.grad, n.grad
-    (Tensor([ 6., 40.]), Tensor(37.6134))
-    """
-
-    @staticmethod
-    def forward(ctx, a, n):
-        ### BEGIN SOLUTION
-        ctx.save_for_backward(a, n)
-        return a ** n
-        ### END SOLUTION
-
-    @staticmethod
-    def backward(ctx, grad):
-        ### BEGIN SOLUTION
-        a, n = ctx.saved_tensors
-        grad_a = grad * n * a ** (n - 1)
-        grad_n = grad * a ** n * a.log() if ctx.needs_input_grad[1] else None
-        return grad_a, grad_n
-        ### END SOLUTION
+# %% exercise="function.sub_div_pow" source="tinygrad_cl.tensor.core.arithmetic:Sub tinygrad_cl.tensor.core.arithmetic:Div tinygrad_cl.tensor.core.arithmetic:Pow"
 
 # %% check="function.sub_div_pow"
 
@@ -599,7 +314,7 @@ class Pow(Function):
 # One function to help with the sum: the shape that is left behind with `keepdims=True`. And one Function: `expand` copies
 # numbers to a larger shape, as broadcasting does.
 
-# %% given source="tinygrad_cl.tensor.reductions:kept_shape tinygrad_cl.tensor.reductions:reduced_axes tinygrad_cl.tensor.shapes:Expand"
+# %% given source="tinygrad_cl.tensor.core.reductions:kept_shape tinygrad_cl.tensor.core.reductions:reduced_axes tinygrad_cl.tensor.core.shapes:Expand"
 
 # %% demo
 print("x.sum(axis=1) of shape (2, 3, 4): with keepdims", kept_shape((2, 3, 4), 1))
@@ -608,7 +323,7 @@ print(Tensor([[10.0], [20.0]]).expand(2, 3))
 # %% [markdown]
 # The forward of Sum takes `axis` (a number, a tuple, or None for all) and `keepdims`, as NumPy's does.
 
-# %% exercise="function.shapes" source="tinygrad_cl.tensor.reductions:Sum tinygrad_cl.tensor.shapes:Reshape tinygrad_cl.tensor.shapes:Transpose"
+# %% exercise="function.shapes" source="tinygrad_cl.tensor.core.reductions:Sum tinygrad_cl.tensor.core.shapes:Reshape tinygrad_cl.tensor.core.shapes:Transpose"
 
 # %% check="function.shapes"
 
@@ -632,9 +347,9 @@ print(Tensor([[10.0], [20.0]]).expand(2, 3))
 #     a (n, k) @ b (k,)   →  grad (n,)     as if   a (n, k) @ b (k, 1) → grad (n, 1)
 # ```
 
-# %% given source="tinygrad_cl.tensor.matmul:check_inner"
+# %% given source="tinygrad_cl.tensor.core.matmul:check_inner"
 
-# %% exercise="function.matmul" source="tinygrad_cl.tensor.matmul:MatMul"
+# %% exercise="function.matmul" source="tinygrad_cl.tensor.core.matmul:MatMul"
 
 # %% check="function.matmul"
 
@@ -718,45 +433,12 @@ draw(((points @ w1 + b1) ** 2).sum())
 # The other switch is for a **block**. MXNet (2015), the engine behind the first *Dive into Deep Learning*, had it off from
 # the start: only what stood under `with autograd.record():` was recorded, and `with autograd.pause():` inside made an exception.
 
-# %% exercise="function.record" own="the package's switch belongs to a thread, the lesson's to the process"
-def enable_autograd(enabled=True):
-    """The switch for the whole process, `switches["process"]`: on, or off.
-
-    Off, nothing is recorded, in no block. How often it is called plays no role.
-
-    >>> enable_autograd(False); is_grad_enabled()
-    False
-    >>> enable_autograd(); enable_autograd(); is_grad_enabled()
-    True
-    """
-    ### BEGIN SOLUTION
-    switches["process"] = bool(enabled)
-    ### END SOLUTION
-
-
-def record():
-    """For `with record():`. What happens inside is recorded, unless the process's switch is off.
-
-    >>> with set_grad_enabled(False), record():
-    ...     is_grad_enabled()
-    True
-    """
-    ### BEGIN SOLUTION
-    return set_grad_enabled(True)
-    ### END SOLUTION
-
-
-def pause():
-    """For `with pause():`. What happens inside is not recorded, even inside `record`."""
-    ### BEGIN SOLUTION
-    return set_grad_enabled(False)
-    ### END SOLUTION
+# %% exercise="function.record" source="tinygrad_cl.tensor.core.modes:enable_autograd tinygrad_cl.tensor.mxnet:record tinygrad_cl.tensor.mxnet:pause"
 
 # %% check="function.record"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Which of the given functions does already what <code>record</code> is to do? Call it
-# and return what it gives you.</details>
+# <details><summary>Hint 1</summary>Which of the given classes makes already what <code>record</code> is to return?</details>
 # <details><summary>Hint 2</summary>Set the switch; do not turn it over.</details>
 
 # %% demo
@@ -784,44 +466,7 @@ finally:
 #
 # Your engine can speak them: a subclass, three methods.
 
-# %% exercise="function.attach_grad" own="the package's NDArray also takes create_graph"
-class NDArray(Tensor):
-    """A Tensor with MXNet's manners."""
-
-    grad_req = "write"
-
-    def attach_grad(self, grad_req="write"):
-        """From now on this is a leaf with a gradient, at first zeros: a Tensor of its shape.
-
-        grad_req   what backward does with `grad`. "write": overwrite it; "add": add to it;
-                   "null": there is no gradient: requires_grad is False, grad is None
-
-        ValueError for any other grad_req.
-        """
-        ### BEGIN SOLUTION
-        if grad_req not in ("write", "add", "null"):
-            raise ValueError(f'grad_req is "write", "add" or "null", not {grad_req!r}')
-        self.grad_fn = None
-        self.requires_grad = grad_req != "null"
-        self.grad_req = grad_req
-        self.grad = Tensor(np.zeros_like(self.data)) if self.requires_grad else None
-        ### END SOLUTION
-
-    def accumulate_grad(self, grad):
-        """What arrives replaces `grad`, or, if grad_req is "add", is added to it."""
-        ### BEGIN SOLUTION
-        if self.grad_req == "write":
-            self.grad = None
-        super().accumulate_grad(grad)
-        ### END SOLUTION
-
-    def backward(self, out_grad=None, retain_graph=False):
-        """Tensor's backward, from the head gradient out_grad: ones of this shape if it is None."""
-        ### BEGIN SOLUTION
-        if out_grad is None:
-            out_grad = np.ones_like(self.data)
-        super().backward(out_grad, retain_graph)
-        ### END SOLUTION
+# %% exercise="function.attach_grad" source="tinygrad_cl.tensor.mxnet:NDArray"
 
 # %% check="function.attach_grad"
 
@@ -829,7 +474,7 @@ class NDArray(Tensor):
 # <details><summary>Hint 1</summary><code>super().accumulate_grad(grad)</code> calls the method of Tensor, which adds. What must
 # <code>self.grad</code> be, so that adding is overwriting?</details>
 # <details><summary>Hint 2</summary><code>np.ones_like(self.data)</code>, and then
-# <code>super().backward(out_grad, retain_graph)</code>.</details>
+# <code>super().backward(out_grad, retain_graph, **options)</code>.</details>
 
 # %% [markdown]
 # The first program of *Dive into Deep Learning*, nearly word for word: y = 2 xᵀx, whose gradient is 4x.
@@ -897,7 +542,7 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # other way round. For one: <code>(x,) = ctx.saved_tensors</code>.</details>
 #
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'requires_grad'</code></summary>
-# In apply: an input may be a plain array or a number. Ask <code>isinstance(x, Tensor)</code> first.</details>
+# In apply: an input may be a plain array or a number. Ask <code>isinstance(x, Variable)</code> first.</details>
 #
 # <details><summary><code>AttributeError: 'Tensor' object has no attribute 'T'</code></summary>
 # NumPy's <code>.T</code> turns all axes round, which is wrong for a stack of matrices. Here it is <code>.mT</code>: only the
@@ -1061,8 +706,9 @@ print("kept for backward:", ", ".join(
 # | freed, unless `retain_graph=True` | the same | the same | the function from `vjp` can be called again |
 # | `zero_grad` sets None | the same, in the optimizer | nothing to do | nothing to do |
 #
-# The package that you import from now on, `tinygrad_cl.tensor`, is this engine with more in it: hooks, in-place changes with
-# version counters, gradients of gradients. Its Add, Mul, Sum and MatMul are the cells that you filled in today.
+# The package that you import from now on, `tinygrad_cl.tensor`, has two storeys. The ground floor, the folder
+# `tinygrad_cl/tensor/core`, is what you built today, line for line: `Context`, `apply`, `propagate`, the rules. The upper floor
+# stands on it: hooks, in-place changes with version counters, gradients of gradients.
 #
 # ## What comes next
 #

@@ -31,11 +31,11 @@ import math
 import numpy as np
 
 from autograder.notebook import add_to_class, check, predict
-from tinygrad_cl.tensor.function import Function
-from tinygrad_cl.tensor.reductions import dropped_shape, kept_shape
-from tinygrad_cl.tensor.tensor import Tensor as Engine
-from tinygrad_cl.tensor.tensor import raw_key
-from tinygrad_cl.tensor.variable import Variable
+from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.core.reductions import dropped_shape, kept_shape
+from tinygrad_cl.tensor.core.tensor import Tensor as Engine
+from tinygrad_cl.tensor.core.tensor import raw_key
+from tinygrad_cl.tensor.core.variable import Variable
 from tinygrad_cl.viz import Plot, plot_lines, plot_losses, seconds_per_call
 
 # %% demo
@@ -131,7 +131,7 @@ print(x.grad)
 # You wrote them in lesson 01 for one number. Now for arrays, so there is no `if`: `np.where`, `np.maximum`, or a product
 # with a mask of True and False. The letters of the three docstrings say what is worth saving.
 
-# %% exercise="layers.activations" source="tinygrad_cl.tensor.activations:ReLU tinygrad_cl.tensor.activations:Sigmoid tinygrad_cl.tensor.activations:Tanh"
+# %% exercise="layers.activations" source="tinygrad_cl.tensor.core.activations:ReLU tinygrad_cl.tensor.core.activations:Sigmoid tinygrad_cl.tensor.core.activations:Tanh"
 
 # %% check="layers.activations"
 
@@ -181,7 +181,7 @@ plot_lines(points, slopes, "What a gradient is multiplied by", "x", "slope", mar
 # x occurs twice, so the derivative has two parts: the gate itself, and x times the slope of the gate (chain rule: gate ←
 # t ← u ← x).
 
-# %% exercise="layers.gelu" source="tinygrad_cl.tensor.activations:GELU"
+# %% exercise="layers.gelu" source="tinygrad_cl.tensor.core.activations:GELU"
 
 # %% check="layers.gelu"
 
@@ -252,7 +252,7 @@ print(np.round(np.diag(y) - np.outer(y, y), 3))
 # $\partial L/\partial x_j$ is the sum over column j, each entry times $\text{grad}_i$. Nobody builds that table: in the sum
 # $y_j$ can be pulled out, and what is left is the short rule in the docstring.
 
-# %% exercise="layers.softmax" source="tinygrad_cl.tensor.activations:Softmax"
+# %% exercise="layers.softmax" source="tinygrad_cl.tensor.core.activations:Softmax"
 
 # %% check="layers.softmax"
 
@@ -294,7 +294,7 @@ for logit in (5.0, 15.0, 50.0):
 # on every weight is nan. The joint formula of sigmoid and logarithm has no such place, and its derivative is simpler than
 # either: p − t.
 
-# %% exercise="layers.losses" source="tinygrad_cl.tensor.losses:MSELoss tinygrad_cl.tensor.losses:BCEWithLogitsLoss"
+# %% exercise="layers.losses" source="tinygrad_cl.tensor.core.losses:MSELoss tinygrad_cl.tensor.core.losses:BCEWithLogitsLoss"
 
 # %% check="layers.losses"
 
@@ -327,7 +327,7 @@ for logit in (5.0, 15.0, 50.0):
 # %% predict
 untrained = predict(loss=...)  # e = 2.718…
 
-# %% exercise="layers.cross_entropy" source="tinygrad_cl.tensor.losses:CrossEntropyLoss"
+# %% exercise="layers.cross_entropy" source="tinygrad_cl.tensor.core.losses:CrossEntropyLoss"
 
 # %% check="layers.cross_entropy"
 
@@ -366,7 +366,7 @@ print("\ngradient of one row, times the rows:", (6 * know_nothing.grad.data[2]).
 #
 # Backward has to undo it. Careful: undoing «put axis 1 first, then 2, then 0» is not doing it again.
 
-# %% exercise="layers.permute" source="tinygrad_cl.tensor.shapes:Permute"
+# %% exercise="layers.permute" source="tinygrad_cl.tensor.core.shapes:Permute"
 
 # %% check="layers.permute"
 
@@ -420,11 +420,11 @@ plus_guess.compare(y_2=y[2])
 # An **embedding** is nothing but picking: rows of a table, by their numbers. Words, notes, grey values: whatever comes as a
 # whole number gets a row of weights of its own. It is given, and its backward is your Scatter:
 
-# %% given source="tinygrad_cl.tensor.indexing:Embedding"
+# %% given source="tinygrad_cl.tensor.core.indexing:Embedding"
 def embedding(indices, weight):
     return Embedding.apply(weight, indices)
 
-# %% exercise="layers.index" source="tinygrad_cl.tensor.indexing:GetItem tinygrad_cl.tensor.indexing:Scatter"
+# %% exercise="layers.index" source="tinygrad_cl.tensor.core.indexing:GetItem tinygrad_cl.tensor.core.indexing:Scatter"
 
 # %% check="layers.index"
 
@@ -456,7 +456,7 @@ print(table.grad)
 # %% demo
 print(kept_shape((2, 3, 4), (0, 2)), dropped_shape((2, 3, 4), (0, 2)), kept_shape((2, 3), None))
 
-# %% exercise="layers.max" source="tinygrad_cl.tensor.reductions:Max"
+# %% exercise="layers.max" source="tinygrad_cl.tensor.core.reductions:Max"
 
 # %% check="layers.max"
 
@@ -635,7 +635,7 @@ def train(parameters, forward, optimizer, epochs, batch=32):
             loss.backward()
             optimizer.step()
             losses.append(loss.item())
-            norms.append([p.grad.norm().item() for p in parameters])
+            norms.append([float(np.linalg.norm(p.grad.data)) for p in parameters])
     return losses, np.array(norms)
 
 
@@ -798,7 +798,8 @@ print("grey values by the distance of their rows from that of white:", *order)
 price = predict(nodes=..., times_slower=...)
 
 # %% demo
-from tinygrad_cl.tensor.engine import saved_bytes, topological_order
+from tinygrad_cl.tensor.core.engine import topological_order
+from tinygrad_cl.tensor.engine import saved_bytes
 
 numbers = np.random.default_rng(3).normal(size=(32, 1000)).astype(np.float32)
 scores = Tensor(numbers, requires_grad=True)

@@ -32,8 +32,9 @@ import numpy as np
 from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.tensor import (SGD, Adam, Function, Tensor, cross_entropy, dropout, enable_grad,
                                 is_grad_enabled, manual_seed, mse_loss, no_grad)
-from tinygrad_cl.tensor.engine import topological_order
-from tinygrad_cl.tensor.function import Context, owner
+from tinygrad_cl.tensor.core.engine import topological_order
+from tinygrad_cl.tensor.core.function import Context
+from tinygrad_cl.tensor.memory import owner
 from tinygrad_cl.tensor.random import default_generator
 from tinygrad_cl.viz import plot_lines, plot_memory
 

@@ -28,8 +28,8 @@ import math
 import numpy as np
 
 from autograder.notebook import check, predict
+from tinygrad_cl.tensor.core.function import Function
 from tinygrad_cl.tensor.engine import grad, saved_bytes
-from tinygrad_cl.tensor.function import Function
 from tinygrad_cl.tensor.optim import SGD, Adam
 from tinygrad_cl.tensor.tensor import Tensor
 from tinygrad_cl.viz import Plot, draw, plot_lines, plot_losses, plot_step_size, plot_times
@@ -597,23 +597,7 @@ for attempt in range(4):
 #
 # is curvature: half the step, a **quarter** of the rest. If g is a little wrong, the rest only halves.
 
-# %% exercise="custom.taylor" own="the remainders for given steps; gradcheck.taylor_remainders also draws the direction and chooses the steps"
-def taylor_remainders(f, gradient, x, v, steps):
-    """What the first-order guess leaves: |f(x + ε v) − f(x) − ε Σ gradient · v| for each step ε.
-
-    f          takes an array like x and returns a number
-    gradient   ∂f/∂x at x, an array like x, as somebody's rule says it is
-    x, v       arrays of one shape; they are not changed
-    steps      a list of numbers; the result has one number for each, in the same order
-
-    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
-    >>> taylor_remainders(lambda x: np.sum(x**2), 2 * x, x, v, [0.5, 0.25])
-    [0.25, 0.0625]
-    """
-    ### BEGIN SOLUTION
-    start, rise = f(x), np.sum(gradient * v)
-    return [float(abs(f(x + step * v) - start - step * rise)) for step in steps]
-    ### END SOLUTION
+# %% exercise="custom.taylor" source="tinygrad_cl.gradcheck:taylor_remainders"
 
 # %% check="custom.taylor"
 

@@ -10,23 +10,26 @@ from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills PRIMITIVES)
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 from tinygrad_cl.tensor import (
     Tensor,
-    activations,
-    arithmetic,
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cat,
     cross_entropy,
-    elementwise,
     embedding,
-    indexing,
-    losses,
-    matmul,
     mse_loss,
-    reductions,
-    shapes,
     stack,
     where,
 )
+from tinygrad_cl.tensor import elementwise as e
+from tinygrad_cl.tensor import functional as f
+from tinygrad_cl.tensor import reductions as r
+from tinygrad_cl.tensor import shapes as s
+from tinygrad_cl.tensor.core import activations as a
+from tinygrad_cl.tensor.core import arithmetic as ar
+from tinygrad_cl.tensor.core import indexing as i
+from tinygrad_cl.tensor.core import losses as lo
+from tinygrad_cl.tensor.core import matmul as m
+from tinygrad_cl.tensor.core import reductions as cr
+from tinygrad_cl.tensor.core import shapes as cs
 
 ONE = [((),), ((1,),), ((3,),), ((2, 3),), ((2, 1, 3),), ((0,),), ((2, 0, 3),)]
 TWO = [
@@ -118,19 +121,18 @@ CLASSES = np.array([2, 0, 1, 2])
 T = np.array([0.0, 1.0, 0.25], np.float32)
 rng_of = np.random.default_rng
 
-e, ar, a, r, s, i, m, lo = elementwise, arithmetic, activations, reductions, shapes, indexing, matmul, losses
 OPS = [
     Op("add", ar.Add, lambda x, y: x + y, np.add, TWO),
     Op("sub", ar.Sub, lambda x, y: x - y, np.subtract, TWO),
     Op("mul", ar.Mul, lambda x, y: x * y, np.multiply, TWO),
     Op("div", ar.Div, lambda x, y: x / y, np.divide, TWO),
-    Op("pow", ar.Pow, lambda x, y: x**y, np.power, TWO, "positive"),
-    Op("square", ar.Pow, lambda x: x**2, np.square),
-    Op("cube", ar.Pow, lambda x: x**3.0, lambda x: x**3),
-    Op("power of 0", ar.Pow, lambda x: x**0, np.ones_like),
-    Op("fractional power", ar.Pow, lambda x: x**0.3, lambda x: x**0.3, ONE, "positive"),
-    Op("inverse", ar.Pow, lambda x: x**-1, np.reciprocal),
-    Op("number ** x", ar.Pow, lambda x: 0.3**x, lambda x: 0.3**x),
+    Op("pow", e.Pow, lambda x, y: x**y, np.power, TWO, "positive"),
+    Op("square", e.Pow, lambda x: x**2, np.square),
+    Op("cube", e.Pow, lambda x: x**3.0, lambda x: x**3),
+    Op("power of 0", e.Pow, lambda x: x**0, np.ones_like),
+    Op("fractional power", e.Pow, lambda x: x**0.3, lambda x: x**0.3, ONE, "positive"),
+    Op("inverse", e.Pow, lambda x: x**-1, np.reciprocal),
+    Op("number ** x", e.Pow, lambda x: 0.3**x, lambda x: 0.3**x),
     Op("number − x", ar.Sub, lambda x: 2 - x, lambda x: 2 - x),
     Op("number / x", ar.Div, lambda x: 2 / x, lambda x: 2 / x),
     Op("neg", ar.Neg, lambda x: -x, np.negative),
@@ -145,72 +147,76 @@ OPS = [
     ),
     Op("maximum", e.Maximum, lambda x, y: x.maximum(y), np.maximum, TWO),
     Op("minimum", e.Maximum, lambda x, y: x.minimum(y), np.minimum, TWO),
-    Op("clone", s.Clone, lambda x: x.clone(), np.copy),
+    Op("clone", cs.Clone, lambda x: x.clone(), np.copy),
     Op("cast", s.Cast, lambda x: x.astype(np.float64), lambda x: x.astype(np.float64)),
     Op("gelu", a.GELU, lambda x: x.gelu(), np_gelu),
     Op("softmax", a.Softmax, lambda x: x.softmax(), lambda x: softmax(x, -1), SOME),
     Op("softmax, axis 0", a.Softmax, lambda x: x.softmax(0), lambda x: softmax(x, 0), SOME),
-    Op("log softmax", a.LogSoftmax, lambda x: x.log_softmax(), lambda x: np.log(softmax(x, -1)), SOME),
+    Op("log softmax", r.LogSoftmax, lambda x: x.log_softmax(), lambda x: np.log(softmax(x, -1)), SOME),
     Op(
         "dropout",
-        a.Dropout,
-        lambda x: a.Dropout.apply(x, p=0.4, rng=rng_of(3)),
+        f.Dropout,
+        lambda x: f.Dropout.apply(x, p=0.4, rng=rng_of(3)),
         lambda x: x * (rng_of(3).random(x.shape) >= 0.4) / 0.6,
         ONE,
     ),
-    Op("sum", r.Sum, lambda x: x.sum(), np.sum),
-    Op("sum, last axis", r.Sum, lambda x: x.sum(-1), lambda x: x.sum(-1), SOME),
-    Op("sum, axis 0 kept", r.Sum, lambda x: x.sum(0, keepdims=True), lambda x: x.sum(0, keepdims=True), SOME),
-    Op("sum, two axes", r.Sum, lambda x: x.sum((0, -1)), lambda x: x.sum((0, -1)), [((3, 2, 4),), ((2, 0, 3),)]),
-    Op("mean", r.Mean, lambda x: x.mean(), np.mean, ONE[:5]),
-    Op("mean, axis 0", r.Mean, lambda x: x.mean(0), lambda x: x.mean(0), [*SOME, ((2, 0, 3),)]),
+    Op("sum", cr.Sum, lambda x: x.sum(), np.sum),
+    Op("sum, last axis", cr.Sum, lambda x: x.sum(-1), lambda x: x.sum(-1), SOME),
+    Op("sum, axis 0 kept", cr.Sum, lambda x: x.sum(0, keepdims=True), lambda x: x.sum(0, keepdims=True), SOME),
+    Op("sum, two axes", cr.Sum, lambda x: x.sum((0, -1)), lambda x: x.sum((0, -1)), [((3, 2, 4),), ((2, 0, 3),)]),
+    Op("mean", cr.Mean, lambda x: x.mean(), np.mean, ONE[:5]),
+    Op("mean, axis 0", cr.Mean, lambda x: x.mean(0), lambda x: x.mean(0), [*SOME, ((2, 0, 3),)]),
     Op(
         "mean, two axes kept",
-        r.Mean,
+        cr.Mean,
         lambda x: x.mean((1, 0), keepdims=True),
         lambda x: x.mean((1, 0), keepdims=True),
         SOME,
     ),
-    Op("var", r.Mean, lambda x: x.var(0), lambda x: x.var(0), SOME[:2]),
-    Op("norm", r.Sum, lambda x: x.norm(), lambda x: np.sqrt((x * x).sum()), ONE[:5]),
-    Op("max", r.Max, lambda x: x.max(), np.max, ONE[:5]),
-    Op("max, last axis", r.Max, lambda x: x.max(-1), lambda x: x.max(-1), [*SOME, ((0, 3),)]),
+    Op("var", cr.Mean, lambda x: x.var(0), lambda x: x.var(0), SOME[:2]),
+    Op("norm", cr.Sum, lambda x: x.norm(), lambda x: np.sqrt((x * x).sum()), ONE[:5]),
+    Op("max", cr.Max, lambda x: x.max(), np.max, ONE[:5]),
+    Op("max, last axis", cr.Max, lambda x: x.max(-1), lambda x: x.max(-1), [*SOME, ((0, 3),)]),
     Op(
         "max, two axes kept",
-        r.Max,
+        cr.Max,
         lambda x: x.max((0, 1), keepdims=True),
         lambda x: x.max((0, 1), keepdims=True),
         SOME,
     ),
-    Op("min, axis 0", r.Max, lambda x: x.min(0), lambda x: x.min(0), SOME),
+    Op("min, axis 0", cr.Max, lambda x: x.min(0), lambda x: x.min(0), SOME),
     Op("cumsum", r.CumSum, lambda x: x.cumsum(-1), lambda x: x.cumsum(-1), [*SOME, ((3,),), ((0,),)]),
-    Op("reshape", s.Reshape, lambda x: x.reshape(-1, 2), lambda x: x.reshape(-1, 2), [((2, 3),), ((3, 2, 4),)]),
-    Op("flatten", s.Reshape, lambda x: x.flatten(), np.ravel),
-    Op("squeeze", s.Reshape, lambda x: x.squeeze(1), lambda x: x.squeeze(1), [((2, 1, 3),), ((0, 1),)]),
-    Op("unsqueeze", s.Reshape, lambda x: x.unsqueeze(-1), lambda x: x[..., None]),
+    Op("reshape", cs.Reshape, lambda x: x.reshape(-1, 2), lambda x: x.reshape(-1, 2), [((2, 3),), ((3, 2, 4),)]),
+    Op("flatten", cs.Reshape, lambda x: x.flatten(), np.ravel),
+    Op("squeeze", cs.Reshape, lambda x: x.squeeze(1), lambda x: x.squeeze(1), [((2, 1, 3),), ((0, 1),)]),
+    Op("unsqueeze", cs.Reshape, lambda x: x.unsqueeze(-1), lambda x: x[..., None]),
     Op(
-        "permute", s.Permute, lambda x: x.permute(1, 2, 0), lambda x: x.transpose(1, 2, 0), [((3, 2, 4),), ((2, 0, 3),)]
+        "permute",
+        cs.Permute,
+        lambda x: x.permute(1, 2, 0),
+        lambda x: x.transpose(1, 2, 0),
+        [((3, 2, 4),), ((2, 0, 3),)],
     ),
     Op(
         "permute from the end",
-        s.Permute,
+        cs.Permute,
         lambda x: x.permute((-1, 0, 1)),
         lambda x: x.transpose(-1, 0, 1),
         [((3, 2, 4),)],
     ),
-    Op("T", s.Permute, lambda x: x.T, np.transpose),
-    Op("transpose", s.Transpose, lambda x: x.transpose(0, 1), lambda x: x.swapaxes(0, 1), [*SOME, ((2, 0, 3),)]),
-    Op("mT", s.Transpose, lambda x: x.mT, lambda x: x.swapaxes(-1, -2), SOME),
+    Op("T", cs.Permute, lambda x: x.T, np.transpose),
+    Op("transpose", cs.Transpose, lambda x: x.transpose(0, 1), lambda x: x.swapaxes(0, 1), [*SOME, ((2, 0, 3),)]),
+    Op("mT", cs.Transpose, lambda x: x.mT, lambda x: x.swapaxes(-1, -2), SOME),
     Op(
         "expand",
-        s.Expand,
+        cs.Expand,
         lambda x: x.expand(4, 2, 3),
         lambda x: np.broadcast_to(x, (4, 2, 3)),
         [((),), ((3,),), ((2, 1),), ((2, 3),), ((1, 2, 3),)],
     ),
     Op(
         "expand to nothing",
-        s.Expand,
+        cs.Expand,
         lambda x: x.expand(0, 3),
         lambda x: np.broadcast_to(x, (0, 3)),
         [((3,),), ((1, 1),)],
@@ -242,7 +248,7 @@ OPS = [
     ),
     Op(
         "set item",
-        i.SetItem,
+        s.SetItem,
         lambda x, y: set_item(x, y),
         lambda x, y: np_set_item(x, y),
         [((2, 3), (2,)), ((2, 3), ())],
@@ -272,7 +278,7 @@ OPS = [
         ],
     ),
     Op("mse", lo.MSELoss, mse_loss, lambda x, y: np.mean((x - y) ** 2), [((2, 3), (2, 3)), ((), ()), ((3,), (3,))]),
-    Op("bce", lo.BCELoss, lambda x: binary_cross_entropy(x, T), lambda x: np_bce(x, T), [((3,),)], "probability"),
+    Op("bce", f.BCELoss, lambda x: binary_cross_entropy(x, T), lambda x: np_bce(x, T), [((3,),)], "probability"),
     Op(
         "bce with logits",
         lo.BCEWithLogitsLoss,

@@ -14,7 +14,8 @@ from autograder import paths
 CONTRACT = {
     "tinygrad_cl": set(),
     "tinygrad_cl.scalar": set(),
-    "tinygrad_cl.tensor": set(),
+    "tinygrad_cl.tensor": {"tinygrad_cl.tensor.core"},
+    "tinygrad_cl.tensor.core": set(),
     "tinygrad_cl.opencl": set(),
     "tinygrad_cl.traced": {"tinygrad_cl.opencl"},
     "tinygrad_cl.gradcheck": {"tinygrad_cl.traced"},
@@ -197,10 +198,35 @@ def test_nothing_is_imported_with_a_star():
         assert not stars, module
 
 
+def test_the_ground_floor_of_engine_2_works_alone():
+    """Lesson 04's engine, in a process that finds nothing of the package but the ground floor."""
+    program = """
+import importlib.util, pathlib, sys, types
+
+core = pathlib.Path(sys.argv[1])
+for name in ("tinygrad_cl", "tinygrad_cl.tensor"):
+    sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].__path__ = []
+spec = importlib.util.spec_from_file_location("tinygrad_cl.tensor.core", core / "__init__.py")
+ground = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(ground)
+
+x = ground.Tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+w = ground.Tensor([[0.5], [-1.0], [2.0]], requires_grad=True)
+for _ in range(2):
+    loss = (((x @ w).tanh() * 2.0 - x) ** 2).sum() + x.exp().max() + x.relu().mean()
+    loss.backward()
+print(x.grad.shape, w.grad.shape, [name for name in sys.modules if name.startswith("tinygrad_cl.tensor.") and "core" not in name])
+"""
+    core = paths.ROOT / "tinygrad_cl" / "tensor" / "core"
+    done = subprocess.run([sys.executable, "-I", "-c", program, core], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "(1, 3) (3, 1) []\n", done.stderr
+
+
 # -- two storeys -----------------------------------------------------------------------------------
 
 # The ground floor of an engine, and the hooks in it that others may set; docs/architecture.md lists them.
-GROUNDS = {"tinygrad_cl.netcl.tape": {"state.trace", "state.leaves"}}
+GROUNDS = {"tinygrad_cl.tensor.core": {"switch.on"}, "tinygrad_cl.netcl.tape": {"state.trace", "state.leaves"}}
 
 LESSON_10 = """
 import sys

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from autograder.judge.notebook_run import Limits, course_cell
 from students_copy import python_in, unpacked
 
 from autograder import paths
 from autograder.bundle.contents import contents
-from autograder.judge.bench import Limits, course_cell
 from autograder.judge.kernel import Box, StudentKernel
 from autograder.judge.notebook import judge_notebook
 from autograder.lesson.notebooks import solved_notebook

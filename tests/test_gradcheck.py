@@ -11,8 +11,8 @@ from tinygrad_cl.gradcheck import (
     device_gradient,
     gradcheck,
     numerical_gradient,
+    remainders_of,
     taylor_check,
-    taylor_remainders,
 )
 from tinygrad_cl.opencl import NoDeviceError, default_device
 from tinygrad_cl.scalar import Value
@@ -240,7 +240,7 @@ def test_the_measured_orders_are_two_and_one():
     f, gradient = np.exp, lambda u, x: u * np.exp(x)
     right, wrong = taylor_check(f, gradient, [np.ones(3)]), taylor_check(f, lambda u, x: u * x, [np.ones(3)])
     assert right.order == pytest.approx(2, abs=0.05) and wrong.order == pytest.approx(1, abs=0.05)
-    steps, remainders, rounding = taylor_remainders(f, gradient, [np.ones(3)])
+    steps, remainders, rounding = remainders_of(f, gradient, [np.ones(3)])
     assert (steps[:-1] / steps[1:] == 2).all() and steps.shape == remainders.shape and rounding < 1e-12
 
 

@@ -7,7 +7,7 @@ from tinygrad_cl import measured
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor as NetclTensor
 from tinygrad_cl.tensor import Function, Tensor
-from tinygrad_cl.tensor.matmul import MatMul
+from tinygrad_cl.tensor.core.matmul import MatMul
 
 TOLERANCE = {8: 1e-7, 4: 2e-2}
 

@@ -2,6 +2,7 @@
 
 import ast
 
+import numpy as np
 import pytest
 
 from autograder.errors import CourseError
@@ -14,12 +15,29 @@ from autograder.lesson.symbols import (
     strip_markers,
     stubbed,
 )
+from autograder.lesson.text import read_lesson
+from autograder.student import add_to_class
 
 
 def test_a_method_comes_dedented_with_its_decorator():
     source = pull("tinygrad_cl.scalar:Value.__mul__")
     assert source.startswith('@add_to_class(Value)\ndef __mul__(self, other):\n    """')
     ast.parse(source)
+
+
+def test_a_property_comes_with_its_decorator_and_can_be_added_to_its_class():
+    class Context:
+        kept = (1, None)
+
+    source = pull("tinygrad_cl.tensor.core.function:Context.saved_tensors")
+    assert source.startswith("@add_to_class(Context)\n@property\ndef saved_tensors(self):")
+    exec(source, {"Context": Context, "add_to_class": add_to_class, "np": np})
+    assert Context().saved_tensors == (1, None)
+
+
+def test_the_mode_of_lesson_06_is_that_of_the_ground_floor():
+    """Lesson 06's engine needs a GradMode before the exercise in which it is written, so it is not pulled."""
+    assert read_lesson("06_control").exercise("control.mode").solved == pull("tinygrad_cl.tensor.core.modes:GradMode")
 
 
 def test_a_function_comes_whole():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tinygrad_cl.tensor import Tensor, grad
-from tinygrad_cl.tensor.engine import topological_order
+from tinygrad_cl.tensor.core.engine import topological_order
 
 # -- order and accumulation -----------------------------------------------------------------------------
 

@@ -35,9 +35,8 @@ def numerical_gradient(f, inputs, upstream=None, step=None):
     output = evaluate(f, inputs)
     upstream = np.ones(()) if upstream is None else np.asarray(upstream, np.float64)
     if upstream.shape != output.shape:
-        raise ValueError(
-            f"f returns shape {output.shape}, so the upstream gradient needs that shape, not {upstream.shape}"
-        )
+        shapes = f"{output.shape}, so the upstream gradient needs that shape, not {upstream.shape}"
+        raise ValueError(f"f returns shape {shapes}")
     step = step or default_step(inputs, output)
     gradients = [np.zeros(x.shape) for x in inputs]
     for x, gradient in zip(inputs, gradients):
@@ -146,7 +145,23 @@ def compare(expected, got, tolerance, name="gradient"):
     return Worst(name, tuple(int(i) for i in index), *(float(a[index]) for a in (expected, got, error, tolerance)))
 
 
-def taylor_remainders(f, gradient, inputs, rng=0):
+def taylor_remainders(f, gradient, x, v, steps):
+    """What the first-order guess leaves: |f(x + ε v) − f(x) − ε Σ gradient · v| for each step ε.
+
+    f          takes an array like x and returns a number
+    gradient   ∂f/∂x at x, an array like x, as somebody's rule says it is
+    x, v       arrays of one shape; they are not changed
+    steps      a list of numbers; the result has one number for each, in the same order
+
+    >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
+    >>> taylor_remainders(lambda x: np.sum(x**2), 2 * x, x, v, [0.5, 0.25])
+    [0.25, 0.0625]
+    """
+    start, rise = f(x), np.sum(gradient * v)
+    return [float(abs(f(x + step * v) - start - step * rise)) for step in steps]
+
+
+def remainders_of(f, gradient, inputs, rng=0):
     """(steps ε, remainders |L(x + εv) − L(x) − ⟨g, εv⟩|, rounding), for one random direction v and halving ε.
 
     g = gradient(upstream, *inputs); |v| = 1, relative to max(|x|, 0.1). Remainders below `rounding` say nothing: it
@@ -160,22 +175,23 @@ def taylor_remainders(f, gradient, inputs, rng=0):
     directions = [rng.standard_normal(x.shape) for x in inputs]
     length = np.sqrt(sum(np.sum(v * v) for v in directions))
     directions = [v / length * size(x) for v, x in zip(directions, inputs)]
+    x, g, v = [np.concatenate([np.ravel(a).astype(np.float64) for a in s]) for s in (inputs, gradients, directions)]
 
-    def remainder(step):
-        moved = [np.asarray(x + step * v, x.dtype) for x, v in zip(inputs, directions)]
-        first_order = sum(np.sum(g * (m.astype(np.float64) - x)) for g, m, x in zip(gradients, moved, inputs))
-        return abs(change(evaluate(f, moved), output, upstream) - first_order)
+    def rise(x):
+        """L at x less L at the inputs; the difference is taken first, so that the rounding of a long sum cancels."""
+        parts = np.split(x, np.cumsum([a.size for a in inputs])[:-1])
+        moved = [part.reshape(a.shape).astype(a.dtype) for part, a in zip(parts, inputs)]
+        return change(evaluate(f, moved), output, upstream)
 
     epsilon = precision(inputs, output)
     steps = 2.0 ** np.arange(-4, 0.45 * np.log2(epsilon), -1)
-    known = np.linalg.norm(upstream * output) + sum(np.linalg.norm(g * x) for g, x in zip(gradients, inputs))
-    rounding = 50 * epsilon * known
-    return steps, np.array([remainder(step) for step in steps]), float(rounding)
+    known = np.linalg.norm(upstream * output) + np.sum([np.linalg.norm(g * x) for g, x in zip(gradients, inputs)])
+    return steps, np.array(taylor_remainders(rise, g, x, v, steps)), float(50 * epsilon * known)
 
 
 def taylor_check(f, gradient, inputs, rng=0):
     """Measure how the Taylor remainder falls with the step, as a TaylorReport: order 2 if the gradient is right."""
-    steps, remainders, rounding = taylor_remainders(f, gradient, inputs, rng)
+    steps, remainders, rounding = remainders_of(f, gradient, inputs, rng)
     if not np.all(np.isfinite(remainders)):
         return TaylorReport(np.nan, steps, remainders)
     orders = [np.log2(r / s) for r, s in zip(remainders, remainders[1:]) if min(r, s) > rounding]

@@ -1,12 +1,13 @@
 """Engine 2: reverse-mode automatic differentiation of NumPy arrays, in PyTorch's words.
 
-Read it in this order: function (an operation and its derivative), engine (backward), arithmetic,
-elementwise, reductions, shapes, matmul; the rest when it is needed.
+Two storeys. core/ is the ground floor, what lessons 03 to 05 build: read it first, and you know the
+engine. What is beside it stands on it: changes in place and gradients of gradients (memory, node),
+hooks, grad() (engine), tensor; checkpoint, optim, functional, mxnet.
 """
 
 from tinygrad_cl.tensor.checkpoint import checkpoint
-from tinygrad_cl.tensor.engine import backward, grad, saved_bytes, unbroadcast
-from tinygrad_cl.tensor.function import Context, Function
+from tinygrad_cl.tensor.core import Context, Function, enable_autograd, is_grad_enabled, unbroadcast
+from tinygrad_cl.tensor.engine import backward, grad, saved_bytes
 from tinygrad_cl.tensor.functional import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -18,13 +19,7 @@ from tinygrad_cl.tensor.functional import (
     stack,
     where,
 )
-from tinygrad_cl.tensor.modes import (
-    enable_autograd,
-    enable_grad,
-    is_grad_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+from tinygrad_cl.tensor.modes import enable_grad, no_grad, set_grad_enabled
 from tinygrad_cl.tensor.optim import SGD, Adam, AdamW, clip_grad_norm_
 from tinygrad_cl.tensor.random import manual_seed
 from tinygrad_cl.tensor.tensor import Tensor

@@ -5,10 +5,10 @@ Chen et al., Training Deep Nets with Sublinear Memory Cost (2016).
 
 import weakref
 
-from tinygrad_cl.tensor import modes
 from tinygrad_cl.tensor import random as randomness
-from tinygrad_cl.tensor.function import Saved
-from tinygrad_cl.tensor.variable import Variable
+from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
+from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.node import Saved, recorder
 
 
 def checkpoint(function, *inputs, generators=()):
@@ -20,13 +20,13 @@ def checkpoint(function, *inputs, generators=()):
     The graph is the same as without: gradients of gradients, hooks, parameters that the function
     uses without having them as inputs, all work.
     """
-    if not modes.is_grad_enabled():
+    if not is_grad_enabled():
         return function(*inputs)
     segment = Segment(function, inputs, generators)
     result, nodes = segment.record(inputs)
     segment.drop(nodes)
-    if modes.state.recorder is not None:  # a checkpoint in a checkpoint
-        modes.state.recorder += nodes
+    if recorder.nodes is not None:  # a checkpoint in a checkpoint
+        recorder.nodes += nodes
     return result
 
 
@@ -42,13 +42,13 @@ class Segment:
 
     def record(self, inputs):
         """(result, the nodes that were made), in an order that is the same every time."""
-        nodes, before = [], modes.state.recorder
-        modes.state.recorder = nodes
+        nodes, before = [], recorder.nodes
+        recorder.nodes = nodes
         try:
-            with modes.enable_grad():
+            with GradMode(True):
                 result = self.function(*inputs)
         finally:
-            modes.state.recorder = before
+            recorder.nodes = before
         return result, nodes
 
     def drop(self, nodes):
@@ -56,7 +56,7 @@ class Segment:
         self.nodes = [weakref.ref(node) for node in nodes]  # weak, for the nodes hold the segment
         for node in nodes:
             node.segment = self
-            for saved in node.packed:
+            for saved in node.kept:
                 if isinstance(saved, Saved) and saved.leaf is None:
                     saved.array = None
 
@@ -88,7 +88,7 @@ class Segment:
             if new.segment is not None:
                 new.segment.recompute()
             changed |= node.function is not new.function or node.result_shape != new.result_shape
-            for saved, fresh in zip(node.packed, new.packed):
+            for saved, fresh in zip(node.kept, new.kept):
                 if isinstance(saved, Saved) and saved.array is None:
                     saved.array = fresh.array
         if changed:

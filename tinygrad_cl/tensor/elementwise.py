@@ -1,54 +1,9 @@
-"""Functions of each number, and choices between two numbers, each with its derivative below it.
-
-Inputs, results and gradients have one shape; where inputs broadcast, the engine sums afterwards.
-"""
+"""Functions of each number, and choices between two numbers, that no lesson writes."""
 
 import numpy as np
 
-from tinygrad_cl.tensor.function import Function
-
-
-class Exp(Function):
-    """y = eˣ.
-
-    ∂L/∂x = grad · y
-
-    >>> x = Tensor([0.0, 1.0], requires_grad=True)
-    >>> x.exp().backward([10.0, 10.0]); x.grad
-    Tensor([10.    , 27.1828])
-    """
-
-    @staticmethod
-    def forward(ctx, x):
-        y = np.exp(x)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad):
-        (y,) = ctx.saved_tensors
-        return grad * y
-
-
-class Log(Function):
-    """The natural logarithm ln x.
-
-    ∂L/∂x = grad / x
-
-    >>> x = Tensor([1.0, 4.0], requires_grad=True)
-    >>> x.log().backward([10.0, 10.0]); x.grad
-    Tensor([10. ,  2.5])
-    """
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return np.log(x)
-
-    @staticmethod
-    def backward(ctx, grad):
-        (x,) = ctx.saved_tensors
-        return grad / x
+from tinygrad_cl.tensor.core import arithmetic
+from tinygrad_cl.tensor.core.function import Function
 
 
 class Sqrt(Function):
@@ -177,3 +132,32 @@ class Maximum(Function):
     def backward(ctx, grad):
         (share,) = ctx.saved_tensors
         return grad * share, grad * (1 - share)
+
+
+class Pow(arithmetic.Pow):
+    """The power aⁿ, where a may be a plain number, and right for a = 0, too.
+
+    For a = 0, both gradients are taken as 0 where the formula says 0 · ∞: a⁰ is 1 all along a, 0ⁿ is
+    0 all along n > 0; ∂L/∂n at n = 0 as well. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
+
+    >>> a = Tensor([0.0, 3.0], requires_grad=True)
+    >>> (a ** Tensor([0.0, 2.0])).sum().backward(); a.grad
+    Tensor([0., 6.])
+    """
+
+    @staticmethod
+    def forward(ctx, a, n):
+        a = a if isinstance(a, np.ndarray) else np.asarray(a, np.result_type(a, n))
+        return arithmetic.Pow.forward(ctx, a, n)
+
+    @staticmethod
+    def backward(ctx, grad):
+        a, n = ctx.saved_tensors
+        if isinstance(n, (int, float)) and n:
+            return arithmetic.Pow.backward(ctx, grad)
+        grad_a = grad_n = None
+        if ctx.needs_input_grad[0]:
+            grad_a = grad * n * a ** Where.apply((a == 0) & (n == 0), 1.0, n - 1)
+        if ctx.needs_input_grad[1]:
+            grad_n = grad * a**n * Where.apply((a == 0) & (n >= 0), 1.0, a).log()
+        return grad_a, grad_n

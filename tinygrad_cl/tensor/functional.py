@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from tinygrad_cl.tensor import losses
 from tinygrad_cl.tensor import random as randomness
-from tinygrad_cl.tensor.activations import Dropout
+from tinygrad_cl.tensor.core import losses
+from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.core.indexing import Embedding
+from tinygrad_cl.tensor.core.variable import raw
 from tinygrad_cl.tensor.elementwise import Where
-from tinygrad_cl.tensor.indexing import Embedding
 from tinygrad_cl.tensor.shapes import Cat
 from tinygrad_cl.tensor.tensor import Tensor, as_tensor
-from tinygrad_cl.tensor.variable import raw
 
 
 def where(condition, a, b):
@@ -58,6 +58,33 @@ def dropout(x, p=0.5, training=True, generator=None):
     return Dropout.apply(x, p=p, rng=generator or randomness.default_generator())
 
 
+class Dropout(Function):
+    """x where a random mask keeps it, divided by the probability to be kept, and 0 elsewhere.
+
+    ∂L/∂x = grad where it was kept, divided by that probability, and 0 elsewhere
+
+    p      the probability that a number is dropped
+    rng    a NumPy Generator
+
+    >>> x = Tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    >>> y = dropout(x, 0.5, generator=np.random.default_rng(0))
+    >>> y.sum().backward(); y.data, x.grad
+    (array([2., 0., 0., 0.], dtype=float32), Tensor([2., 0., 0., 0.]))
+    """
+
+    @staticmethod
+    def forward(ctx, x, p, rng):
+        mask = rng.random(x.shape) >= p
+        ctx.save_for_backward(mask)
+        ctx.scale = 1 / (1 - p) if p < 1 else 0.0
+        return x * mask * ctx.scale
+
+    @staticmethod
+    def backward(ctx, grad):
+        (mask,) = ctx.saved_tensors
+        return grad * mask * ctx.scale
+
+
 def mse_loss(prediction, target):
     """The mean squared error, of equal shapes: (n, 1) against (n,) would broadcast to (n, n)."""
     prediction, target = same_shapes("mse_loss", prediction, target)
@@ -73,7 +100,33 @@ def binary_cross_entropy(probabilities, target):
             "binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
             " use binary_cross_entropy_with_logits"
         )
-    return losses.BCELoss.apply(probabilities, target)
+    return BCELoss.apply(probabilities, target)
+
+
+class BCELoss(Function):
+    """Binary cross-entropy, −Σ (t ln p + (1 − t) ln(1 − p)) / N, of probabilities p and targets t.
+
+    ∂L/∂p = grad · (p − t) / (p (1 − p)) / N
+
+    Like PyTorch, a logarithm counts as −100 at least, and p (1 − p) as 10⁻¹² at least, so p = 0 and
+    p = 1 are no trouble. The target gets no gradient.
+
+    >>> p = Tensor([0.5, 0.8], requires_grad=True)
+    >>> binary_cross_entropy(p, [1.0, 0.0]).backward(); p.grad
+    Tensor([-1. ,  2.5])
+    """
+
+    @staticmethod
+    def forward(ctx, p, t):
+        ctx.save_for_backward(p, t)
+        with np.errstate(divide="ignore"):
+            log_p, log_not_p = np.maximum(np.log(p), -100), np.maximum(np.log(1 - p), -100)
+        return -np.mean(t * log_p + (1 - t) * log_not_p)
+
+    @staticmethod
+    def backward(ctx, grad):
+        p, t = ctx.saved_tensors
+        return grad * (p - t) / (p * (1 - p)).maximum(1e-12) * (1 / p.size), None
 
 
 def binary_cross_entropy_with_logits(logits, target):

@@ -14,36 +14,46 @@ Tensor([ 0.,  4.,  8., 12.])
 
 import numpy as np
 
-from tinygrad_cl.tensor import modes
+from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.tensor import Tensor
+
+__all__ = ["NDArray", "array", "backward", "dot", "is_recording", "pause", "record"]
 
 
 class NDArray(Tensor):
-    """A Tensor that behaves like MXNet's array."""
+    """A Tensor with MXNet's manners."""
 
     grad_req = "write"
 
     def attach_grad(self, grad_req="write"):
-        """Make room for a gradient, zeros at first.
+        """From now on this is a leaf with a gradient, at first zeros: a Tensor of its shape.
 
-        grad_req   "write": each backward overwrites it; "add": adds to it; "null": there is none
+        grad_req   what backward does with `grad`. "write": overwrite it; "add": add to it;
+                   "null": there is no gradient: requires_grad is False, grad is None
+
+        ValueError for any other grad_req.
         """
         if grad_req not in ("write", "add", "null"):
             raise ValueError(f'grad_req is "write", "add" or "null", not {grad_req!r}')
         self.grad_fn = None
         self.requires_grad_(grad_req != "null")
         self.grad_req = grad_req
-        self.grad = None if grad_req == "null" else Tensor.wrap(np.zeros_like(self.data))
+        self.grad = Tensor(np.zeros_like(self.data)) if self.requires_grad else None
 
     def accumulate_grad(self, grad):
+        """What arrives replaces `grad`, or, if grad_req is "add", is added to it."""
         if self.grad_req == "write":
             self.grad = None
         super().accumulate_grad(grad)
 
-    def backward(self, out_grad=None, retain_graph=False, create_graph=False):
-        """Write ∂Σ(out_grad · self)/∂leaf into each leaf; the head gradient is 1 if not given."""
-        out_grad = np.ones_like(self.data) if out_grad is None else out_grad
-        super().backward(out_grad, retain_graph, create_graph)
+    def backward(self, out_grad=None, retain_graph=False, **options):
+        """Tensor's backward, from the head gradient out_grad: ones of this shape if it is None.
+
+        What else Tensor's backward takes is handed on.
+        """
+        if out_grad is None:
+            out_grad = np.ones_like(self.data)
+        super().backward(out_grad, retain_graph, **options)
 
 
 def array(data, dtype=None):
@@ -57,17 +67,22 @@ def dot(a, b):
 
 
 def record():
-    """What happens in `with record():` is recorded."""
-    return modes.enable_grad()
+    """For `with record():`. What happens inside is recorded, unless the process's switch is off.
+
+    >>> with GradMode(False), record():
+    ...     is_grad_enabled()
+    True
+    """
+    return GradMode(True)
 
 
 def pause():
-    """What happens in `with pause():` is not, even inside `record`."""
-    return modes.no_grad()
+    """For `with pause():`. What happens inside is not recorded, even inside `record`."""
+    return GradMode(False)
 
 
 def is_recording():
-    return modes.is_grad_enabled()
+    return is_grad_enabled()
 
 
 def backward(heads, head_grads=None, retain_graph=False):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tinygrad_cl.tensor.variable import Variable
+from tinygrad_cl.tensor.core.variable import Variable
 
 
 class Optimizer:

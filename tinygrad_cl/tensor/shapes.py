@@ -1,87 +1,8 @@
-"""The same numbers in another shape, order, type or place, or next to others."""
+"""The same numbers in another order, type or place, or next to others, that no lesson writes."""
 
 import numpy as np
 
-from tinygrad_cl.tensor.function import Function
-
-
-class Reshape(Function):
-    """The same numbers, in the same order, in another shape.
-
-    ∂L/∂x = grad, in the shape of x
-
-    >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
-    >>> x.reshape(4).backward([1.0, 10.0, 100.0, 1000.0]); x.grad
-    Tensor([[   1.,   10.],
-            [ 100., 1000.]])
-    """
-
-    @staticmethod
-    def forward(ctx, x, shape):
-        ctx.input_shape = x.shape
-        return x.reshape(shape)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad.reshape(ctx.input_shape)
-
-
-class Permute(Function):
-    """The axes in another order: axis i of the result is axis axes[i] of x, −1 being its last.
-
-    ∂L/∂x = grad with its axes put back. Putting back is another permutation, the inverse one.
-
-    >>> Tensor(np.zeros((2, 3, 4))).permute(1, 2, 0).shape
-    (3, 4, 2)
-    """
-
-    @staticmethod
-    def forward(ctx, x, axes):
-        ctx.inverse = tuple(int(i) for i in np.argsort([i % x.ndim for i in axes]))
-        return x.transpose(axes)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad.permute(*ctx.inverse)
-
-
-class Transpose(Function):
-    """Two axes swapped.
-
-    ∂L/∂x = grad with the same two swapped back
-
-    >>> x = Tensor([[1.0, 2.0, 3.0]], requires_grad=True)
-    >>> x.transpose(0, 1).backward([[1.0], [10.0], [100.0]]); x.grad
-    Tensor([[  1.,  10., 100.]])
-    """
-
-    @staticmethod
-    def forward(ctx, x, axis1, axis2):
-        ctx.axis1, ctx.axis2 = axis1, axis2
-        return x.swapaxes(axis1, axis2)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad.transpose(ctx.axis1, ctx.axis2)
-
-
-class Expand(Function):
-    """x broadcast to a larger shape, without a copy.
-
-    ∂L/∂x = grad, summed over the copies; which is what the engine does with every gradient
-
-    >>> x = Tensor([1.0, 2.0], requires_grad=True)
-    >>> x.expand(3, 2).backward(np.ones((3, 2))); x.grad
-    Tensor([3., 3.])
-    """
-
-    @staticmethod
-    def forward(ctx, x, shape):
-        return np.broadcast_to(x, shape)
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad
+from tinygrad_cl.tensor.core.function import Function
 
 
 class Flip(Function):
@@ -144,16 +65,25 @@ class Cast(Function):
         return grad
 
 
-class Clone(Function):
-    """A copy in memory of its own.
+class SetItem(Function):
+    """x, but with values at key; the new array, x itself stays.
 
-    ∂L/∂x = grad
+    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
+
+    >>> x, v = Tensor([1.0, 2.0], requires_grad=True), Tensor(5.0, requires_grad=True)
+    >>> SetItem.apply(x, v, key=0).backward([1.0, 10.0]); x.grad, v.grad
+    (Tensor([ 0., 10.]), Tensor(1.))
     """
 
     @staticmethod
-    def forward(ctx, x):
-        return x.copy()
+    def forward(ctx, x, values, key):
+        ctx.key = key
+        y = x.copy()
+        y[key] = values
+        return y
 
     @staticmethod
     def backward(ctx, grad):
-        return grad
+        keep = np.ones(grad.shape, bool)
+        keep[ctx.key] = False
+        return grad * keep, grad[ctx.key]

@@ -162,7 +162,7 @@ def unbroadcast(grad, shape):
 )
 broadcast_unbroadcast.mistake(
     "`reshape` makes any shape of as many numbers, and nothing is refused",
-    swap=("if added < 0 or any(n not in (1, m) for n, m in zip(shape, grad.shape[max(added, 0) :])):", "if False:"),
+    swap=("if not fits:", "if False:"),
     hint=[
         "What does np.zeros((2, 3)).reshape((3, 2)) say?",
         "Compare the sizes before you reshape: an input's size is 1, or that of grad.",
@@ -265,11 +265,15 @@ broadcast_unbroadcast.variant(
     "no shortcut for equal shapes: a sum over no axis", swap=("if grad.shape == shape:", "if False:")
 )
 broadcast_unbroadcast.variant("an empty shortcut", swap=("return grad\n", "pass\n"))
-broadcast_unbroadcast.variant("too few axes: reshape refuses, too", swap=("added < 0 or any(", "any("))
-broadcast_unbroadcast.variant("one axis too few: reshape refuses, too", swap=("added < 0", "added < -1"))
-broadcast_unbroadcast.variant("1 or the size, in either order", swap=("(1, m)", "(m, 1)"))
 broadcast_unbroadcast.variant(
-    "with too few axes it is over before `max` counts", swap=("max(added, 0)", "max(added, -1)")
+    "the shapes in the other order", swap=("broadcast_shape(grad.shape, shape)", "broadcast_shape(shape, grad.shape)")
+)
+broadcast_unbroadcast.variant(
+    "compared number by number",
+    swap=(
+        "broadcast_shape(grad.shape, shape) == grad.shape",
+        "len(shape) <= grad.ndim and all(n in (1, m) for n, m in zip(shape[::-1], grad.shape[::-1]))",
+    ),
 )
 broadcast_unbroadcast.variant(
     "the axes of a sum in another order", swap=("(*range(added), *stretched)", "(*stretched, *range(added))")

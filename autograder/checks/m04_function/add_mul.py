@@ -36,13 +36,13 @@ def function_add_mul(student, rng, tools):
         """Whether a, and whether b, is kept for backward; and the product."""
         a, b = tensors(needs)
         out = student.Mul.apply(a, b)
-        saved = [student.raw(x) for x in out.grad_fn.saved]
+        saved = [student.raw(x) for x in out.grad_fn.kept]
         return [any(x is a.data for x in saved), any(x is b.data for x in saved), *out.data.ravel()]
 
     def kept_by_add():
         a, b = tensors()
         out = student.Add.apply(a, b)
-        return [len(out.grad_fn.saved), *answer(out)[0].ravel()]
+        return [len(out.grad_fn.kept), *answer(out)[0].ravel()]
 
     def product(a, b):
         return student.Mul.apply(a, b)

@@ -9,7 +9,7 @@ from autograder.checks.check import check
 def function_apply(student, rng, tools):
     """Forward runs on arrays; the result is linked to its inputs where a gradient is wanted."""
     x_data, w_data, number = rng.normal(size=(3, 2)), rng.normal(size=2), float(rng.uniform(1.2, 1.9))
-    calls = []
+    calls, wrapped = [], []
 
     class Scale(student.Function):
         @staticmethod
@@ -22,8 +22,23 @@ def function_apply(student, rng, tools):
         def forward(ctx, a):
             return a.sum()
 
+    class Keep(student.Function):
+        @staticmethod
+        def forward(ctx, a, b, c):
+            ctx.save_for_backward(a, b)
+            return a + b + c
+
+    class Noting(student.Context):
+        """A node that notes what wrap_result is given."""
+
+        def wrap_result(self, returned, inputs):
+            wrapped.append((returned, inputs))
+            return super().wrap_result(returned, inputs)
+
     class Picture(student.Tensor):
-        pass
+        @classmethod
+        def context(cls, function, needs_input_grad):
+            return Noting(function, needs_input_grad, cls)
 
     def leaves():
         return student.Tensor(x_data, requires_grad=True), student.Tensor(w_data, requires_grad=True)
@@ -86,7 +101,7 @@ def function_apply(student, rng, tools):
 
     def switched_off():
         x, w = leaves()
-        with student.set_grad_enabled(False):
+        with student.GradMode(False):
             return Scale.apply(x, w, number)
 
     def needed_while_off():
@@ -96,8 +111,18 @@ def function_apply(student, rng, tools):
     def of_a_subclass():
         x, w = leaves()
         out = Scale.apply(x_data, Picture(w_data), w_data)
-        node_shape = getattr(calls[-1][0], "result_shape", ())  # noted by wrap_result
-        return [*node_shape, type(out) is Picture, type(Scale.apply(x, w)) is student.Tensor, out.data[0, 0]]
+        of_node = [calls[-1][0].tensor_type is Picture, *saved_in(Picture(w_data, requires_grad=True))]
+        return [*of_node, type(out) is Picture, type(Scale.apply(x, w)) is student.Tensor, out.data[0, 0]]
+
+    def saved_in(picture):
+        """Of which class are the tensors of a node whose first tensor is of a subclass."""
+        return [type(x) is Picture for x in Keep.apply(x_data, picture, student.Tensor(x_data)).grad_fn.saved_tensors]
+
+    def what_is_wrapped():
+        x = Picture(x_data, requires_grad=True)
+        Scale.apply(x, w_data, number)
+        returned, inputs = wrapped[-1]
+        return [np.sum(returned), *same(inputs, [x, w_data, number])]
 
     def one_number():
         x, _ = leaves()
@@ -129,30 +154,30 @@ def function_apply(student, rng, tools):
         "constants only: the numbers, requires_grad, no grad_fn": lambda: unrecorded(plain),
         "recording off: the numbers, requires_grad, no grad_fn": lambda: unrecorded(switched_off),
         "recording off: needs_input_grad": needed_while_off,
-        "class of the result; shape of its node": of_a_subclass,
+        "class of the result, of its node, of what it saves": of_a_subclass,
+        "what wrap_result gets: the sum of the numbers; are these the inputs": what_is_wrapped,
         "a forward that returns one number": one_number,
         "two calls have two nodes": two_calls,
         "x and w afterwards": inputs_afterwards,
     }
 
 
-NEXT = (
-    "tuple((x.grad_fn or x) if need else None\n                                   for x, need in zip(inputs, needed))"
-)
+NEXT = "tuple([(x.grad_fn or x) if need else None for x, need in pairs])"
+SHAPES = "tuple([np.shape(array) for array in arrays])"
 
 function_apply.mistake(
     "the result knows no node: the graph is cut here",
-    swap=("            out.grad_fn = ctx\n", ""),
+    swap=("        out.grad_fn = ctx\n", ""),
     hint=["The number is right. How would backward find the way?", "`out.grad_fn = ctx`."],
 )
 function_apply.mistake(
     "the result does not ask for a gradient, so the next call cuts the graph",
-    swap=("            out.requires_grad = True\n", ""),
+    swap=("        out.requires_grad = True\n", ""),
     hint=["(x * w) + 2: does the Add know that a gradient is wanted on the way to x?", "`out.requires_grad = True`."],
 )
 function_apply.mistake(
     "next_nodes holds the tensors, not the nodes that computed them",
-    swap=(NEXT, "tuple(x if need else None for x, need in zip(inputs, needed))"),
+    swap=(NEXT, "tuple(x if need else None for x, need in pairs)"),
     hint=[
         "For a tensor that was computed, where does the gradient go on?",
         "`x.grad_fn`; only for a leaf, which has none, x itself.",
@@ -165,7 +190,7 @@ function_apply.mistake(
 )
 function_apply.mistake(
     "next_nodes leaves out what needs no gradient, so gradients get to the wrong inputs",
-    swap=(NEXT, "tuple(x.grad_fn or x for x, need in zip(inputs, needed) if need)"),
+    swap=(NEXT, "tuple(x.grad_fn or x for x, need in pairs if need)"),
     hint=[
         "backward returns one gradient for each input. Which entry belongs to which?",
         "One entry for each input, None where none is needed.",
@@ -173,22 +198,22 @@ function_apply.mistake(
 )
 function_apply.mistake(
     "constants get a place in the graph",
-    swap=(NEXT, "tuple((x.grad_fn or x) if isinstance(x, Tensor) else None for x in inputs)"),
+    swap=(NEXT, "tuple([(x.grad_fn or x) if isinstance(x, Variable) else None for x in inputs])"),
     hint=["requires_grad of the constant is False: who wants its gradient?", "None where `needed` is False."],
 )
 function_apply.mistake(
     "recorded, whatever the switches say",
     swap=("recording = is_grad_enabled()", "recording = True"),
     hint=[
-        "Under set_grad_enabled(False) nothing shall be linked.",
+        "Under GradMode(False) nothing shall be linked.",
         "Ask `is_grad_enabled()` for each input that may need a gradient.",
     ],
 )
 function_apply.mistake(
     "recording is asked for the link only: forward is told that gradients are needed, and saves",
     swap=[
-        ("recording and isinstance(x, Tensor)", "isinstance(x, Tensor)"),
-        ("if any(needed):", "if recording and any(needed):"),
+        ("recording and isinstance(x, Variable)", "isinstance(x, Variable)"),
+        ("if True in ctx.needs_input_grad:", "if recording and True in ctx.needs_input_grad:"),
     ],
     hint=[
         "What does needs_input_grad say while recording is off?",
@@ -197,13 +222,16 @@ function_apply.mistake(
 )
 function_apply.mistake(
     "linked only if all inputs need a gradient",
-    swap=("if any(needed)", "if all(needed)"),
-    hint=["x * 2: the 2 needs no gradient. Does x still want its own?", "`any(needed)`."],
+    swap=("if True in ctx.needs_input_grad", "if all(needed)"),
+    hint=["x * 2: the 2 needs no gradient. Does x still want its own?", "`True in ctx.needs_input_grad`."],
 )
 function_apply.mistake(
     "linked always, constants too",
-    swap=("if any(needed)", "if True"),
-    hint=["Nobody wants a gradient of two constants. What does the graph cost?", "Only `if any(needed)`."],
+    swap=("if True in ctx.needs_input_grad", "if True"),
+    hint=[
+        "Nobody wants a gradient of two constants. What does the graph cost?",
+        "Only `if True in ctx.needs_input_grad`.",
+    ],
 )
 function_apply.mistake(
     "forward gets the tensors, not their arrays",
@@ -212,8 +240,8 @@ function_apply.mistake(
 )
 function_apply.mistake(
     "options are not handed on",
-    swap=("*arrays, **options)", "*arrays)"),
-    hint=["`x.sum(axis=1)`: does forward hear of the axis?", "`cls.forward(ctx, *arrays, **options)`."],
+    swap=("run_forward(ctx, arrays, options)", "run_forward(ctx, arrays, {})"),
+    hint=["`x.sum(axis=1)`: does forward hear of the axis?", "`run_forward(ctx, arrays, options)`."],
 )
 function_apply.mistake(
     "each tensor counts, whether it requires a gradient or not",
@@ -222,7 +250,7 @@ function_apply.mistake(
 )
 function_apply.mistake(
     "every input has the shape of the result",
-    swap=("tuple(np.shape(array) for array in arrays)", "tuple(out.shape for array in arrays)"),
+    swap=(SHAPES, "tuple([out.shape for array in arrays])"),
     hint=[
         "w has shape (2,), the result (3, 2). To which shape must w's gradient be summed?",
         "`np.shape(array)` of each input.",
@@ -231,63 +259,66 @@ function_apply.mistake(
 function_apply.mistake(
     "the result is always a Tensor, also where the input is of a subclass",
     swap=(
-        "wrap_result(ctx, cls.forward(ctx, *arrays, **options), inputs)",
-        "Tensor.wrap(np.asarray(cls.forward(ctx, *arrays, **options)))",
+        "ctx.wrap_result(run_forward(ctx, arrays, options), inputs)",
+        "Tensor.wrap(np.asarray(run_forward(ctx, arrays, options)))",
     ),
-    hint=["The docstring says which function makes the result.", "`wrap_result(ctx, array, inputs)`."],
+    hint=["The docstring says who makes the result.", "`ctx.wrap_result(…, inputs)`."],
 )
 function_apply.variant(
     "the shape of a tensor is that of its array",
     swap=("np.shape(array) for array in arrays", "np.shape(array) for array in inputs"),
 )
+NEEDED = "[recording and isinstance(x, Variable) and x.requires_grad for x in inputs]"
+for reason, text in [("needs_input_grad", f"tuple({NEEDED})"), ("next_nodes", NEXT), ("input_shapes", SHAPES)]:
+    function_apply.variant(f"{reason} is a list", swap=(text, text.removeprefix("tuple(").removesuffix(")")))
 function_apply.variant(
-    "loops, conditions one by one",
+    "loops, conditions one by one; forward is called directly",
     source="""
-class Function:
-    @classmethod
-    def apply(cls, *inputs, **options):
-        needs = []
-        for x in inputs:
-            if not is_grad_enabled() or not isinstance(x, Tensor):
-                needs.append(False)
-            else:
-                needs.append(bool(x.requires_grad))
-        ctx = Context(cls, needs)
-        result = cls.forward(ctx, *map(raw, inputs), **options)
-        result = wrap_result(ctx, result, inputs)
-        if True not in needs:
-            return result
-        result.requires_grad, result.grad_fn = True, ctx
-        nodes = []
-        for x, need in zip(inputs, needs):
-            if not need:
-                nodes.append(None)
-            elif x.is_leaf:
-                nodes.append(x)
-            else:
-                nodes.append(x.grad_fn)
-        ctx.next_nodes = nodes
-        ctx.input_shapes = [x.shape if isinstance(x, (Tensor, np.ndarray)) else () for x in inputs]
+@add_to_class(Function)
+@classmethod
+def apply(cls, *inputs, **options):
+    needs = []
+    for x in inputs:
+        if not is_grad_enabled() or not isinstance(x, Tensor):
+            needs.append(False)
+        else:
+            needs.append(bool(x.requires_grad))
+    ctx = new_context(cls, inputs, tuple(needs))
+    result = cls.forward(ctx, *map(raw, inputs), **options)
+    result = ctx.wrap_result(result, inputs)
+    if not any(needs):
         return result
+    result.requires_grad, result.grad_fn = True, ctx
+    nodes = []
+    for x, need in zip(inputs, needs):
+        if not need:
+            nodes.append(None)
+        elif x.is_leaf:
+            nodes.append(x)
+        else:
+            nodes.append(x.grad_fn)
+    ctx.next_nodes = nodes
+    ctx.input_shapes = [x.shape if isinstance(x, (Tensor, np.ndarray)) else () for x in inputs]
+    return result
 """,
 )
 function_apply.variant(
     "linked before forward runs",
     source="""
-class Function:
-    @classmethod
-    def apply(cls, *inputs, **options):
-        def parent(x):
-            if is_grad_enabled() and getattr(x, "requires_grad", False):
-                return x if x.grad_fn is None else x.grad_fn
+@add_to_class(Function)
+@classmethod
+def apply(cls, *inputs, **options):
+    def parent(x):
+        if is_grad_enabled() and getattr(x, "requires_grad", False):
+            return x if x.grad_fn is None else x.grad_fn
 
-        parents = tuple(map(parent, inputs))
-        ctx = Context(cls, tuple(p is not None for p in parents))
-        ctx.next_nodes = parents
-        ctx.input_shapes = tuple(np.asarray(raw(x)).shape for x in inputs)
-        out = wrap_result(ctx, cls.forward(ctx, *[raw(x) for x in inputs], **options), inputs)
-        out.requires_grad = any(ctx.needs_input_grad)
-        out.grad_fn = ctx if out.requires_grad else None
-        return out
+    parents = tuple(map(parent, inputs))
+    ctx = new_context(cls, inputs, tuple(p is not None for p in parents))
+    ctx.next_nodes = parents
+    ctx.input_shapes = tuple(np.asarray(raw(x)).shape for x in inputs)
+    out = ctx.wrap_result(run_forward(ctx, [raw(x) for x in inputs], options), inputs)
+    out.requires_grad = any(ctx.needs_input_grad)
+    out.grad_fn = ctx if out.requires_grad else None
+    return out
 """,
 )

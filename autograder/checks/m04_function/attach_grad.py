@@ -177,13 +177,13 @@ function_attach_grad.mistake(
 )
 function_attach_grad.mistake(
     '"null" asks for a gradient all the same',
-    swap=('self.requires_grad = grad_req != "null"', "self.requires_grad = True"),
+    swap=('self.requires_grad_(grad_req != "null")', "self.requires_grad_(True)"),
     hint=['Who wants the gradient of an array with "null"?', "requires_grad is False there, and grad is None."],
 )
 function_attach_grad.mistake(
     "no gradient is asked for: requires_grad stays False",
-    swap=('        self.requires_grad = grad_req != "null"\n', ""),
-    hint=["How does apply know that x wants a gradient?", '`self.requires_grad = True`, except for "null".'],
+    swap=('        self.requires_grad_(grad_req != "null")\n', ""),
+    hint=["How does apply know that x wants a gradient?", '`self.requires_grad_(True)`, except for "null".'],
 )
 function_attach_grad.mistake(
     "a result stays in its graph: it is no leaf",
@@ -210,8 +210,11 @@ function_attach_grad.mistake(
 )
 function_attach_grad.mistake(
     "retain_graph is not handed on",
-    swap=("super().backward(out_grad, retain_graph)", "super().backward(out_grad)"),
-    hint=["backward(head, retain_graph=True), and then once more.", "`super().backward(out_grad, retain_graph)`."],
+    swap=("super().backward(out_grad, retain_graph, **options)", "super().backward(out_grad)"),
+    hint=[
+        "backward(head, retain_graph=True), and then once more.",
+        "`super().backward(out_grad, retain_graph, **options)`.",
+    ],
 )
 function_attach_grad.mistake(
     "an unknown grad_req is let through",

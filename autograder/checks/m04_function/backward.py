@@ -150,7 +150,7 @@ def function_backward(student, rng, tools):
         return [
             len(nodes),
             sum(node.freed for node in nodes),
-            sum(len(node.saved or ()) > 0 for node in nodes),
+            sum(len(node.kept or ()) > 0 for node in nodes),
             *found[x].ravel(),
         ]
 

@@ -37,7 +37,7 @@ function_backward.mistake(
 function_backward.mistake(
     "nodes are visited as they are met: some hand on a gradient that is not complete",
     source="""
-def propagate(root, gradient, retain_graph=False):
+def propagate(root, gradient, retain_graph=False, ask=input_gradients):
     arrived, found, queue, seen = {root: gradient}, {}, [root], set()
     while queue:
         node = queue.pop(0)
@@ -48,21 +48,13 @@ def propagate(root, gradient, retain_graph=False):
         if not isinstance(node, Context):
             found[node] = grad
             continue
-        for below, part in zip(node.next_nodes, input_gradients(node, grad)):
+        for below, part in zip(node.next_nodes, ask(node, grad)):
             if part is not None:
                 arrived[below] = arrived[below] + part if below in arrived else part
                 queue.append(below)
         if not retain_graph:
             node.free()
     return found
-
-
-@add_to_class(Tensor)
-def backward(self, gradient=None, retain_graph=False):
-    root, gradient = start(self, gradient)
-    with set_grad_enabled(False):
-        for leaf, grad in propagate(root, gradient, retain_graph).items():
-            leaf.accumulate_grad(grad)
 """,
     hint=[
         "s + t·t, and t uses s: when is the gradient of s complete?",
@@ -72,14 +64,14 @@ def backward(self, gradient=None, retain_graph=False):
 function_backward.mistake(
     "each part is carried down alone, path by path",
     source="""
-def propagate(root, gradient, retain_graph=False):
+def propagate(root, gradient, retain_graph=False, ask=input_gradients):
     found, nodes = {}, topological_order([root])
 
     def carry(node, grad):
         if not isinstance(node, Context):
             found[node] = found[node] + grad if node in found else grad
             return
-        for below, part in zip(node.next_nodes, input_gradients(node, grad)):
+        for below, part in zip(node.next_nodes, ask(node, grad)):
             if part is not None:
                 carry(below, part)
 
@@ -88,14 +80,6 @@ def propagate(root, gradient, retain_graph=False):
         if isinstance(node, Context) and not retain_graph:
             node.free()
     return found
-
-
-@add_to_class(Tensor)
-def backward(self, gradient=None, retain_graph=False):
-    root, gradient = start(self, gradient)
-    with set_grad_enabled(False):
-        for leaf, grad in propagate(root, gradient, retain_graph).items():
-            leaf.accumulate_grad(grad)
 """,
     hint=[
         "40 doublings have a million million paths. How many nodes?",
@@ -136,10 +120,10 @@ function_backward.mistake(
 function_backward.mistake(
     "a rule is asked again for each of its inputs",
     swap=(
-        "        for below, part in zip(node.next_nodes, input_gradients(node, grad)):",
-        "        for i, below in enumerate(node.next_nodes):\n            part = input_gradients(node, grad)[i] if input_gradients(node, grad) else None",
+        "        for below, part in zip(node.next_nodes, ask(node, grad)):",
+        "        for i, below in enumerate(node.next_nodes):\n            part = ask(node, grad)[i] if ask(node, grad) else None",
     ),
-    hint=["How often do you call input_gradients for one node?", "Once, before the loop over its parts."],
+    hint=["How often do you call `ask` for one node?", "Once, before the loop over its parts."],
 )
 function_backward.mistake(
     "missing parts are handed on, too",
@@ -162,7 +146,7 @@ function_backward.mistake(
 function_backward.variant(
     "gradients by id, and a list of parts that is summed at the node",
     source="""
-def propagate(root, gradient, retain_graph=False):
+def propagate(root, gradient, retain_graph=False, ask=input_gradients):
     parts_for, found = {id(root): [gradient]}, {}
     order = list(topological_order([root]))
     while order:
@@ -176,27 +160,19 @@ def propagate(root, gradient, retain_graph=False):
         if isinstance(node, Tensor):
             found[node] = total
         else:
-            answers = input_gradients(node, total)
+            answers = ask(node, total)
             for i, below in enumerate(node.next_nodes):
                 if answers[i] is not None:
                     parts_for.setdefault(id(below), []).append(answers[i])
             if retain_graph is False:
                 node.free()
     return found
-
-
-@add_to_class(Tensor)
-def backward(self, gradient=None, retain_graph=False):
-    root, gradient = start(self, gradient)
-    with set_grad_enabled(False):
-        for leaf, grad in propagate(root, gradient, retain_graph).items():
-            leaf.accumulate_grad(grad)
 """,
 )
 function_backward.variant(
     "users are counted, in place of an order; all is freed at the end",
     source="""
-def propagate(root, gradient, retain_graph=False):
+def propagate(root, gradient, retain_graph=False, ask=input_gradients):
     users = {}
     nodes = [node for node in topological_order([root]) if isinstance(node, Context)]
     for node in nodes:
@@ -208,7 +184,7 @@ def propagate(root, gradient, retain_graph=False):
         if not isinstance(node, Context):
             continue
         if node in sums:
-            answers = input_gradients(node, Tensor.wrap(sums[node]))
+            answers = ask(node, Tensor.wrap(sums[node]))
         else:
             answers = [None] * len(node.next_nodes)
         for below, part in zip(node.next_nodes, answers):
@@ -221,13 +197,5 @@ def propagate(root, gradient, retain_graph=False):
         for node in nodes:
             node.free()
     return {leaf: Tensor(total) for leaf, total in sums.items() if isinstance(leaf, Tensor)}
-
-
-@add_to_class(Tensor)
-def backward(self, gradient=None, retain_graph=False):
-    root, gradient = start(self, gradient)
-    with set_grad_enabled(False):
-        for leaf, grad in propagate(root, gradient, retain_graph).items():
-            leaf.accumulate_grad(grad)
 """,
 )

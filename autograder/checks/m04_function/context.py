@@ -12,7 +12,7 @@ def function_context(student, rng, tools):
     number = float(rng.uniform(2, 3))
 
     def saved(*things):
-        ctx = student.Context(type("Twice", (), {}), (True, False))
+        ctx = student.Context(type("Twice", (), {}), (True, False), student.Tensor)
         ctx.save_for_backward(*things)
         return ctx
 
@@ -77,146 +77,121 @@ def function_context(student, rng, tools):
 
 function_context.mistake(
     "arrays come back as arrays: backward needs tensors",
-    swap=("tuple(Tensor.wrap(x) if isinstance(x, np.ndarray) else x for x in self.saved)", "self.saved"),
+    swap=("tuple([wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept])", "self.kept"),
     hint=[
         "What does `grad * b` record if b is a plain array? Look at the example in the docstring.",
-        "`Tensor.wrap(x)` for each x that is an np.ndarray.",
+        "`self.tensor_type.wrap(x)` for each x that is an np.ndarray.",
     ],
 )
 function_context.mistake(
     "numbers and None are wrapped, too",
-    swap=("Tensor.wrap(x) if isinstance(x, np.ndarray) else x for", "Tensor.wrap(np.asarray(x, float)) for"),
+    swap=("wrap(x) if isinstance(x, np.ndarray) else x for", "Tensor.wrap(np.asarray(x, float)) for"),
     hint=["A rule asks `is None`. What does a tensor around None answer?", "Wrap only what is an np.ndarray."],
 )
 function_context.mistake(
     "numbers are wrapped; only None comes back as it is",
     swap=(
-        "Tensor.wrap(x) if isinstance(x, np.ndarray) else x for",
+        "wrap(x) if isinstance(x, np.ndarray) else x for",
         "None if x is None else Tensor.wrap(np.asarray(x)) for",
     ),
     hint=["What comes back for the 3 in the docstring's example?", "Wrap only what is an np.ndarray."],
 )
 function_context.mistake(
     "the arrays are copied",
-    swap=("Tensor.wrap(x)", "Tensor(x)"),
+    swap=("[wrap(x)", "[self.tensor_type(x)"),
     hint=[
         "A copy of every saved array, at every use: what does that do to the memory?",
-        "`Tensor.wrap(x)`, not `Tensor(x)`.",
+        "`self.tensor_type.wrap(x)`, not `self.tensor_type(x)`.",
     ],
 )
 function_context.mistake(
     "a second call adds to what the first has saved",
-    swap=("self.saved = arrays", "self.saved += arrays"),
-    hint=["Look at the last sentence of the docstring.", "`self.saved = arrays`, without +."],
+    swap=("self.kept = arrays", "self.kept += arrays"),
+    hint=["Look at the last sentence of the docstring.", "`self.kept = arrays`, without +."],
 )
 function_context.mistake(
     "only the first of the arrays is saved",
-    swap=("self.saved = arrays", "self.saved = arrays[:1]"),
-    hint=["What is `arrays` if a and b are saved?", "All of it: `self.saved = arrays`."],
+    swap=("self.kept = arrays", "self.kept = arrays[:1]"),
+    hint=["What is `arrays` if a and b are saved?", "All of it: `self.kept = arrays`."],
 )
 function_context.mistake(
     "the tuple is saved within a tuple",
-    swap=("self.saved = arrays", "self.saved = (arrays,)"),
-    hint=["With `*arrays` in the signature, what is `arrays`?", "It is a tuple already: `self.saved = arrays`."],
+    swap=("self.kept = arrays", "self.kept = (arrays,)"),
+    hint=["With `*arrays` in the signature, what is `arrays`?", "It is a tuple already: `self.kept = arrays`."],
 )
 function_context.mistake(
     "the order is turned round",
-    swap=("for x in self.saved)", "for x in self.saved[::-1])"),
+    swap=("for x in self.kept]", "for x in self.kept[::-1]]"),
     hint=["Which one did forward save first?", "The order in which they were saved."],
 )
 function_context.mistake(
     "free says that it is freed, and lets nothing go",
-    swap=(
-        "        self.saved = ()\n        self.freed = True\n\n    @property\n    def name",
-        "        self.freed = True\n\n    @property\n    def name",
-    ),
-    hint=["Who still holds the array after free?", "`self.saved = ()`."],
+    swap=("    self.kept = ()\n", ""),
+    hint=["Who still holds the array after free?", "`self.kept = ()`."],
 )
 function_context.mistake(
     "free lets go, and does not note it",
-    swap=(
-        "        self.saved = ()\n        self.freed = True\n\n    @property\n    def name",
-        "        self.saved = ()\n\n    @property\n    def name",
-    ),
+    swap=("    self.freed = True", ""),
     hint=["How shall the engine tell a freed node from one that saved nothing?", "`self.freed = True`."],
 )
 function_context.mistake(
     "what is saved belongs to the class: all nodes share it",
-    swap=[("self.saved = arrays", "Context.kept = arrays"), ("in self.saved)", "in Context.kept)")],
-    hint=["Two nodes save something. Whose arrays come back?", "`self.saved`: each node has its own."],
+    swap=[("self.kept = arrays", "Context.kept = arrays"), ("in self.kept]", "in Context.kept]")],
+    hint=["Two nodes save something. Whose arrays come back?", "`self.kept`: each node has its own."],
+)
+function_context.variant(
+    "a list",
+    swap=(
+        "tuple([wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept])",
+        "[wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept]",
+    ),
 )
 function_context.variant(
     "a loop and a list; what holds nothing is a list",
     source="""
-class Context:
-    def __init__(self, function, needs_input_grad=()):
-        self.function = function
-        self.needs_input_grad = tuple(needs_input_grad)
-        self.next_nodes = ()
-        self.input_shapes = ()
-        self.saved = ()
-        self.freed = False
+@add_to_class(Context)
+def save_for_backward(self, *arrays):
+    self.kept = list(arrays)
 
-    def save_for_backward(self, *arrays):
-        self.saved = list(arrays)
 
-    @property
-    def saved_tensors(self):
-        found = []
-        for x in self.saved:
-            if type(x) is np.ndarray:
-                x = Tensor.wrap(x)
-            found.append(x)
-        return found
+@add_to_class(Context)
+@property
+def saved_tensors(self):
+    found = []
+    for x in self.kept:
+        if type(x) is np.ndarray:
+            x = Tensor.wrap(x)
+        found.append(x)
+    return found
 
-    def free(self):
-        self.saved, self.freed = [], True
 
-    @property
-    def name(self):
-        return self.function.__name__
-
-    def __repr__(self):
-        return f"<{self.name}Backward>"
-
-    def kept_arrays(self):
-        return [x for x in self.saved if isinstance(x, np.ndarray)]
+@add_to_class(Context)
+def free(self):
+    self.kept, self.freed = [], True
 """,
 )
 function_context.variant(
     "wrapped at once, not when they are asked for",
     source="""
-class Context:
-    def __init__(self, function, needs_input_grad=()):
-        self.function = function
-        self.needs_input_grad = tuple(needs_input_grad)
-        self.next_nodes = ()
-        self.input_shapes = ()
-        self.saved = ()
-        self.freed = False
+def wrapped(x):
+    return Tensor.wrap(x) if hasattr(x, "dtype") else x
 
-    def save_for_backward(self, *arrays):
-        self.saved = tuple(map(self.wrapped, arrays))
 
-    def wrapped(self, x):
-        return Tensor.wrap(x) if hasattr(x, "dtype") else x
+@add_to_class(Context)
+def save_for_backward(self, *arrays):
+    self.kept = arrays
+    self.tensors = tuple(map(wrapped, arrays))
 
-    @property
-    def saved_tensors(self):
-        return self.saved
 
-    def free(self):
-        self.freed = not None
-        self.saved = None
+@add_to_class(Context)
+@property
+def saved_tensors(self):
+    return self.tensors
 
-    @property
-    def name(self):
-        return self.function.__name__
 
-    def __repr__(self):
-        return f"<{self.name}Backward>"
-
-    def kept_arrays(self):
-        return [x.data for x in self.saved or () if isinstance(x, Tensor)]
+@add_to_class(Context)
+def free(self):
+    self.freed = not None
+    self.kept = self.tensors = ()
 """,
 )

@@ -127,34 +127,34 @@ def function_ends(student, rng, tools):
     }
 
 
-ADD = "self.grad = Tensor(grad) if self.grad is None else self.grad + grad"
+ADD = "self.grad = grad.clone() if self.grad is None else self.grad + grad"
 
 function_ends.mistake(
     "a gradient overwrites the one before",
-    swap=(ADD, "self.grad = Tensor(grad)"),
+    swap=(ADD, "self.grad = grad.clone()"),
     hint=["A weight that is used in two losses: what is its gradient?", "Add, if there is one already."],
 )
 function_ends.mistake(
     "the leaf keeps the very tensor that arrived",
     swap=(ADD, "self.grad = grad if self.grad is None else self.grad + grad"),
-    hint=["Add hands the same tensor to both of its inputs. Who else may hold it?", "A copy: `Tensor(grad)`."],
+    hint=["Add hands the same tensor to both of its inputs. Who else may hold it?", "A copy: `grad.clone()`."],
 )
 function_ends.mistake(
     "the leaf keeps the tensor that arrived, and adds into it in place",
     swap=(ADD, "if self.grad is None:\n        self.grad = grad\n    else:\n        self.grad.data += grad.data"),
     hint=[
         "x and y get the same gradient tensor. Then x gets more. What has y?",
-        "A copy at first, `Tensor(grad)`, and a new sum after.",
+        "A copy at first, `grad.clone()`, and a new sum after.",
     ],
 )
 function_ends.mistake(
     "the memory is shared: wrapped, not copied",
-    swap=("Tensor(grad) if", "Tensor.wrap(grad.data) if"),
-    hint=["A new tensor around the same array: what happens to it when the array changes?", "`Tensor(grad)` copies."],
+    swap=("grad.clone() if", "Tensor.wrap(grad.data) if"),
+    hint=["A new tensor around the same array: what happens to it when the array changes?", "`grad.clone()` copies."],
 )
 function_ends.mistake(
     "the first gradient is counted twice",
-    swap=(ADD, "if self.grad is None:\n        self.grad = Tensor(grad)\n    self.grad = self.grad + grad"),
+    swap=(ADD, "if self.grad is None:\n        self.grad = grad.clone()\n    self.grad = self.grad + grad"),
     hint=["Follow the first call: which lines run?", "Either set it or add to it: `else`."],
 )
 function_ends.mistake(
@@ -203,8 +203,11 @@ function_ends.mistake(
 )
 function_ends.mistake(
     "the gradient that is given is ignored: ones are taken",
-    swap=("    gradient = Tensor(gradient)\n", "    gradient = Tensor(np.ones(np.shape(raw(gradient))))\n"),
-    hint=["backward([1, 10]) shall count the second number ten times.", "`Tensor(gradient)`."],
+    swap=(
+        "    if not isinstance(gradient, Variable):\n        gradient = tensor.wrap(np.array(gradient, tensor.dtype))\n",
+        "    gradient = tensor.wrap(np.ones(np.shape(raw(gradient))))\n",
+    ),
+    hint=["backward([1, 10]) shall count the second number ten times.", "`np.array(gradient, tensor.dtype)`."],
 )
 function_ends.mistake(
     "the root is the tensor, though a node computed it",
@@ -215,6 +218,9 @@ function_ends.mistake(
     "a leaf is refused a root: its grad_fn is None",
     swap=("tensor.grad_fn or tensor", "tensor.grad_fn"),
     hint=["x.backward(g) of a leaf x: who gets g?", "`tensor.grad_fn or tensor`."],
+)
+function_ends.variant(
+    "NumPy asks the tensor for its dtype", swap=("np.array(gradient, tensor.dtype)", "np.array(gradient, tensor)")
 )
 function_ends.variant(
     "in long form; adds in place, into a copy of its own",

@@ -12,12 +12,12 @@ def function_record(student, rng, tools):
 
     def safely(run):
         """Run with both switches on, and put them back whatever happens."""
-        before = dict(student.switches)
-        student.switches.update(process=True, block=True)
+        before = student.process["autograd"], student.switch.on
+        student.process["autograd"], student.switch.on = True, True
         try:
             return [*run(), float(x_data[0, 0])]
         finally:
-            student.switches.update(before)
+            student.process["autograd"], student.switch.on = before
 
     def recorded():
         x = student.Tensor(x_data, requires_grad=True)
@@ -66,7 +66,7 @@ def function_record(student, rng, tools):
         found = recorded()
         with block:
             found += recorded()
-        with student.set_grad_enabled(False):
+        with student.GradMode(False):
             student.record()
             found += recorded()
         return found + recorded()
@@ -91,7 +91,7 @@ def function_record(student, rng, tools):
 
     def on_after_all():
         """The switch was off already, not by enable_autograd."""
-        student.switches["process"] = False
+        student.process["autograd"] = False
         return again(None)
 
     def pause_in_pause():
@@ -108,7 +108,7 @@ def function_record(student, rng, tools):
         with student.pause(), student.record():
             y = x * x
         node = y.grad_fn
-        return np.ravel(node.saved[0]) if node is not None else [0.0]
+        return np.ravel(node.kept[0]) if node is not None else [0.0]
 
     return {
         "input": f"x = {np.round(x_data, 3).tolist()}; 1: recorded, 0: not (requires_grad, grad_fn); the last number is x[0, 0]",
@@ -130,90 +130,99 @@ def function_record(student, rng, tools):
 
 function_record.mistake(
     "the switch is turned over, not set",
-    swap=('switches["process"] = bool(enabled)', 'switches["process"] = not switches["process"]'),
+    swap=('process["autograd"] = bool(enabled)', 'process["autograd"] = not process["autograd"]'),
     hint=["Call enable_autograd() twice. Is it on?", "Set it to what is asked for."],
 )
 function_record.mistake(
     "it can only be switched on",
-    swap=('switches["process"] = bool(enabled)', 'switches["process"] = True'),
+    swap=('process["autograd"] = bool(enabled)', 'process["autograd"] = True'),
     hint=["What does enable_autograd(False) do?", "`bool(enabled)`."],
 )
 function_record.mistake(
     "the switch of the block is set, so a block puts it back",
-    swap=('switches["process"]', 'switches["block"]'),
-    hint=["Off for the process: what does record() do then?", '`switches["process"]`.'],
+    swap=('process["autograd"] = bool(enabled)', "switch.on = bool(enabled)"),
+    hint=["Off for the process: what does record() do then?", '`process["autograd"]`.'],
 )
 function_record.mistake(
     "a local variable is set, not the switch",
-    swap=('switches["process"] = bool(enabled)', "process = bool(enabled)"),
-    hint=["Where does is_grad_enabled look?", '`switches["process"] = …`.'],
+    swap=('process["autograd"] = bool(enabled)', "enabled = bool(enabled)"),
+    hint=["Where does is_grad_enabled look?", '`process["autograd"] = …`.'],
 )
 function_record.mistake(
     "record goes over the process's switch",
     source="""
+import contextlib
+
+
 def enable_autograd(enabled=True):
-    switches["process"] = bool(enabled)
+    process["autograd"] = bool(enabled)
 
 
-@contextmanager
+@contextlib.contextmanager
 def record():
-    before = dict(switches)
-    switches.update(process=True, block=True)
+    before = process["autograd"], switch.on
+    process["autograd"] = switch.on = True
     try:
         yield
     finally:
-        switches.update(before)
+        process["autograd"], switch.on = before
 
 
 def pause():
-    return set_grad_enabled(False)
+    return GradMode(False)
 """,
     hint=["Off means off, in every block.", "`record` has to do with the block's switch only."],
 )
 function_record.mistake(
     "record does nothing inside pause",
-    swap=("return set_grad_enabled(True)", 'return set_grad_enabled(switches["block"])'),
-    hint=["pause, and record in it: who wins?", "The inner block: `set_grad_enabled(True)`."],
+    swap=("return GradMode(True)", "return GradMode(switch.on)"),
+    hint=["pause, and record in it: who wins?", "The inner block: `GradMode(True)`."],
 )
 function_record.mistake(
     "pause and record are exchanged",
-    swap=[("set_grad_enabled(True)", "set_grad_enabled(0)"), ("set_grad_enabled(False)", "set_grad_enabled(True)")],
+    swap=[("GradMode(True)", "GradMode(0)"), ("GradMode(False)", "GradMode(True)")],
     hint=["Which of the two records?", "record: True; pause: False."],
 )
 function_record.mistake(
     "after pause recording is always on, whatever it was before",
     source="""
+import contextlib
+
+
 def enable_autograd(enabled=True):
-    switches["process"] = bool(enabled)
+    process["autograd"] = bool(enabled)
 
 
 def record():
-    return set_grad_enabled(True)
+    return GradMode(True)
 
 
-@contextmanager
+@contextlib.contextmanager
 def pause():
-    switches["block"] = False
+    switch.on = False
     try:
         yield
     finally:
-        switches["block"] = True
+        switch.on = True
 """,
-    hint=["pause in a pause: what is it after the inner one?", "As it was before: `set_grad_enabled` remembers that."],
+    hint=["pause in a pause: what is it after the inner one?", "As it was before: `GradMode` remembers that."],
 )
 function_record.mistake(
     "an error in the block leaves the switch where it was put",
     source="""
+import contextlib
+
+
 def enable_autograd(enabled=True):
-    switches["process"] = bool(enabled)
+    process["autograd"] = bool(enabled)
 
 
-@contextmanager
+@contextlib.contextmanager
 def switched(to):
-    before = switches["block"]
-    switches["block"] = to
+    before = switch.on
+    switch.on = to
     yield
-    switches["block"] = before
+    switch.on = before
 
 
 def record():
@@ -225,7 +234,7 @@ def pause():
 """,
     hint=[
         "What runs after `yield` if there was an error in the block?",
-        "try … finally, or simply `set_grad_enabled`.",
+        "try … finally, or simply `GradMode`.",
     ],
 )
 function_record.mistake(
@@ -240,19 +249,19 @@ class Nothing:
 
 
 def enable_autograd(enabled=True):
-    switches["process"] = bool(enabled)
+    process["autograd"] = bool(enabled)
 
 
 def record():
-    switches["block"] = True
+    switch.on = True
     return Nothing()
 
 
 def pause():
-    switches["block"] = False
+    switch.on = False
     return Nothing()
 """,
-    hint=["What is it after the block?", "Return a with-block that puts it back: `set_grad_enabled(…)`."],
+    hint=["What is it after the block?", "Return a with-block that puts it back: `GradMode(…)`."],
 )
 function_record.variant("what is asked for is kept as it is", swap=("bool(enabled)", "enabled"))
 function_record.variant(
@@ -260,9 +269,9 @@ function_record.variant(
     source="""
 def enable_autograd(enabled=True):
     if enabled:
-        switches["process"] = True
+        process["autograd"] = True
     else:
-        switches["process"] = False
+        process["autograd"] = False
 
 
 class Mode:
@@ -270,11 +279,11 @@ class Mode:
         self.recording = recording
 
     def __enter__(self):
-        self.before = switches["block"]
-        switches["block"] = self.recording
+        self.before = switch.on
+        switch.on = self.recording
 
     def __exit__(self, *error):
-        switches["block"] = self.before
+        switch.on = self.before
 
 
 def record():
@@ -288,19 +297,22 @@ def pause():
 function_record.variant(
     "generators that use the given one",
     source="""
+import contextlib
+
+
 def enable_autograd(enabled=True):
-    switches.update(process=enabled)
+    process.update(autograd=enabled)
 
 
-@contextmanager
+@contextlib.contextmanager
 def record():
-    with set_grad_enabled(True):
+    with GradMode(True):
         yield
 
 
-@contextmanager
+@contextlib.contextmanager
 def pause():
-    with set_grad_enabled(False):
+    with GradMode(False):
         yield
 """,
 )

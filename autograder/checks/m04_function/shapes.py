@@ -51,7 +51,7 @@ def function_shapes(student, rng, tools):
         return student.input_gradients(first.grad_fn, g)[0].data
 
     def saved(f):
-        return [len(result(f).grad_fn.saved), float(np.sum(value(f)))]
+        return [len(result(f).grad_fn.kept), float(np.sum(value(f)))]
 
     sums = {
         "all": dict(),

@@ -87,7 +87,7 @@ def names(on, reference):
 
 
 FOR_B = "-grad_a * a / b if ctx.needs_input_grad[1] else None"
-FOR_N = "grad * a ** n * a.log() if ctx.needs_input_grad[1] else None"
+FOR_N = "grad * a**n * a.log() if ctx.needs_input_grad[1] else None"
 
 function_sub_div_pow.mistake(
     "the difference's rule is the sum's: the sign is missing",
@@ -141,17 +141,17 @@ function_sub_div_pow.mistake(
 )
 function_sub_div_pow.mistake(
     "the logarithm is that of the exponent",
-    swap=("a ** n * a.log()", "a ** n * n.log()"),
+    swap=("a**n * a.log()", "a**n * n.log()"),
     hint=["eˣ has the slope eˣ · ln e. Of which of the two is the logarithm taken?", "ln a."],
 )
 function_sub_div_pow.mistake(
     "the logarithm is computed though nobody asked: a is negative in places",
-    swap=(FOR_N, "grad * a ** n * a.log()"),
+    swap=(FOR_N, "grad * a**n * a.log()"),
     hint=["a ** 2 with a = −1: whose gradient needs ln a?", "Only `if ctx.needs_input_grad[1]`."],
 )
 function_sub_div_pow.mistake(
     "the power's gradient for n has no logarithm",
-    swap=("a ** n * a.log()", "a ** n"),
+    swap=("a**n * a.log()", "a**n"),
     hint=["2ⁿ doubles from n to n + 1; eⁿ grows faster. What makes the difference?", "grad · aⁿ · ln a."],
 )
 for reason, old, new in [

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor.core.function import Function
 
 
 class GetItem(Function):
@@ -44,30 +44,6 @@ class Scatter(Function):
     @staticmethod
     def backward(ctx, grad):
         return grad[ctx.key]
-
-
-class SetItem(Function):
-    """x, but with values at key; the new array, x itself stays.
-
-    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
-
-    >>> x, v = Tensor([1.0, 2.0], requires_grad=True), Tensor(5.0, requires_grad=True)
-    >>> SetItem.apply(x, v, key=0).backward([1.0, 10.0]); x.grad, v.grad
-    (Tensor([ 0., 10.]), Tensor(1.))
-    """
-
-    @staticmethod
-    def forward(ctx, x, values, key):
-        ctx.key = key
-        y = x.copy()
-        y[key] = values
-        return y
-
-    @staticmethod
-    def backward(ctx, grad):
-        keep = np.ones(grad.shape, bool)
-        keep[ctx.key] = False
-        return grad * keep, grad[ctx.key]
 
 
 class Embedding(Function):

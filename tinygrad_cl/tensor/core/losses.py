@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor.core.function import Function
 
 
 class MSELoss(Function):
@@ -26,32 +26,6 @@ class MSELoss(Function):
         prediction, target = ctx.saved_tensors
         slope = grad * (prediction - target) * (2 / prediction.size)
         return slope, -slope
-
-
-class BCELoss(Function):
-    """Binary cross-entropy, −Σ (t ln p + (1 − t) ln(1 − p)) / N, of probabilities p and targets t.
-
-    ∂L/∂p = grad · (p − t) / (p (1 − p)) / N
-
-    Like PyTorch, a logarithm counts as −100 at least, and p (1 − p) as 10⁻¹² at least, so p = 0 and
-    p = 1 are no trouble. The target gets no gradient.
-
-    >>> p = Tensor([0.5, 0.8], requires_grad=True)
-    >>> binary_cross_entropy(p, [1.0, 0.0]).backward(); p.grad
-    Tensor([-1. ,  2.5])
-    """
-
-    @staticmethod
-    def forward(ctx, p, t):
-        ctx.save_for_backward(p, t)
-        with np.errstate(divide="ignore"):
-            log_p, log_not_p = np.maximum(np.log(p), -100), np.maximum(np.log(1 - p), -100)
-        return -np.mean(t * log_p + (1 - t) * log_not_p)
-
-    @staticmethod
-    def backward(ctx, grad):
-        p, t = ctx.saved_tensors
-        return grad * (p - t) / (p * (1 - p)).maximum(1e-12) * (1 / p.size), None
 
 
 class BCEWithLogitsLoss(Function):

@@ -4,10 +4,7 @@ Shapes broadcast as in NumPy. A rule returns gradients of the shape of the resul
 them to the shapes of the inputs.
 """
 
-import numpy as np
-
-from tinygrad_cl.tensor.elementwise import Where
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor.core.function import Function
 
 
 class Add(Function):
@@ -115,12 +112,11 @@ class Neg(Function):
 
 
 class Pow(Function):
-    """The power aⁿ, number by number; n is a number, an array or a tensor.
+    """The power aⁿ, number by number, of a tensor a; n is a number, an array or a tensor.
 
     ∂L/∂a = grad · n · aⁿ⁻¹      ∂L/∂n = grad · aⁿ · ln a
 
-    For a = 0, both are taken as 0 where the formula says 0 · ∞: a⁰ is 1 all along a, 0ⁿ is 0 all
-    along n > 0; ∂L/∂n at n = 0 as well. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
+    ln a exists for a > 0 only, so ∂L/∂n is None where it is not needed.
 
     >>> a, n = Tensor([3.0, 2.0], requires_grad=True), Tensor(2.0, requires_grad=True)
     >>> (a ** n).backward([1.0, 10.0]); a.grad, n.grad
@@ -129,19 +125,12 @@ class Pow(Function):
 
     @staticmethod
     def forward(ctx, a, n):
-        y = a**n
-        ctx.save_for_backward(a if isinstance(a, np.ndarray) else np.asarray(a, y.dtype), n)
-        return y
+        ctx.save_for_backward(a, n)
+        return a**n
 
     @staticmethod
     def backward(ctx, grad):
         a, n = ctx.saved_tensors
-        grad_a = grad_n = None
-        if ctx.needs_input_grad[0]:
-            if isinstance(n, (int, float)):  # NumPy is fast where an exponent is a plain number
-                grad_a = grad * n * a ** (n - 1 if n else 0)
-            else:
-                grad_a = grad * n * a ** Where.apply((a == 0) & (n == 0), 1.0, n - 1)
-        if ctx.needs_input_grad[1]:
-            grad_n = grad * a**n * Where.apply((a == 0) & (n >= 0), 1.0, a).log()
+        grad_a = grad * n * a ** (n - 1)
+        grad_n = grad * a**n * a.log() if ctx.needs_input_grad[1] else None
         return grad_a, grad_n

@@ -1,6 +1,6 @@
 """The matrix product: of matrices, of vectors, of stacks of matrices."""
 
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor.core.function import Function
 
 
 class MatMul(Function):
@@ -46,6 +46,5 @@ def check_inner(a, b):
     """ValueError where a @ b has no meaning: the sizes of the axes that are summed differ."""
     inner = a.shape[-1:], b.shape[-2:][:1]
     if not (a.ndim and b.ndim and inner[0] == inner[1]):
-        raise ValueError(
-            f"MatMul: the last axis of {a.shape} and the last but one (or only) of {b.shape} must have the same size"
-        )
+        axes = f"the last axis of {a.shape} and the last but one (or only) of {b.shape}"
+        raise ValueError(f"MatMul: {axes} must have the same size")

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor.core.function import Function
 
 
 class ReLU(Function):
@@ -125,53 +125,3 @@ class Softmax(Function):
     def backward(ctx, grad):
         (y,) = ctx.saved_tensors
         return y * (grad - (grad * y).sum(ctx.axis, keepdims=True))
-
-
-class LogSoftmax(Function):
-    """z = ln softmax x = x − ln Σ eˣ, the sum along one axis, without a logarithm of 0.
-
-    ∂L/∂x = grad − eᶻ · Σ grad, the sum along the same axis
-
-    >>> Tensor([1000.0, 0.0]).log_softmax()
-    Tensor([    0., -1000.])
-    """
-
-    @staticmethod
-    def forward(ctx, x, axis):
-        ctx.axis = axis
-        shifted = x - x.max(axis, keepdims=True)
-        z = shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
-        ctx.save_for_backward(z)
-        return z
-
-    @staticmethod
-    def backward(ctx, grad):
-        (z,) = ctx.saved_tensors
-        return grad - z.exp() * grad.sum(ctx.axis, keepdims=True)
-
-
-class Dropout(Function):
-    """x where a random mask keeps it, divided by the probability to be kept, and 0 elsewhere.
-
-    ∂L/∂x = grad where it was kept, divided by that probability, and 0 elsewhere
-
-    p      the probability that a number is dropped
-    rng    a NumPy Generator
-
-    >>> x = Tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
-    >>> y = dropout(x, 0.5, generator=np.random.default_rng(0))
-    >>> y.sum().backward(); y.data, x.grad
-    (array([2., 0., 0., 0.], dtype=float32), Tensor([2., 0., 0., 0.]))
-    """
-
-    @staticmethod
-    def forward(ctx, x, p, rng):
-        mask = rng.random(x.shape) >= p
-        ctx.save_for_backward(mask)
-        ctx.scale = 1 / (1 - p) if p < 1 else 0.0
-        return x * mask * ctx.scale
-
-    @staticmethod
-    def backward(ctx, grad):
-        (mask,) = ctx.saved_tensors
-        return grad * mask * ctx.scale
