@@ -1116,8 +1116,8 @@ plot_lines(depths, {"recorded": [row[0] for row in rows], "under no_grad": [0] *
 
 # %% demo
 result = forward(64).sum()
-taken_out = sum(len(node.kept_arrays()) for node in engine.core.engine.topological_order([result.grad_fn])
-                if hasattr(node, "kept_arrays"))
+order = engine.core.engine.topological_order([result.grad_fn])
+taken_out = sum(len(node.kept_arrays()) for node in order if hasattr(node, "kept_arrays"))
 print(f"64 layers: {nodes(result)} operations, {taken_out} saved arrays, as many comparisons")
 whole = seconds_per_call(lambda: forward(64).sum().backward()) / 64
 hook = seconds_per_call(lambda: math.sqrt((batch.data ** 2).sum()))

@@ -120,10 +120,11 @@ def input_gradients(node, grad):
 
 def as_gradient(node, part, shape):
     """A gradient that a rule returned, as a tensor, un-broadcast to the shape of its input."""
-    if not isinstance(part, Variable):
-        part = node.tensor_type.wrap(np.asarray(part))
+    part = part if isinstance(part, Variable) else node.tensor_type.wrap(np.asarray(part))
     try:
-        return unbroadcast(part, shape)
+        if part.requires_grad:  # backward is recorded itself, so this is, too
+            return unbroadcast(part, shape)
+        return part if part.shape == shape else part.wrap(unbroadcast(part.data, shape))
     except ValueError as error:
         raise ValueError(f"{node.name}.backward: {error}") from None
 
