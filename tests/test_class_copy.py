@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from autograder.judge.notebook_run import Limits, course_cell
 from students_copy import python_in, unpacked
 
 from autograder import paths
 from autograder.bundle.contents import contents
-from autograder.judge.kernel import Box, StudentKernel
+from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.notebook import judge_notebook
+from autograder.judge.notebook_run import Limits, course_cell
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.symbols import functions_of, pull
 from autograder.lesson.text import read_lesson
@@ -162,7 +162,7 @@ def test_nobody_gets_a_point_for_what_the_package_has():
     notebook = solved_notebook(lesson)
     (cell,) = [cell for cell in notebook.cells if course_cell(cell) == ("exercise", "layers.activations")]
     cell.source = "from tinygrad_cl.tensor.activations import ReLU, Sigmoid, Tanh"
-    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(trials=1), Box())
+    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(trials=1), Sandbox())
     assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"layers.activations"}
     assert verdicts["layers.activations"].points == 0
 
@@ -196,7 +196,7 @@ def runner(where, module, copy_of):
         return lambda sources: run_in(copy_of(module), sources)
 
     def run(sources):
-        with StudentKernel(module, Box()) as kernel:
+        with StudentKernel(module, Sandbox()) as kernel:
             return [outcome(kernel.run(source, 60)) for source in sources]
 
     return run
