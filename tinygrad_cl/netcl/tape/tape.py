@@ -39,6 +39,10 @@ class Tape:
     def __exit__(self, *exception):
         state.tapes.pop()
 
+    def record(self, node):
+        """List a Node, and return it: netcl's name."""
+        return record(node, self)
+
     def backward(self, loss, grad=None):
         """Add ∂L/∂leaf to `grad` of every leaf that requires one, where ∂L/∂loss is `grad`.
 
