@@ -153,7 +153,8 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # %% check="tape.apply_op"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>After <code>nodes = as_nodes(args)</code> there are Nodes and numbers.
+# <details><summary>Hint 1</summary>The hook is an <code>if</code> and a <code>return</code>, as the text says it. After
+# <code>nodes = as_nodes(args)</code> there are Nodes and numbers.
 # <code>[x.value if isinstance(x, Node) else x for x in nodes]</code> is what fn gets.</details>
 # <details><summary>Hint 2</summary>A parent that requires no gradient is a parent all the same: grad_fn's list has an entry
 # for each.</details>
@@ -441,7 +442,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 #
 # Leaves accumulate over calls, until somebody sets `grad` to None: that is PyTorch's convention, and that of all optimizers.
 # Nodes between belong to one call. In netcl 0.4.4 they keep their gradients, so a second `backward` on one tape gives too
-# much.
+# much. Whoever wants to look at them opens a `Tape(retain_grads=True)`: then each gets a copy of its own.
 
 # %% exercise="tape.backward" source="tinygrad_cl.netcl.tape.tape:Tape.backward"
 
@@ -588,7 +589,8 @@ again_guess.compare(once=seen[0], twice=seen[1], three_times=seen[2], after_none
 # <details><summary>Hint 1</summary><code>part.to_host()</code> is an array; <code>np.isfinite</code> is False for NaN, Inf and
 # −Inf.</details>
 # <details><summary>Hint 2</summary><code>enumerate(parts)</code> numbers them. Skip None.</details>
-# <details><summary>Hint 3</summary><code>f"… of op {node.op_name!r} …"</code>: <code>!r</code> brings the quotes.</details>
+# <details><summary>Hint 3</summary><code>f"… of op {node.op_name!r} …"</code>: <code>!r</code> brings the quotes. At the end,
+# <code>"".join(node.creation_trace)</code>.</details>
 
 # %% [markdown]
 # A loss with a trap: 0 · ln 0. Forward, all is well, since a zero stands in front of it … is it? First without the mode,
@@ -844,9 +846,22 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # </details>
 #
-# <details><summary><code>TypeError: 'NoneType' object is not iterable</code> in <code>zip(node.parents, …)</code></summary>
+# <details><summary><code>TypeError: object of type 'NoneType' has no len()</code> in <code>parts_of</code></summary>
 #
-# A <code>grad_fn</code> returned nothing. It returns a list, also for one parent.
+# A <code>grad_fn</code> returned nothing. It returns a list, with an entry for each parent.
+#
+# </details>
+#
+# <details><summary><code>ValueError: grad_fn of op 'mul' returns 2 gradients for 1 parents; …</code></summary>
+#
+# One entry for each <em>Node</em> among the arguments: a number is no parent.
+#
+# </details>
+#
+# <details><summary><code>TypeError: the function of op 'mul' returns a Tensor, not Node</code></summary>
+#
+# <code>fn</code> computes with the values that it is given, <code>lambda x, y: x * y</code>. With the Nodes <code>a * b</code> it
+# would be an operation inside an operation.
 #
 # </details>
 

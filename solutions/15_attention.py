@@ -389,33 +389,23 @@ def attention(q, k, v, hidden):
 #   (batch, heads, L, w)     each head: a matrix of its own
 # ```
 #
-# The swap is no formality. What would head 0 see if you only reshaped?
+# The swap is no formality. What would head 0 see if you only reshaped? For the swap there is a function:
 
-# %% exercise="attention.heads" own="two functions of a Node with four axes; the package has two methods of MultiheadAttention, for any number of leading axes"
-def split_heads(x, heads):
-    """A Node (batch, L, heads · w) → a Node (batch, heads, L, w): head h gets the features from
-    h · w on, w of them. ag.reshape(x, shape), ag.transpose(x, axes).
-    """
-    ### BEGIN SOLUTION
-    batch, length, width = x.shape
-    return ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (0, 2, 1, 3))
-    ### END SOLUTION
+# %% given source="tinygrad_cl.netcl.nn.attention:swapped"
 
+# %% [markdown]
+# Of the axes in front, such as the batch, nothing is asked: `*batch, length, width = x.shape` puts as many as there are into
+# a list, and `(*batch, length, …)` puts them back.
 
-def join_heads(x):
-    """The way back: a Node (batch, heads, L, w) → a Node (batch, L, heads · w)."""
-    ### BEGIN SOLUTION
-    batch, heads, length, width = x.shape
-    return ag.reshape(ag.transpose(x, (0, 2, 1, 3)), (batch, length, heads * width))
-    ### END SOLUTION
+# %% exercise="attention.heads" source="tinygrad_cl.netcl.nn.attention:split_heads tinygrad_cl.netcl.nn.attention:join_heads"
 
 # %% check="attention.heads"
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>Reshape never moves a number in memory; it only cuts the row of all numbers elsewhere.
 # Cut the last axis in two, nothing else.</details>
-# <details><summary>Hint 2</summary><code>ag.transpose(x, (0, 2, 1, 3))</code> swaps the two axes in the middle. It is its own
-# way back.</details>
+# <details><summary>Hint 2</summary><code>ag.reshape(x, (*batch, length, heads, width // heads))</code> cuts. Then
+# <code>swapped</code>, which is its own way back.</details>
 #
 # ## 6 · A block
 #

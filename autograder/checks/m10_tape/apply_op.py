@@ -91,7 +91,7 @@ def apply_op(student, rng, tools):
         return [out.requires_grad, len(out.parents), len(tape.nodes), out.value is values[0], number]
 
     def refused():
-        """1 for a TypeError that names the op, 2 for one that does not, 0 for none; nodes on the tape afterwards."""
+        """1 for a TypeError that names op and type, 2 for one that does not, 0 for none; nodes on the tape afterwards."""
         seen = [number]
         for wrong in (number, None, arrays[0]):
             with student.Tape() as tape:
@@ -99,9 +99,28 @@ def apply_op(student, rng, tools):
                     student.apply_op(lambda *each: wrong, rule, *leaves(), op_name=names[0])
                     seen.append(0)
                 except TypeError as error:
-                    seen.append(1 if names[0] in str(error) else 2)
+                    seen.append(1 if names[0] in str(error) and type(wrong).__name__ in str(error) else 2)
             seen.append(len(tape.nodes))
         return seen
+
+    def traced():
+        a, b = leaves()
+        asked, answer, constants, before = [], object(), {"power": number}, state.trace
+
+        class Trace:
+            def operation(self, *args):
+                asked.append(args)
+                return answer
+
+        calls.clear()
+        try:
+            with student.Tape() as tape:
+                state.trace = Trace()
+                answers = [apply(a, number, b, op_name=names[0], attrs=constants), apply(b)]
+        finally:
+            state.trace = before
+        wanted = [(names[0], (a, number, b), constants), (None, (b,), {})]
+        return [number, *[x is answer for x in answers], asked == wanted, len(calls), len(tape.nodes)]
 
     def name():
         a, b = leaves()
@@ -155,7 +174,8 @@ def apply_op(student, rng, tools):
             what_as_nodes_takes
         ),
         "without a grad_fn: requires, parents, nodes on the tape, the Tensor": clean(without_a_rule),
-        "a result that is no Tensor: TypeError with the name, nodes on the tape": clean(refused),
+        "a result that is no Tensor: TypeError with the names of op and type, nodes on the tape": clean(refused),
+        "while state.trace is set: what it is asked, what comes back, calls of fn, nodes on the tape": clean(traced),
         "op_name: kept, none where nothing is recorded, length; attrs are kept": clean(name),
         "nodes on the outer, the inner and another tape; are they the right ones": clean(listed),
         "calls of fn, calls of grad_fn": clean(counted),
@@ -287,13 +307,13 @@ apply_op.mistake(
     swap=("op_name, attrs)", "op_name)"),
     hint="`attrs` is the Node's last argument.",
 )
-apply_op.variant(
-    "without the hook, which nobody uses here",
+apply_op.mistake(
+    "the hook is not asked",
     swap=(
-        "    if state.trace is not None:  # a hook: a JIT writes operations down, and computes nothing yet\n"
-        "        return state.trace.operation(op_name, args, attrs or {})\n",
+        "    if state.trace is not None:\n        return state.trace.operation(op_name, args, attrs or {})\n",
         "",
     ),
+    hint="First of all: is `state.trace` set? Then nothing is computed, and the answer is the trace's.",
 )
 apply_op.variant(
     "in long form",
@@ -308,6 +328,8 @@ def record(node, tape=None):
 
 
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
+    if state.trace:
+        return state.trace.operation(op_name, args, {} if attrs is None else attrs)
     values, parents, wanted = [], [], False
     for x in as_nodes(args):
         if isinstance(x, Node):
@@ -318,7 +340,7 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
             values.append(x)
     node = Node(fn(*values))
     if type(node.value) is not Tensor:
-        raise TypeError(str(op_name) + " gives no Tensor")
+        raise TypeError(str(op_name) + " gives no Tensor, but a " + str(type(node.value)))
     if wanted and is_grad_enabled() and grad_fn:
         node = Node(node.value, requires_grad=True, parents=tuple(parents), grad_fn=grad_fn, op_name=op_name, attrs=attrs)
         record(node, tape=tape)
@@ -336,11 +358,14 @@ def record(node, tape=None):
 
 
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
+    trace = state.trace
+    if trace is not None:
+        return trace.operation(op_name, args, dict(attrs or {}))
     args = as_nodes(args)
     nodes = [x for x in args if hasattr(x, "requires_grad")]
     out = fn(*map(lambda x: getattr(x, "value", x), args))
     if not hasattr(out, "buffer"):
-        raise TypeError(f"{op_name}: {out!r}")
+        raise TypeError(f"{op_name}: {out!r}, {type(out)}")
     if is_grad_enabled() and grad_fn is not None and True in [x.requires_grad for x in nodes]:
         out = Node(attrs=attrs, op_name=op_name, grad_fn=grad_fn, parents=(*nodes,), requires_grad=True, value=out)
         return record(out, tape)

@@ -181,6 +181,10 @@ backward.mistake(
     hint="Somebody else can see it: `held` begins with the id of the seed's buffer.",
 )
 backward.variant(
+    "one set for both: Nodes and ids do not meet in it",
+    swap=("accumulate(gradients, ours,", "accumulate(gradients, held,"),
+)
+backward.variant(
     "sums in lists, added up when it is a node's turn",
     source="""
 @add_to_class(Tape)

@@ -8,6 +8,7 @@ def attention_heads(student, rng, tools):
     """Each direction by itself, both after one another, and the gradients."""
     ag = student.ag
     x, parts = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 4, 5, 3))
+    more, alone = rng.normal(size=(2, 3, 4, 6)), rng.normal(size=(4, 6))
 
     def forward(f, numbers, *more):
         return f(ag.tensor(student.Tensor.from_host(student.queue, numbers), requires_grad=True), *more).to_host()
@@ -20,21 +21,28 @@ def attention_heads(student, rng, tools):
         return leaf.grad.to_host()
 
     return {
-        "input": "split_heads: x of shape (2, 5, 12), 4 heads; join_heads: x of shape (2, 4, 5, 3)",
+        "input": "split_heads: x of shape (2, 5, 12), 4 heads; join_heads: x of shape (2, 4, 5, 3); "
+        "with two axes in front: (2, 3, 4, 6), and with none: (4, 6)",
         "split_heads": lambda: forward(student.split_heads, x, 4),
         "split_heads into 2": lambda: forward(student.split_heads, x, 2),
         "split_heads: ∂L/∂x": lambda: gradient(student.split_heads, x, parts, 4),
         "join_heads": lambda: forward(student.join_heads, parts),
         "join_heads: ∂L/∂x": lambda: gradient(student.join_heads, parts, x),
+        "split_heads, two axes in front": lambda: forward(student.split_heads, more, 3),
+        "split_heads, no axis in front": lambda: forward(student.split_heads, alone, 2),
+        "join_heads, one axis in front, then none": lambda: [
+            *forward(student.join_heads, more).ravel(),
+            *forward(student.join_heads, more[0]).ravel(),
+        ],
         "join_heads of split_heads": lambda: forward(lambda node: student.join_heads(student.split_heads(node, 3)), x),
     }
 
 
-SPLIT = "ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (0, 2, 1, 3))"
-JOIN = "ag.reshape(ag.transpose(x, (0, 2, 1, 3)), (batch, length, heads * width))"
+SPLIT = "swapped(ag.reshape(x, (*batch, length, heads, width // heads)))"
+JOIN = "ag.reshape(swapped(x), (*batch, length, heads * width))"
 attention_heads.mistake(
     "split: only reshaped, so that a head gets all features of some places",
-    swap=(SPLIT, "ag.reshape(x, (batch, heads, length, width // heads))"),
+    swap=(SPLIT, "ag.reshape(x, (*batch, heads, length, width // heads))"),
     hint=[
         "Reshape moves nothing: the first numbers of the result are the first numbers of x, all of place 0.",
         "Cut the last axis, then swap the axes in the middle.",
@@ -42,80 +50,108 @@ attention_heads.mistake(
 )
 attention_heads.mistake(
     "split: the axes are not swapped",
-    swap=(SPLIT, "ag.reshape(x, (batch, length, heads, width // heads))"),
-    hint="(batch, L, heads, w) is half of it: `ag.transpose(…, (0, 2, 1, 3))`.",
+    swap=(SPLIT, "ag.reshape(x, (*batch, length, heads, width // heads))"),
+    hint="(…, L, heads, w) is half of it: `swapped(…)`.",
 )
 attention_heads.mistake(
     "split: each head gets every so-many-th feature, not neighbours",
-    swap=(SPLIT, "ag.transpose(ag.reshape(x, (batch, length, width // heads, heads)), (0, 3, 1, 2))"),
+    swap=(
+        SPLIT,
+        "ag.transpose(swapped(ag.reshape(x, (*batch, length, width // heads, heads))), "
+        "(*range(len(batch)), len(batch) + 2, len(batch) + 1, len(batch)))",
+    ),
     hint="Head 0 gets the first w features: (…, heads, w), in this order.",
 )
 attention_heads.mistake(
     "split: heads and features are mixed up: w heads of so many features",
     swap=(
-        "(batch, length, heads, width // heads)), (0, 2, 1, 3)",
-        "(batch, length, width // heads, heads)), (0, 2, 1, 3)",
+        "(*batch, length, heads, width // heads)",
+        "(*batch, length, width // heads, heads)",
     ),
     hint="How many heads has your result? The second axis says it.",
 )
 attention_heads.mistake(
     "split: places and features are swapped inside a head",
-    swap=("heads)), (0, 2, 1, 3))", "heads)), (0, 2, 3, 1))"),
+    swap=(
+        SPLIT,
+        "ag.transpose(ag.reshape(x, (*batch, length, heads, width // heads)), "
+        "(*range(len(batch)), len(batch) + 1, len(batch) + 2, len(batch)))",
+    ),
     hint="A head is (L, w): a row for each place.",
 )
 attention_heads.mistake(
     "join: only reshaped, so that a place gets features of other places",
-    swap=(JOIN, "ag.reshape(x, (batch, length, heads * width))"),
+    swap=(JOIN, "ag.reshape(x, (*batch, length, heads * width))"),
     hint=[
-        "Reshape moves nothing. Where do the numbers of one place stand in (batch, heads, L, w)?",
+        "Reshape moves nothing. Where do the numbers of one place stand in (…, heads, L, w)?",
         "Swap back first, then reshape.",
     ],
 )
 attention_heads.mistake(
     "join: the features of the heads alternate",
-    swap=("ag.transpose(x, (0, 2, 1, 3))", "ag.transpose(x, (0, 2, 3, 1))"),
-    hint="First all features of head 0, then all of head 1: (batch, L, heads, w).",
+    swap=("swapped(x)", "ag.transpose(x, (*range(len(batch)), len(batch) + 1, len(batch) + 2, len(batch)))"),
+    hint="First all features of head 0, then all of head 1: (…, L, heads, w).",
 )
 attention_heads.mistake(
     "join: swapped back, but heads and features are still two axes",
-    swap=(JOIN, "ag.transpose(x, (0, 2, 1, 3))"),
-    hint="The result has three axes: (batch, L, heads · w).",
+    swap=(JOIN, "swapped(x)"),
+    hint="The result has one axis less: (…, L, heads · w).",
 )
 attention_heads.mistake(
     "the batches are in the wrong order: all heads are in one axis with them",
-    swap=(SPLIT, "ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (2, 0, 1, 3))"),
-    hint="Batch first: (batch, heads, L, w).",
+    swap=(
+        SPLIT,
+        "ag.transpose(ag.reshape(x, (*batch, length, heads, width // heads)), "
+        "(len(batch) + 1, *range(len(batch) + 1), len(batch) + 2))",
+    ),
+    hint="What is in front stays in front: (…, heads, L, w).",
 )
 attention_heads.mistake(
     "split: computed on the host, so that no gradient comes back",
     swap=(
         SPLIT,
-        "ag.tensor(Tensor.from_host(queue, x.to_host().reshape(batch, length, heads, width // heads).swapaxes(1, 2)))",
+        "ag.tensor(Tensor.from_host(queue, "
+        "x.to_host().reshape(*batch, length, heads, width // heads).swapaxes(-2, -3)))",
     ),
-    hint="The numbers are right, but the way back is lost. `ag.reshape` and `ag.transpose` know it.",
+    hint="The numbers are right, but the way back is lost. `ag.reshape` and `swapped` know it.",
+)
+attention_heads.mistake(
+    "there has to be one axis in front, no more and no less",
+    source="""
+def split_heads(x, heads):
+    batch, length, width = x.shape
+    return ag.transpose(ag.reshape(x, (batch, length, heads, width // heads)), (0, 2, 1, 3))
+
+
+def join_heads(x):
+    batch, heads, length, width = x.shape
+    return ag.reshape(ag.transpose(x, (0, 2, 1, 3)), (batch, length, heads * width))
+""",
+    hint="`*batch, length, width = x.shape`: batch is a list of all axes in front, also of none.",
 )
 attention_heads.variant("a length of 3.0: reshape takes it", swap=("width // heads)", "width / heads)"))
 attention_heads.variant(
     "each head cut out, then stacked; joined by cat",
     source="""
 def split_heads(x, heads):
-    return ag.stack(ag.chunk(x, heads, axis=2), axis=1)
+    return ag.stack(ag.chunk(x, heads, axis=-1), axis=len(x.shape) - 2)
 
 
 def join_heads(x):
-    return ag.cat([x[:, head] for head in range(x.shape[1])], axis=-1)
+    return ag.cat([x[..., head, :, :] for head in range(x.shape[-3])], axis=-1)
 """,
 )
 attention_heads.variant(
-    "by slices, for any number of axes in front",
+    "by slices; the axes by their numbers",
     source="""
 def split_heads(x, heads):
     w = x.shape[-1] // heads
-    return ag.stack([x[..., h * w:(h + 1) * w] for h in range(heads)], axis=-3 % 4)
+    return ag.stack([x[..., h * w:(h + 1) * w] for h in range(heads)], axis=len(x.shape) - 2)
 
 
 def join_heads(x):
-    swapped = ag.transpose(x, axes=[0, 2, 1, 3])
-    return ag.reshape(swapped, (*swapped.shape[:2], -1))
+    n = len(x.shape)
+    places = ag.transpose(x, axes=[*range(n - 3), n - 2, n - 3, n - 1])
+    return ag.reshape(places, (*places.shape[:-2], -1))
 """,
 )

@@ -38,14 +38,8 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
     primitive = None if activation is None else get_primitive(activation)
     form = form_of(primitive, tuple(attrs.items()), bias is not None)
     layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
-    return apply_op(
-        layer.forward,
-        layer.differentiate if form.slopes else None,
-        *inputs,
-        tape=tape,
-        op_name="linear",
-        attrs={"activation": activation, **attrs},
-    )
+    rule, attrs = layer.differentiate if form.slopes else None, {"activation": activation, **attrs}
+    return apply_op(layer.forward, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
 
 
 def check_shapes(x, weight, bias=None):

@@ -121,9 +121,8 @@ def index_cross_entropy(logits, target, tape, reduction):
         return compute_rows(CROSS_ENTROPY_BACKWARD, (g, scale, x, m, s, target))
 
     out = reduced(loss, reduction)
-    return apply_op(
-        lambda value: out, differentiate, logits, tape=tape, op_name="cross_entropy", attrs={"reduction": reduction}
-    )
+    attrs = {"reduction": reduction}
+    return apply_op(lambda value: out, differentiate, logits, tape=tape, op_name="cross_entropy", attrs=attrs)
 
 
 def soft_cross_entropy(logits, target, tape, reduction):
@@ -137,15 +136,8 @@ def soft_cross_entropy(logits, target, tape, reduction):
         return compute_rows(SOFT_CROSS_ENTROPY_BACKWARD, (g, scale, x, p, m, s, total), wanted)
 
     out = reduced(loss, reduction)
-    return apply_op(
-        lambda *values: out,
-        differentiate,
-        logits,
-        target,
-        tape=tape,
-        op_name="cross_entropy",
-        attrs={"reduction": reduction},
-    )
+    attrs, inputs = {"reduction": reduction}, (logits, target)
+    return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="cross_entropy", attrs=attrs)
 
 
 def reduced(loss, reduction):

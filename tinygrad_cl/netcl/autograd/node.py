@@ -51,17 +51,9 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     a, b = as_nodes((a, b))
     if isinstance(a, Real) or isinstance(b, Real):
         raise TypeError("matmul takes matrices and vectors; multiply by a number with *")
-    forward = partial(tensor_matmul, transpose_a=transpose_a, transpose_b=transpose_b)
-    needs = (a.requires_grad, b.requires_grad)
-    return apply_op(
-        forward,
-        matmul_rule(a.value, b.value, transpose_a, transpose_b, needs),
-        a,
-        b,
-        tape=tape,
-        op_name="matmul",
-        attrs={"transpose_a": transpose_a, "transpose_b": transpose_b},
-    )
+    attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    rule = matmul_rule(a.value, b.value, **attrs, needs=(a.requires_grad, b.requires_grad))
+    return apply_op(partial(tensor_matmul, **attrs), rule, a, b, tape=tape, op_name="matmul", attrs=attrs)
 
 
 def getitem(x, key, tape=None):

@@ -26,30 +26,23 @@ def softmax(x, axis=-1, tape=None):
     NaN where a row holds NaN, +∞, or nothing but −∞, as in PyTorch: there are no probabilities of
     nothing. To mask a whole row and get equal ones, mask with a large negative number instead.
     """
-    x = whole("softmax", x)
-    y = along(SOFTMAX, axis, x.value)
-    return apply_op(
-        lambda value: y,
-        lambda g: [along(SOFTMAX_BACKWARD, axis, g, y)],
-        x,
-        tape=tape,
-        op_name="softmax",
-        attrs={"axis": axis},
-    )
+    return by_rows("softmax", SOFTMAX, SOFTMAX_BACKWARD, x, axis, tape)
 
 
 def log_softmax(x, axis=-1, tape=None):
     """z = ln softmax(x), without a logarithm of 0.    ∂L/∂x = g − softmax(x) Σ g"""
-    x = whole("log_softmax", x)
-    z = along(LOG_SOFTMAX, axis, x.value)
-    return apply_op(
-        lambda value: z,
-        lambda g: [along(LOG_SOFTMAX_BACKWARD, axis, g, z)],
-        x,
-        tape=tape,
-        op_name="log_softmax",
-        attrs={"axis": axis},
-    )
+    return by_rows("log_softmax", LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, x, axis, tape)
+
+
+def by_rows(name, there, back, x, axis, tape):
+    """An operation whose gradient is computed from its result, and from that of the result."""
+    x = whole(name, x)
+    y = along(there, axis, x.value)
+
+    def differentiate(g):
+        return [along(back, axis, g, y)]
+
+    return apply_op(lambda value: y, differentiate, x, tape=tape, op_name=name, attrs={"axis": axis})
 
 
 def logsumexp(x, axis=-1, keepdims=False, tape=None):

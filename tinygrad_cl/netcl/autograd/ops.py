@@ -28,68 +28,41 @@ def primitive(name):
 
 def sum(x, axis=None, keepdims=False, tape=None):
     """Σ x over one axis, several or all.    ∂Σx/∂x = 1"""
-    (x,) = as_nodes((x,))
-    return apply_op(
-        partial(reduction.reduce_sum, axis=axis, keepdims=keepdims),
-        sum_rule(x.value, axis),
-        x,
-        tape=tape,
-        op_name="sum",
-        attrs={"axis": axis, "keepdims": keepdims},
-    )
+    return reduced("sum", x, axis, keepdims, tape)
 
 
 def mean(x, axis=None, keepdims=False, tape=None):
     """Σ x / n over one axis, several or all.    ∂(Σx / n)/∂x = 1 / n"""
-    (x,) = as_nodes((x,))
-    return apply_op(
-        partial(reduction.reduce_mean, axis=axis, keepdims=keepdims),
-        sum_rule(x.value, axis, mean=True),
-        x,
-        tape=tape,
-        op_name="mean",
-        attrs={"axis": axis, "keepdims": keepdims},
-    )
+    return reduced("mean", x, axis, keepdims, tape)
 
 
 def max(x, axis=None, keepdims=False, tape=None):
     """The largest number along axes.    ∂max/∂x = 1 there, 0 elsewhere; equal ones share it."""
-    return extreme("max", x, axis, keepdims, tape)
+    return reduced("max", x, axis, keepdims, tape)
 
 
 def min(x, axis=None, keepdims=False, tape=None):
     """The smallest number along axes.    ∂min/∂x = 1 there, 0 elsewhere; equal ones share it."""
-    return extreme("min", x, axis, keepdims, tape)
+    return reduced("min", x, axis, keepdims, tape)
 
 
-def extreme(how, x, axis, keepdims, tape):
-    """max or min."""
+def reduced(how, x, axis, keepdims, tape):
+    """One of the four."""
+    attrs = {"axis": axis, "keepdims": keepdims}
     if state.trace is not None:
-        return state.trace.operation(how, (x,), {"axis": axis, "keepdims": keepdims})
+        return state.trace.operation(how, (x,), attrs)
     (x,) = as_nodes((x,))
     out = reduction.reduce(x.value, how, axis, keepdims)
-    return apply_op(
-        lambda value: out,
-        extreme_rule(x.value, out, axis),
-        x,
-        tape=tape,
-        op_name=how,
-        attrs={"axis": axis, "keepdims": keepdims},
-    )
+    rule = extreme_rule(x.value, out, axis) if how in ("max", "min") else sum_rule(x.value, axis, how == "mean")
+    return apply_op(lambda value: out, rule, x, tape=tape, op_name=how, attrs=attrs)
 
 
 def reshape(x, shape, tape=None):
     """The same numbers under another shape; nothing is copied. The gradient is shaped back."""
     (x,) = as_nodes((x,))
-    before = x.shape
-    return apply_op(
-        lambda value: value.reshape(shape),
-        lambda grad: [grad.reshape(before)],
-        x,
-        tape=tape,
-        op_name="reshape",
-        attrs={"shape": shape},
-    )
+    before, attrs = x.shape, {"shape": shape}
+    there, back = lambda value: value.reshape(shape), lambda grad: [grad.reshape(before)]
+    return apply_op(there, back, x, tape=tape, op_name="reshape", attrs=attrs)
 
 
 def transpose(x, axes=None, tape=None):
@@ -97,35 +70,24 @@ def transpose(x, axes=None, tape=None):
     (x,) = as_nodes((x,))
     order = tuple(range(x.value.ndim))[::-1] if axes is None else tuple(axes)
     back = tuple(order.index(axis) for axis in range(len(order)) if axis in order)
-    return apply_op(
-        lambda value: elementwise.permute(value, order),
-        lambda grad: [elementwise.permute(grad, back)],
-        x,
-        tape=tape,
-        op_name="transpose",
-        attrs={"axes": order},
-    )
+    there = partial(elementwise.permute, axes=order)
+
+    def differentiate(grad):
+        return [elementwise.permute(grad, back)]
+
+    return apply_op(there, differentiate, x, tape=tape, op_name="transpose", attrs={"axes": order})
 
 
 def broadcast_to(x, shape, tape=None):
     """x repeated to `shape`. The gradient is summed over what was repeated."""
-    (x,) = as_nodes((x,))
-    return apply_op(
-        lambda value: elementwise.broadcast_to(value, shape),
-        lambda grad: [grad],
-        x,
-        tape=tape,
-        op_name="broadcast_to",
-        attrs={"shape": shape},
-    )
+    there = partial(elementwise.broadcast_to, shape=shape)
+    return apply_op(there, lambda grad: [grad], x, tape=tape, op_name="broadcast_to", attrs={"shape": shape})
 
 
 def cast(x, dtype, tape=None):
     """x with its numbers in another dtype: "float32", "float64", or towards 0 to the indices of
     "int32". The gradient is cast back; through indices there is none.
     """
-    (x,) = as_nodes((x,))
+    there = partial(elementwise.cast, dtype=dtype)
     back = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
-    return apply_op(
-        lambda value: elementwise.cast(value, dtype), back, x, tape=tape, op_name="cast", attrs={"dtype": dtype}
-    )
+    return apply_op(there, back, x, tape=tape, op_name="cast", attrs={"dtype": dtype})

@@ -1,5 +1,5 @@
-"""The name under which netcl has the tape: it stands in `tinygrad_cl.netcl.tape`."""
+"""The name under which netcl has the tape, which stands in `tinygrad_cl.netcl.tape`."""
 
-from tinygrad_cl.netcl.tape.tape import Tape, topological_order
+from tinygrad_cl.netcl.tape.tape import Tape
 
-__all__ = ["Tape", "topological_order"]
+__all__ = ["Tape"]

@@ -72,21 +72,9 @@ class MultiheadAttention(Module):
         """
         key = query if key is None else key
         value = key if value is None else value
-        q, k, v = [
-            self.split(layer(x)) for layer, x in ((self.q_proj, query), (self.k_proj, key), (self.v_proj, value))
-        ]
-        return self.out_proj(self.join(scaled_dot_product_attention(q, k, v, mask, causal)))
-
-    def split(self, x):
-        """(…, L, embed_dim) → (…, num_heads, L, embed_dim / num_heads)"""
-        *batch, length, width = x.shape
-        heads = ag.reshape(x, (*batch, length, self.num_heads, width // self.num_heads))
-        return swapped(heads)
-
-    def join(self, x):
-        """The way back."""
-        *batch, heads, length, width = x.shape
-        return ag.reshape(swapped(x), (*batch, length, heads * width))
+        makers = (self.q_proj, query), (self.k_proj, key), (self.v_proj, value)
+        q, k, v = [split_heads(layer(x), self.num_heads) for layer, x in makers]
+        return self.out_proj(join_heads(scaled_dot_product_attention(q, k, v, mask, causal)))
 
     def __repr__(self):
         return f"MultiheadAttention({self.q_proj.weight.shape[0]}, {self.num_heads})"
@@ -129,6 +117,20 @@ class TransformerBlock(Module):
     def forward(self, x, mask=None):
         x = x + self.drop(self.attn(self.ln1(x), mask=mask, causal=self.causal))
         return x + self.drop(self.mlp(self.ln2(x)))
+
+
+def split_heads(x, heads):
+    """A Node (…, L, heads · w) → a Node (…, heads, L, w): head h gets the features from h · w on, w
+    of them. In front may be any axes, such as one for the batch.
+    """
+    *batch, length, width = x.shape
+    return swapped(ag.reshape(x, (*batch, length, heads, width // heads)))
+
+
+def join_heads(x):
+    """The way back: a Node (…, heads, L, w) → a Node (…, L, heads · w)."""
+    *batch, heads, length, width = x.shape
+    return ag.reshape(swapped(x), (*batch, length, heads * width))
 
 
 def swapped(x):

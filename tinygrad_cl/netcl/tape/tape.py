@@ -41,6 +41,10 @@ class Tape:
     def __exit__(self, *exception):
         state.tapes.pop()
 
+    def record(self, node):
+        """List a Node, and return it: netcl's name."""
+        return record(node, self)
+
     def backward(self, loss, grad=None):
         """Add ∂L/∂leaf to `grad` of every leaf that requires one, where ∂L/∂loss is `grad`.
 
@@ -103,7 +107,8 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
     """One operation: compute its result and note how to go back through it. Returns a Node.
 
     fn        fn(*values) computes the result, a Tensor: it gets the `value` of each Node, and
-              numbers as they are. TypeError if it gives anything else
+              numbers as they are. A TypeError that names the op and the type if it gives
+              anything else
     grad_fn   is kept, not called here; None where there is no gradient
     args      Nodes and numbers; as_nodes(args) makes Nodes of Tensors and arrays
     tape      where the Node is listed: record(node, tape) does it, whether there is a tape or not
@@ -113,18 +118,22 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
     arguments requires a gradient. Then the result requires one, too; its parents are the Nodes
     among the arguments, all of them, a tuple in their order. Else the result is Node(out).
 
+    A hook comes before all that, for lesson 12: while state.trace is not None, nothing is computed,
+    and the result is state.trace.operation(op_name, args, attrs or {}).
+
     >>> x = tensor(Tensor.from_host(queue, [1.0, 2.0]), requires_grad=True)
     >>> y = apply_op(lambda v, k: v * k, lambda grad: [grad * 3], x, 3, op_name="triple")
     >>> y.to_host().tolist(), y.parents == (x,), y.op_name
     ([3.0, 6.0], True, 'triple')
     """
-    if state.trace is not None:  # a hook: a JIT writes operations down, and computes nothing yet
+    if state.trace is not None:
         return state.trace.operation(op_name, args, attrs or {})
     nodes = as_nodes(args)
     out = fn(*[x.value if isinstance(x, Node) else x for x in nodes])
     if not isinstance(out, Tensor):
-        kind = type(out).__name__
-        raise TypeError(f"the function of op {op_name!r} returns a Tensor, not {kind}")
+        raise TypeError(
+            f"the function of op {op_name!r} returns a Tensor, not {type(out).__name__}"
+        )
     parents = tuple([x for x in nodes if isinstance(x, Node)])
     if grad_fn is None or not is_grad_enabled() or not any([x.requires_grad for x in parents]):
         return Node(out)
