@@ -34,7 +34,7 @@ from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.gradcheck import gradcheck
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise_source import settings
+from tinygrad_cl.netcl.ops.c_source import settings
 from tinygrad_cl.netcl.ops.primitives import c_number, get_primitive, register_primitive
 from tinygrad_cl.netcl.runtime import profile
 from tinygrad_cl.viz import draw, highlight_kernels, plot_timeline, plot_times, seconds_per_call

@@ -8,10 +8,9 @@ from numbers import Real
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.autograd.node import Node, as_nodes
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
-from tinygrad_cl.netcl.ops.elementwise import joint_layout, refuse_indices
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, c_number
-from tinygrad_cl.netcl.ops.reduction import normal_axes
+from tinygrad_cl.netcl.ops.shapes import joint_layout, normal_axes
 
 REDUCTIONS = ("sum", "mean", "max", "min")
 

@@ -9,8 +9,8 @@ from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import matmul_source as source
+from tinygrad_cl.netcl.ops.c_source import options
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all
-from tinygrad_cl.netcl.ops.elementwise_source import options
 from tinygrad_cl.netcl.ops.primitives import Formula
 
 PRODUCT = Formula("product", ("v0",), 1)
