@@ -6,6 +6,7 @@ from functools import partial
 
 from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_lines, name_nodes, needed, words
 from tinygrad_cl.netcl.autograd.node import Node, caller, record
+from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
 from tinygrad_cl.netcl.core.device import Plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
@@ -196,20 +197,22 @@ class CompiledGraph:
 
 
 def split(root):
-    """The chains that a trace falls into, (head, leaves, operations) of each, those first that
-    others need: a reduction ends a chain, and what comes after it begins another one.
+    """The steps that a trace falls into, (head, leaves, operations) of each, those first that others
+    need. A chain of operations ends with a reduction, and before what cannot be fused: that is a
+    step of its own, of no operations.
     """
-    chains, stack, seen = [], [root], set()
+    steps, stack, seen = [], [root], set()
     while stack:
         head = stack.pop()
-        if isinstance(head, tuple):  # a chain, and all that it needs is there now
-            chains.append(head)
+        if isinstance(head, tuple):  # a step, and all that it needs is there now
+            steps.append(head)
         elif head not in seen:
             seen.add(head)
-            leaves, body = chain_of(head)
+            single = head.op_name in STEPS
+            leaves, body = (SingleOperation(head).leaves, []) if single else chain_of(head)
             stack.append((head, leaves, body))
-            stack += [leaf for leaf in leaves if leaf.op_name in REDUCTIONS]
-    return chains
+            stack += [leaf for leaf in leaves if leaf.op_name != "input"]
+    return steps
 
 
 def chain_of(head):
@@ -224,7 +227,7 @@ def chain_of(head):
             body.append(stack.pop())
         elif node not in seen:
             seen.add(node)
-            if node.op_name in ("input", *REDUCTIONS):
+            if node.primitive is None:
                 leaves.append(node)
             else:
                 stack += [node, None]

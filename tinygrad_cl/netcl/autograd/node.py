@@ -14,11 +14,13 @@ import numpy as np
 
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
+from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that operators look into)
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
+from tinygrad_cl.netcl.ops.matmul import product_layout
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
 OURS = str(Path(__file__).parent.parent)
@@ -256,6 +258,8 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     a, b = as_nodes((a, b))
     if isinstance(a, Real) or isinstance(b, Real):
         raise TypeError("matmul takes matrices and vectors; multiply by a number with *")
+    if state.trace is not None:
+        return state.trace.operation("matmul", (a, b), {"transpose_a": transpose_a, "transpose_b": transpose_b})
     forward = partial(tensor_matmul, transpose_a=transpose_a, transpose_b=transpose_b)
     needs = (a.requires_grad, b.requires_grad)
     return apply_op(
@@ -279,3 +283,6 @@ def getitem(x, key, tape=None):
     key = key if isinstance(key, tuple) else (key,)
     part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
     return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem", attrs={"key": key})
+
+
+register_step("matmul", matmul, product_layout)

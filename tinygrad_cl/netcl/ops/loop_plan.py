@@ -76,6 +76,9 @@ def nest_plan(nest, whole, inputs, results, axes=()):
     if lengths == [1]:  # one element: any step will do, so it can be that of a kernel for many
         walks = [walk and [1] for walk in walks[:-1]] + [[0]]
     reduced = tuple(step == 0 and bool(nest.reductions) for step in walks.pop())
+    if reduced == (True,):  # one row has the kernel of many
+        lengths, reduced = [1, *lengths], (False, True)
+        walks = [walk and [1, *walk] for walk in walks]
     kinds, steps = inputs_along([layout for layout, _ in inputs], walks)
     return build(nest, whole.device, whole.dtype, lengths, reduced, kinds, steps, results)
 
@@ -129,7 +132,8 @@ def build(nest, device, dtype, lengths, reduced, inputs, steps, results, tensors
                 device.kernel(text, nest.name, tuple(map(np.int64, constants)), kinds, options(dtype.name))
                 for text in texts
             ]
-            return Plan(device, results, texts[-1], tuple(kernels), size, group, scratch)
+            size = size[: 1 + max(axis for axis in range(3) if size[axis] > 1 or not axis)]
+            return Plan(device, results, texts[-1], tuple(kernels), size, group and group[: len(size)], scratch)
         except cl.RuntimeError:  # no such stores, or an expression that is only for single numbers
             if width == 1:
                 raise

@@ -88,6 +88,11 @@ class Plan:
         return Tensor(out, results[0]) if single else [Tensor(out, buffer) for buffer in results]
 
 
+def product_layout(a, b, transpose_a=False, transpose_b=False):
+    """The Layout of A · B, from those of A and B."""
+    return make_plan(a, b, transpose_a, transpose_b, PRODUCT, ()).out
+
+
 def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
     """The Plan for layouts."""
     check_layouts(a, b, *operands)
