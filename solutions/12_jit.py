@@ -34,7 +34,7 @@ from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.gradcheck import gradcheck
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise_source import settings
+from tinygrad_cl.netcl.ops.c_source import settings
 from tinygrad_cl.netcl.ops.primitives import c_number, get_primitive, register_primitive
 from tinygrad_cl.netcl.runtime import profile
 from tinygrad_cl.viz import draw, highlight_kernels, plot_timeline, plot_times, seconds_per_call
@@ -706,8 +706,8 @@ print(graph.backward_source[graph.backward_source.index("__kernel"):])
 #
 # ### What cannot be fused
 #
-# Four functions. How many kernels does each need forward, in your opinion? 0 stands for «not compiled: operation by
-# operation».
+# Four functions. In how many steps is each computed forward, in your opinion? A step is a kernel for a chain, or an operation
+# that stays alone. 0 stands for «not compiled: operation by operation».
 
 # %% predict
 guess = predict(summed=..., normalised=..., product=..., choice=...)
@@ -732,18 +732,22 @@ def choice(x):
 square, found = normal(4, 4), {}
 for function in (summed, normalised, product, choice):
     fast = ag.jit_compile(function, quiet=True)  # else it warns when it falls back
-    found[function.__name__] = len(fast.graphs(square))
+    found[function.__name__] = len(fast.steps(square))
     print(f"{function.__name__}: {found[function.__name__]}; {fast.why or 'compiled'}")
 guess.compare(**found)
 
 # %% [markdown]
 # - A **sum** may stand at the end of a chain. What comes after it begins another one, because nobody knows the sum before all
 #   work-items are done.
-# - A **matrix product** is no elementwise operation. The chain around it is not compiled: put the decorator on the part that
-#   can be.
+# - A **matrix product** is no elementwise operation, and has a kernel of its own. It is a step between two chains, as a
+#   softmax is: their records say which shape comes out, and that is all that a trace needs to know.
 # - An **`if`** looks at a number, and there is none. `ag.where(x > 0, a, b)` computes both sides and can be traced.
 #
-# The result is right in all cases: engine 3 falls back, and `why` says so.
+# The result is right in all cases: where engine 3 cannot trace, it runs the function as it is, and `why` says so.
+
+# %% demo
+for each in ag.jit_compile(product).steps(square):
+    print(each)
 
 # %% demo
 draw(*ag.jit_compile(normalised).graphs(square))
@@ -910,12 +914,12 @@ plot_times(sizes, curves, f"8 cheap operations on {device.found.name}")
 # and how to find out which it is. And why may `fuse` give *wrong numbers*, where engine 3 is right? Five sentences at most.
 #
 # <!-- BEGIN SOLUTION -->
-# The function may not be compiled at all, because it has an `if` on a number or a matrix product in it: `loss.why` says so. Or
-# the time is not spent on memory or launches: one matrix product, or a slow function like tanh, may take nearly all of it, and
-# fusing makes no arithmetic cheaper; a profile shows it, and so does counting bytes before and after. It may also be compiled
-# again in every call, because something in the key changes (a shape, for instance). `fuse` has only the arguments in its key: if
-# the function uses a name from outside, its old value stays in the text of the kernel. Engine 3 puts the values of such names
-# into the key.
+# The function may not be compiled at all, because it has an `if` on a number in it, or an operation without a record, such
+# as a reshape: `loss.why` says so. Or the time is not spent on memory or launches: one matrix product, or a slow function
+# like tanh, may take nearly all of it, and fusing makes no arithmetic cheaper; a profile shows it, and so does counting
+# bytes before and after. It may also be compiled again in every call, because something in the key changes (a shape, for
+# instance). `fuse` has only the arguments in its key: if the function uses a name from outside, its old value stays in the
+# text of the kernel. Engine 3 puts the values of such names into the key.
 #
 # **How it is marked**
 #

@@ -13,16 +13,15 @@ from netcl_devices import behind, close, devices, put
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import elementwise_optimized
 from tinygrad_cl.netcl.ops.elementwise import (
-    broadcast_strides,
     broadcast_to,
     compute,
     compute_all,
     elementwise_binary,
     elementwise_unary,
-    merge_axes,
     permute,
 )
 from tinygrad_cl.netcl.ops.primitives import Formula
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes
 
 SHAPES = [
     ((), ()),

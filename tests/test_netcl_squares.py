@@ -5,7 +5,7 @@ import pytest
 from netcl_devices import close, devices, put
 
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.squares import sum_of_squares
+from tinygrad_cl.netcl.ops.many import sum_of_squares
 
 
 @pytest.mark.parametrize(

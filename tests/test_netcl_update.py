@@ -5,8 +5,8 @@ import pytest
 from netcl_devices import behind, close, devices, put
 
 from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.ops.many import update
 from tinygrad_cl.netcl.ops.primitives import Formula
-from tinygrad_cl.netcl.ops.update import update
 
 # Two results from the old numbers; v2 is one number for each row, v4 one for all.
 FORMULA = Formula("both", ("v0 + v2 * v1 - v4", "v0 * v3"), 5)

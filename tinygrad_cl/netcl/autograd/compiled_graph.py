@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_lines, name_nodes, needed, words
+from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
 from tinygrad_cl.netcl.core.device import Plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops.elementwise import cast
-from tinygrad_cl.netcl.ops.fused import fused_plan
-from tinygrad_cl.netcl.ops.fused_source import Chain
-from tinygrad_cl.netcl.ops.reduction import axes_to
+from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
+from tinygrad_cl.netcl.ops.loop_plan import nest_plan
+from tinygrad_cl.netcl.ops.shapes import axes_to, broadcast_strides
 from tinygrad_cl.netcl.tape.node import Node
 from tinygrad_cl.netcl.tape.tape import record
 
@@ -20,9 +21,13 @@ __all__ = ["CompiledGraph"]
 
 @dataclass(frozen=True)
 class Kernel:
-    """What a kernel computes, from and to what: see ops.fused.fused_plan."""
+    """What a kernel computes, from and to what: see `ops.loop_plan.nest_plan`.
 
-    chain: Chain
+    inputs   (Layout, shape) of each, (None, None) for a number; the shape as broadcasting sees it:
+             the gradient of a sum has length 1 along the axes that were summed
+    """
+
+    nest: LoopNest
     inputs: list
     axes: tuple
     results: list
@@ -88,10 +93,13 @@ class CompiledGraph:
         return [None if place is None else results[place] for place in self.places]
 
     def plan(self, kernel):
-        """The FusedPlan of a Kernel: each thread has its own."""
+        """The Plan of a Kernel: each thread has its own."""
         plan = self._plans.table.get(id(kernel))
         if plan is None:
-            plan = fused_plan(kernel.chain, self.whole, kernel.inputs, kernel.axes, kernel.results)
+            inputs = [
+                (layout, layout and broadcast_strides(shape, self.whole.shape)) for layout, shape in kernel.inputs
+            ]
+            plan = nest_plan(kernel.nest, self.whole, inputs, kernel.results, kernel.axes)
             self._plans.table[id(kernel)] = plan
         return plan
 
@@ -99,23 +107,17 @@ class CompiledGraph:
 
     def forward_kernel(self):
         names, dtype, result = self.names, self.whole.dtype.name, self.head.layout
-        lines, value = forward_lines(self.body, names), (names[self.end], dtype)
-        stores = [value] * (self.stored or not self.how)
-        totals = [value] * bool(self.how)
+        lines, value = forward_lines(self.body, names), names[self.end]
+        outputs = [(value, dtype)] * (self.stored or not self.how)
+        reductions = [Reduction(value, self.how, dtype)] * bool(self.how)
         results = [self.whole] * self.stored + [result]
         if self.chosen:
             lines.append("const V ties = (V)(1);")
-            totals.append(("ties", dtype))
+            reductions.append(Reduction("ties", "ties", dtype))
             results.append(result)
-        chain = Chain(
-            "fused_forward",
-            tuple(names[leaf] for leaf in self.leaves),
-            tuple(lines),
-            tuple(stores),
-            tuple(totals),
-            self.how or "sum",
-        )
-        return Kernel(chain, [(leaf.layout, leaf.layout and leaf.shape) for leaf in self.leaves], self.axes, results)
+        inputs = tuple(names[leaf] for leaf in self.leaves)
+        nest = LoopNest("fused_forward", inputs, tuple(lines), tuple(outputs), tuple(reductions))
+        return Kernel(nest, [(leaf.layout, leaf.layout and leaf.shape) for leaf in self.leaves], self.axes, results)
 
     def make_backward(self):
         """The backward Kernel; which leaves it reads, `saved`; and where the gradient of each
@@ -137,15 +139,18 @@ class CompiledGraph:
         kept = tuple(1 if axis in self.axes else n for axis, n in enumerate(self.whole.shape))
         inputs += [(name, self.head.layout, kept) for name in [*["best", "ties"] * self.chosen, "upstream"]]
         inputs += [("count", None, None)] * (self.how == "mean")
-        axes, stores, totals = self.share(wanted)
-        results = stores | totals
+        axes, outputs, sums = self.share(wanted)
+        results = outputs | sums
         self.saved = [self.leaves.index(leaf) for leaf in used]
         self.places = [list(results).index(leaf) if leaf in results else None for leaf in self.tensors]
-        write, add = [
-            tuple((gradients[leaf], layout.dtype.name) for leaf, layout in each.items()) for each in (stores, totals)
-        ]
-        chain = Chain("fused_backward", tuple(name for name, *_ in inputs), tuple(lines), write, add)
-        self.backward = Kernel(chain, [rest for _, *rest in inputs], axes, list(results.values()))
+        nest = LoopNest(
+            "fused_backward",
+            tuple(name for name, *_ in inputs),
+            tuple(lines),
+            tuple((gradients[leaf], layout.dtype.name) for leaf, layout in outputs.items()),
+            tuple(Reduction(gradients[leaf], "sum", layout.dtype.name) for leaf, layout in sums.items()),
+        )
+        self.backward = Kernel(nest, [rest for _, *rest in inputs], axes, list(results.values()))
 
     def first_gradient(self):
         """The gradient of the end of the chain, in C, from that of the result, `upstream`."""
@@ -159,16 +164,16 @@ class CompiledGraph:
         """(axes, {leaf: Layout of its gradient, written as it is}, {leaf: Layout of its gradient,
         summed over the axes}): over those along which the first leaf was repeated.
         """
-        axes, stores, totals = (), {}, {}
+        axes, outputs, sums = (), {}, {}
         for leaf in wanted:
             repeated = tuple(axis for axis in axes_to(self.whole.shape, leaf.shape) if self.whole.shape[axis] > 1)
             if not repeated:
-                stores[leaf] = leaf.layout
+                outputs[leaf] = leaf.layout
             elif axes in ((), repeated):
-                axes, totals[leaf] = repeated, leaf.layout
+                axes, sums[leaf] = repeated, leaf.layout
             else:
-                stores[leaf] = layout_of(self.whole.device, self.whole.shape, leaf.dtype)
-        return axes, stores, totals
+                outputs[leaf] = layout_of(self.whole.device, self.whole.shape, leaf.dtype)
+        return axes, outputs, sums
 
     # -- to look at -------------------------------------------------------------------------------
 
@@ -195,20 +200,22 @@ class CompiledGraph:
 
 
 def split(root):
-    """The chains that a trace falls into, (head, leaves, operations) of each, those first that
-    others need: a reduction ends a chain, and what comes after it begins another one.
+    """The steps that a trace falls into, (head, leaves, operations) of each, those first that others
+    need. A chain of operations ends with a reduction, and before what cannot be fused: that is a
+    step of its own, of no operations.
     """
-    chains, stack, seen = [], [root], set()
+    steps, stack, seen = [], [root], set()
     while stack:
         head = stack.pop()
-        if isinstance(head, tuple):  # a chain, and all that it needs is there now
-            chains.append(head)
+        if isinstance(head, tuple):  # a step, and all that it needs is there now
+            steps.append(head)
         elif head not in seen:
             seen.add(head)
-            leaves, body = chain_of(head)
+            single = head.op_name in STEPS
+            leaves, body = (SingleOperation(head).leaves, []) if single else chain_of(head)
             stack.append((head, leaves, body))
-            stack += [leaf for leaf in leaves if leaf.op_name in REDUCTIONS]
-    return chains
+            stack += [leaf for leaf in leaves if leaf.op_name != "input"]
+    return steps
 
 
 def chain_of(head):
@@ -223,7 +230,7 @@ def chain_of(head):
             body.append(stack.pop())
         elif node not in seen:
             seen.add(node)
-            if node.op_name in ("input", *REDUCTIONS):
+            if node.primitive is None:
                 leaves.append(node)
             else:
                 stack += [node, None]

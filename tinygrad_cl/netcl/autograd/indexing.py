@@ -9,7 +9,7 @@ from tinygrad_cl.netcl.autograd.ops import reshape
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import indexing
-from tinygrad_cl.netcl.ops.reduction import normal_axes
+from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 from tinygrad_cl.netcl.tape.tape import apply_op
 

@@ -1,4 +1,6 @@
-"""`jit_compile`: a function of Nodes becomes one forward and one backward kernel."""
+"""`jit_compile`: a function of Nodes becomes a few steps, most of them one forward and one backward
+kernel.
+"""
 
 import functools
 import warnings
@@ -9,6 +11,7 @@ from traceback import walk_tb
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
 from tinygrad_cl.netcl.autograd.signature import Signature
+from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import NoNumbers, Trace, TraceNode, Untraceable
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor
@@ -34,7 +37,8 @@ def jit_compile(function=None, *, quiet=False):
     It takes Nodes, Tensors, which it gets as Nodes, numbers and whatever else, and returns one
     Node. A chain of primitives, built-in or registered, with the sum, mean, maximum or minimum at
     its end becomes one forward and one backward kernel; after a reduction, the next chain begins.
-    On the tape, each chain is one operation, `jit_<name>`.
+    On the tape, each chain is one operation, `jit_<name>`. What cannot be fused but has a record,
+    as a matrix product or a softmax, is a step between two chains.
 
     To see what it does, the function is called while operations are written down instead of
     computed: at the first call, and again when something has another layout, requires_grad or value
@@ -42,8 +46,8 @@ def jit_compile(function=None, *, quiet=False):
     may change unseen: such a function is traced in every call, which costs some 10 µs and more, and
     still compiled once. Attributes of modules count as constants.
 
-    Where it does something else, such as a matrix product, an `if` that looks at numbers, or has
-    two results, it runs as it is, operation by operation.
+    Where it does something else, such as an operation without a record or an `if` that looks at
+    numbers, or has two results, it runs as it is, operation by operation.
 
     >>> import tinygrad_cl.netcl.autograd as ag
     >>> x = ag.tensor(Tensor.from_host(manager.default("auto").queue, [0.0, 1.0]), True)
@@ -71,8 +75,8 @@ def jit_compile(function=None, *, quiet=False):
 class Program:
     """What is to be done for one signature.
 
-    steps     (CompiledGraph, numbers of its values) in order: the inputs are 0, 1, …, then come
-              what was found by tracing, then the results of the steps
+    steps     (CompiledGraph or SingleOperation, numbers of its values) in order: the inputs are
+              0, 1, …, then come what was found by tracing, then the results of the steps
     records   the primitives that this depends on: somebody may register other ones
     why       why there are no steps; "" where there are
     warn      whether that is worth a warning
@@ -108,15 +112,21 @@ class CompiledFunction:
         self.why = program.why
         if program.why:
             return self._fall_back(program, args, kwargs, tape)
-        for graph, numbers in program.steps:
-            values.append(graph([values[number] for number in numbers], self._name, tape))
+        for step, numbers in program.steps:
+            values.append(step([values[number] for number in numbers], self._name, tape))
         return values[-1]
 
-    def graphs(self, *args, **kwargs):
-        """The CompiledGraphs of a call with these arguments, a list; nothing is computed."""
+    def steps(self, *args, **kwargs):
+        """The steps of a call with these arguments, in order: CompiledGraphs and SingleOperations, a
+        list; nothing is computed.
+        """
         program, _ = self._look_up(args, kwargs)
         self.why = program.why
-        return [graph for graph, _ in program.steps]
+        return [step for step, _ in program.steps]
+
+    def graphs(self, *args, **kwargs):
+        """The CompiledGraphs among the steps, a list."""
+        return [step for step in self.steps(*args, **kwargs) if isinstance(step, CompiledGraph)]
 
     def source(self, *args, **kwargs):
         """The text of the kernels of a call with these arguments, forward and backward."""
@@ -178,19 +188,24 @@ class CompiledFunction:
         numbers = {leaf: number for number, leaf in enumerate(leaves)}
         count, steps, records = len(leaves), [], set()
         for head, inputs, body in split(out.value):
-            if len(body) > MOST_OPERATIONS:
-                raise Untraceable(f"a kernel of {len(body):,} operations takes long to compile")
-            key = content(head, inputs, body)
-            graph = self._graphs.get(key)
-            if graph is None:
-                graph = self._graphs[key] = CompiledGraph(head, inputs, body)
-            if not graph.whole.size:
+            if not head.layout.size or any(leaf.layout and not leaf.layout.size for leaf in inputs):
                 return Program(why="there are no numbers", warn=False)
-            steps.append((graph, tuple([numbers[leaf] for leaf in inputs])))
+            step = SingleOperation(head) if head.op_name in STEPS else self._graph(head, inputs, body)
+            steps.append((step, tuple([numbers[leaf] for leaf in inputs])))
             records |= {node.primitive for node in body}
             numbers[head] = count
             count += 1
         return Program(tuple(steps), tuple(records))
+
+    def _graph(self, head, inputs, body):
+        """The CompiledGraph of a chain, the same for the same chain."""
+        if len(body) > MOST_OPERATIONS:
+            raise Untraceable(f"a kernel of {len(body):,} operations takes long to compile")
+        key = content(head, inputs, body)
+        graph = self._graphs.get(key)
+        if graph is None:
+            graph = self._graphs[key] = CompiledGraph(head, inputs, body)
+        return graph
 
     def _fall_back(self, program, args, kwargs, tape):
         """The function as it is."""

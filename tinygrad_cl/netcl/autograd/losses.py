@@ -12,7 +12,9 @@ import numpy as np
 from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.normalization import whole
 from tinygrad_cl.netcl.autograd.ops import mean, sum
-from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.core.device import INT32
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops.indexing import index_tensor
 from tinygrad_cl.netcl.ops.reduction import reduce
 from tinygrad_cl.netcl.ops.rows import compute_rows
@@ -22,6 +24,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFT_CROSS_ENTROPY,
     SOFT_CROSS_ENTROPY_BACKWARD,
 )
+from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 from tinygrad_cl.netcl.tape.tape import apply_op
 
@@ -97,6 +100,8 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
     check_reduction(reduction)
     shape = logits.shape
     given = target.shape if isinstance(target, (Node, Tensor)) else np.shape(target)
+    if state.trace is not None and given in (shape, shape[:-1]):
+        return state.trace.operation("cross_entropy", (logits, target), {"reduction": reduction})
     if shape and given == shape[:-1]:
         return index_cross_entropy(logits, target, tape, reduction)
     if shape and given == shape:
@@ -105,6 +110,15 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
         f"cross_entropy of logits {shape} needs class indices of shape {shape[:-1]}, "
         f"or probabilities of shape {shape}, not a target of shape {given}"
     )
+
+
+def cross_entropy_layout(logits, target, reduction="mean"):
+    """The Layout of the result of cross_entropy."""
+    dtypes = [each.dtype for each in (logits, target) if each.dtype != INT32]
+    return layout_of(logits.device, logits.shape[:-1] if reduction == "none" else (), np.result_type(*dtypes))
+
+
+register_step("cross_entropy", cross_entropy, cross_entropy_layout)
 
 
 def index_cross_entropy(logits, target, tape, reduction):

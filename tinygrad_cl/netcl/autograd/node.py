@@ -6,10 +6,12 @@ from functools import partial
 from numbers import Real
 
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
+from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that primitives are looked up in)
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
+from tinygrad_cl.netcl.ops.matmul import product_layout
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes, define_operators
@@ -52,6 +54,8 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     if isinstance(a, Real) or isinstance(b, Real):
         raise TypeError("matmul takes matrices and vectors; multiply by a number with *")
     attrs = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+    if state.trace is not None:
+        return state.trace.operation("matmul", (a, b), attrs)
     rule = matmul_rule(a.value, b.value, **attrs, needs=(a.requires_grad, b.requires_grad))
     return apply_op(partial(tensor_matmul, **attrs), rule, a, b, tape=tape, op_name="matmul", attrs=attrs)
 
@@ -69,3 +73,4 @@ def getitem(x, key, tape=None):
 
 
 define_operators(apply_primitive, matmul, getitem)
+register_step("matmul", matmul, product_layout)

@@ -2,7 +2,8 @@
 `ops.rows_table`.
 """
 
-from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows, one_axis
 from tinygrad_cl.netcl.ops.rows_table import (
     LAYER_NORM,
@@ -14,6 +15,8 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX,
     SOFTMAX_BACKWARD,
 )
+from tinygrad_cl.netcl.ops.shapes import joint_layout
+from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 from tinygrad_cl.netcl.tape.tape import apply_op
 
@@ -37,6 +40,8 @@ def log_softmax(x, axis=-1, tape=None):
 def by_rows(name, there, back, x, axis, tape):
     """An operation whose gradient is computed from its result, and from that of the result."""
     x = whole(name, x)
+    if state.trace is not None:
+        return state.trace.operation(name, (x,), {"axis": axis})
     y = along(there, axis, x.value)
 
     def differentiate(g):
@@ -48,11 +53,12 @@ def by_rows(name, there, back, x, axis, tape):
 def logsumexp(x, axis=-1, keepdims=False, tape=None):
     """ln Σ eˣ along one axis; −∞ for a row of −∞ alone.    ∂L/∂x = g softmax(x)"""
     x = whole("logsumexp", x)
+    if state.trace is not None:
+        return state.trace.operation("logsumexp", (x,), {"axis": axis, "keepdims": keepdims})
     one = one_axis(axis, x.shape)
-    kept = tuple(1 if each == one else length for each, length in enumerate(x.shape))
     rows = axis_to_end(x.value, one)
     (out,) = compute_rows(LOGSUMEXP, (rows,))
-    out = out.reshape(kept if keepdims else kept[:one] + kept[one + 1 :])
+    out = out.reshape(logsumexp_layout(x.value.layout, axis, keepdims).shape)
 
     def differentiate(g):
         g = g.reshape((*rows.shape[:-1], 1))
@@ -74,6 +80,8 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
         if isinstance(each, Node) and each.shape != x.shape[-1:]:
             raise ValueError(f"layer_norm of shape {x.shape} needs {name} of shape {x.shape[-1:]}, not {each.shape}")
     inputs = (x, gamma, beta)
+    if state.trace is not None:
+        return state.trace.operation("layer_norm", inputs, {"eps": eps})
     x, scale, shift = [each.value if isinstance(each, Node) else each for each in inputs]
     out, mean, rstd = compute_rows(LAYER_NORM, (x, scale, shift, eps))
     wanted = tuple(isinstance(each, Node) and each.requires_grad for each in inputs[:2])
@@ -86,6 +94,18 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
         return [part for part, each in zip((*parts, g), inputs) if isinstance(each, Node)]
 
     return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})
+
+
+def logsumexp_layout(x, axis=-1, keepdims=False):
+    """The Layout of the result of logsumexp."""
+    one = one_axis(axis, x.shape)
+    return layout_of(x.device, (*x.shape[:one], *[1] * keepdims, *x.shape[one + 1 :]), x.dtype)
+
+
+register_step("softmax", softmax, lambda x, axis: x)
+register_step("log_softmax", log_softmax, lambda x, axis: x)
+register_step("logsumexp", logsumexp, logsumexp_layout)
+register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_layout("layer_norm", 3, inputs))
 
 
 def whole(name, x):

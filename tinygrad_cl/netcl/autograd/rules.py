@@ -12,7 +12,8 @@ from functools import partial
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all, elementwise_binary
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
-from tinygrad_cl.netcl.ops.reduction import normal_axes, reduce_sum
+from tinygrad_cl.netcl.ops.reduction import reduce_sum
+from tinygrad_cl.netcl.ops.shapes import normal_axes
 
 _rules = {}
 

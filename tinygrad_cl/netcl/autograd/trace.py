@@ -5,11 +5,11 @@ written down instead of computed.
 from contextlib import contextmanager
 from numbers import Real
 
+from tinygrad_cl.netcl.autograd.steps import STEPS
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
-from tinygrad_cl.netcl.ops.elementwise import joint_layout, refuse_indices
+from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, c_number
-from tinygrad_cl.netcl.ops.reduction import normal_axes
+from tinygrad_cl.netcl.ops.shapes import joint_layout, normal_axes
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 
@@ -29,12 +29,12 @@ class NoNumbers(Untraceable):
 class TraceNode:
     """A result that is not computed yet: it stands where a Node has its Tensor.
 
-    op_name     "input", the name of a primitive, or "sum", "mean", "max", "min"
+    op_name     "input", the name of a primitive, "sum", "mean", "max", "min", or that of a step
     layout      device, shape and dtype; None for a number that is an input
-    inputs      what it is computed from: TraceNodes, and constants as C text
+    inputs      what it is computed from: TraceNodes, and constants: as C text, of a step as they are
     needs       for each of the inputs whether its gradient is wanted
-    attrs       the constants of the primitive, or the axes and keepdims of a reduction, a dict
-    primitive   its record; None for inputs and reductions
+    attrs       the constants of the operation, or the axes and keepdims of a reduction, a dict
+    primitive   its record, if it can be fused; else None: inputs, reductions, steps
     """
 
     __slots__ = ("op_name", "layout", "inputs", "needs", "attrs", "primitive")
@@ -67,7 +67,7 @@ class TraceNode:
         raise NoNumbers(name)
 
     def __repr__(self):
-        inputs = ", ".join(x if isinstance(x, str) else x.op_name for x in self.inputs)
+        inputs = ", ".join(x.op_name if isinstance(x, TraceNode) else str(x) for x in self.inputs)
         return f"TraceNode({self.op_name}({inputs}), {self.layout})"
 
 
@@ -93,14 +93,16 @@ class Trace:
             state.trace = before
 
     def operation(self, name, args, attrs):
-        """The Node of an operation: a primitive of the table, or a reduction. Untraceable for
-        others.
+        """The Node of an operation: a primitive of the table, a reduction, or a step. Untraceable
+        for others.
         """
         if name in REDUCTIONS and len(args) == 1:
             return self.reduction(name, *args, **attrs)
+        if name in STEPS:
+            return self.step(name, args, attrs)
         primitive = PRIMITIVES.get(name)
         if primitive is None:
-            raise Untraceable(f"{name} is no elementwise operation of the table")
+            raise Untraceable(f"{name} has no record: it is no primitive of the table, and no step")
         if not primitive.fusible:
             raise Untraceable(f"{name} was registered with fusible=False")
         operands, needs = self.operands(args)
@@ -122,6 +124,21 @@ class Trace:
         ]
         layout = layout_of(operand.layout.device, shape, operand.dtype)
         return self.node(name, layout, [operand], needs, {"axes": axes, "keepdims": keepdims})
+
+    def step(self, name, args, attrs):
+        """The Node of an operation that is a step of its own; only tensors and numbers are inputs."""
+        operands, needs = [], []
+        for x in args:
+            if isinstance(x, (Node, Tensor)):
+                operands.append(self.operand(x))
+                needs.append(state.enabled and x.requires_grad)
+            elif x is None or isinstance(x, Real):
+                operands.append(self.known.get(id(x), x))
+                needs.append(False)
+            else:
+                raise Untraceable(f"{name} gets a {type(x).__name__} from the host")
+        layouts = [x.layout if isinstance(x, TraceNode) else None for x in operands]
+        return self.node(name, STEPS[name].layout(*layouts, **attrs), operands, needs, attrs)
 
     def node(self, name, layout, inputs, needs, attrs, primitive=None):
         """A Node of a TraceNode; the same operation on the same inputs is the same TraceNode."""

@@ -48,6 +48,15 @@ class Choices:
     near: int
     cache: float
 
+    def spread(self, count):
+        """(`count` work-items rounded up so that they can be divided into groups, how many make a
+        group; None: the driver decides). The kernel guards its end.
+        """
+        if not self.group:
+            return divisible(count), None
+        group = min(self.group, 1 << (count - 1).bit_length())
+        return -(-count // group) * group, group
+
 
 def choose(found):
     """The Choices for a `tinygrad_cl.opencl.Device`."""

@@ -9,8 +9,8 @@ from numpy.lib.stride_tricks import as_strided
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
 from tinygrad_cl.netcl.ops import indexing_source as source
-from tinygrad_cl.netcl.ops.elementwise import broadcast_strides, cast, formula_of, merge_axes, strided_plan
-from tinygrad_cl.netcl.ops.reduction import normal_axes
+from tinygrad_cl.netcl.ops.elementwise import cast, formula_of, strided_plan
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
 
 STRETCH = 2048  # numbers that a work-item of a CPU walks along; fewer are not worth one
 
@@ -228,8 +228,8 @@ def zeros(layout):
     key = (zeros, layout)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = strided_plan(formula_of("v0", 1), layout, [None], [None])
-    return plan.run((0,))
+        plan = plans.table[key] = strided_plan(formula_of("v0", 1), layout, [(None, None)])
+    return plan.one((0,))
 
 
 def concatenate(tensors, axis=0):

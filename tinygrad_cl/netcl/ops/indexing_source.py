@@ -8,7 +8,7 @@ A work-item walks along a stretch of `width` numbers of a row: all of it on a CP
 makes vectors of the loop; one number on a GPU, whose work-items are the vectors.
 """
 
-from tinygrad_cl.netcl.ops.elementwise_source import settings
+from tinygrad_cl.netcl.ops.c_source import settings
 
 TAKE = """
 __kernel void take(const long inner, const long count, const long length, const long width,

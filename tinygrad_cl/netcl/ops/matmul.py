@@ -9,8 +9,8 @@ from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import matmul_source as source
+from tinygrad_cl.netcl.ops.c_source import options
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all
-from tinygrad_cl.netcl.ops.elementwise_source import options
 from tinygrad_cl.netcl.ops.primitives import Formula
 
 PRODUCT = Formula("product", ("v0",), 1)
@@ -86,6 +86,11 @@ class Plan:
         kernel, size, group = self.last
         device.launch(kernel, size, group, (*results, first, second, *[x.buffer for x in operands]))
         return Tensor(out, results[0]) if single else [Tensor(out, buffer) for buffer in results]
+
+
+def product_layout(a, b, transpose_a=False, transpose_b=False):
+    """The Layout of A · B, from those of A and B."""
+    return make_plan(a, b, transpose_a, transpose_b, PRODUCT, ()).out
 
 
 def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):

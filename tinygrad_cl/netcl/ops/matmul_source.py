@@ -18,7 +18,7 @@ of C's shape (a "matrix") or N numbers, the same for all rows of C (a "row").
 
 from string import Template
 
-from tinygrad_cl.netcl.ops.elementwise_source import settings, vector_settings
+from tinygrad_cl.netcl.ops.c_source import settings, vector_settings
 
 REGISTERS = Template("""
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))

@@ -22,7 +22,7 @@ PRELUDE = """
 #define POW(a, b) pow(a, b)
 #define MAX(a, b) ((((a) >= (b)) | ((a) != (a))) ? (a) : (b))
 #define MIN(a, b) ((((a) <= (b)) | ((a) != (a))) ? (a) : (b))
-"""  # MAX and MIN give NaN where one of the two is NaN, as NumPy's do; TANH is in elementwise_source
+"""  # MAX and MIN give NaN where one of the two is NaN, as NumPy's do; TANH is in c_source
 
 PRIMITIVES = {}
 

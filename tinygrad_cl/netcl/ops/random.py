@@ -10,8 +10,7 @@ import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
-from tinygrad_cl.netcl.ops.elementwise import work_items
-from tinygrad_cl.netcl.ops.elementwise_source import C_NAMES, settings
+from tinygrad_cl.netcl.ops.c_source import C_NAMES, settings
 
 # Four words of counter become four words of noise, for a vector of counters at once.
 PHILOX = """
@@ -97,7 +96,8 @@ def make_plan(layout):
         text, "random_keep", [np.int64(layout.size), np.int64(quarter)], (None, None, np.uint32, dtype.type)
     )
     step = device.kernel(NEXT, "random_next", [], (None,))
-    return keep, *work_items(device.choices, -(-quarter // lanes), []), step
+    size, group = device.choices.spread(-(-quarter // lanes))
+    return keep, (size,), group and (group,), step
 
 
 def vectors(dtype, lanes):

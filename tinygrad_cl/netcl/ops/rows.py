@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tinygrad_cl.netcl.core.device import plans
+from tinygrad_cl.netcl.core.device import divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops import rows_source as source
-from tinygrad_cl.netcl.ops.elementwise import Operand, broadcast_strides, joint_layout, merge_axes, permute
-from tinygrad_cl.netcl.ops.elementwise_source import options
-from tinygrad_cl.netcl.ops.reduction import normal_axes
+from tinygrad_cl.netcl.ops.c_source import options
+from tinygrad_cl.netcl.ops.elementwise import permute
+from tinygrad_cl.netcl.ops.loop_nest import Schedule
+from tinygrad_cl.netcl.ops.loop_plan import Plan, inputs_along
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_layout, merge_axes, normal_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,45 +55,23 @@ class RowFormula:
 def compute_rows(formula, operands, wanted=None):
     """The outputs of a RowFormula, then its row outputs, as new Tensors, by one launch: a list.
 
-    operands   Tensors and numbers. They broadcast to one shape, whose last axis is the row; each
-               Tensor has whole rows, one number for each row, (…, 1), or one row for all, (n,)
+    operands   Tensors and numbers. They broadcast to one shape, whose last axis is the row
     wanted     for each output whether it is computed, else None comes back; by default all are
 
     Outputs have the joint shape, row outputs a last axis of length 1; dtypes as in `compute`.
 
-    Raises ValueError for shapes that do not fit and tensors of two devices, TypeError where no
-    operand is a Tensor, or one holds indices and may not.
+    Raises ValueError for shapes that do not broadcast and tensors of two devices, TypeError where
+    no operand is a Tensor, or one holds indices and may not.
     """
     key = (formula, wanted, *[x.layout if isinstance(x, Tensor) else None for x in operands])
     plan = plans.table.get(key)
     if plan is None:
         plan = plans.table[key] = make_plan(*key)
-    return plan.run(operands)
-
-
-class Plan:
-    """A kernel with all that stays the same from call to call.
-
-    outputs       the Layout of each output, None where it is not wanted
-    size, group   numbers of work-items
-    """
-
-    def __init__(self, kernel, size, group, outputs, device):
-        self.kernel, self.size, self.group = kernel, size, group
-        self.outputs, self.device = outputs, device
-
-    def run(self, operands):
-        allocate = self.device.pool.allocate
-        results = [layout and Tensor(layout, allocate(layout.nbytes)) for layout in self.outputs]
-        if self.size[0]:
-            buffers = [result.buffer for result in results if result is not None]
-            self.device.launch(
-                self.kernel,
-                self.size,
-                self.group,
-                [*buffers, *[x.buffer if isinstance(x, Tensor) else x for x in operands]],
-            )
+    results = plan.run(operands)
+    if wanted is None:
         return results
+    rest = iter(results)
+    return [next(rest) if want else None for want in wanted]
 
 
 def make_plan(formula, wanted, *layouts):
@@ -109,17 +89,23 @@ def make_plan(formula, wanted, *layouts):
         raise ValueError(f"{formula.name} keeps numbers in the memory of its first output, which is not wanted")
     row_layout = layout_of(device, (*shape[:-1], 1), dtype)
     kinds = [joint] * len(formula.outputs) + [row_layout] * len(formula.row_outputs)
-    outputs = [layout if want else None for layout, want in zip(kinds, wanted)]
-    walks = [layout and row_walk(formula.name, layout, shape) for layout in layouts]
-    operands = [Operand(layout and layout.dtype.name, walk and walk[1]) for layout, walk in zip(layouts, walks)]
-    length = shape[-1]
-    lanes, group = lanes_and_group(device.choices, dtype, length)
-    text = source.rows_source(formula, operands, wanted, dtype.name, lanes, group)
-    constants = [*map(np.int64, (length, *[walk[0] for walk in walks if walk]))]
-    arguments = [None for each in outputs if each is not None]
-    arguments += [None if layout else dtype.type for layout in layouts]
-    kernel = device.kernel(text, source.kernel_name(formula), constants, arguments, options(dtype.name))
-    return Plan(kernel, (row_layout.size * group,), (group,), outputs, device)
+    results = [layout for layout, want in zip(kinds, wanted) if want]
+    if not row_layout.size:
+        return Plan(device, results)
+    strides = [layout and broadcast_strides(layout.shape, shape) for layout in layouts]
+    outer, walks = merge_axes(shape[:-1], [each and each[:-1] for each in strides])
+    walks = [each and [*walk, each[-1]] for walk, each in zip(walks, strides)]
+    inputs, steps = inputs_along(layouts, walks)
+    lanes, group = lanes_and_group(device.choices, dtype, shape[-1])
+    s = Schedule(dtype.name, (False,) * len(outer) + (True,), lanes=lanes, group=group, chains=2 if lanes > 1 else 1)
+    text = source.rows_source(formula, inputs, wanted, s)
+    kinds = [None] * len(results) + [None if layout else dtype.type for layout in layouts]
+    constants = map(np.int64, (*outer, shape[-1], *steps))
+    kernel = device.kernel(text, f"{formula.name}_kernel", tuple(constants), kinds, options(dtype.name))
+    size, group = (
+        ((group, 1, row_layout.size), (group, 1, 1)) if group > 1 else ((1, 1, divisible(row_layout.size)), None)
+    )
+    return Plan(device, results, text, (kernel,), size, group)
 
 
 def lanes_and_group(choices, dtype, length):
@@ -127,21 +113,6 @@ def lanes_and_group(choices, dtype, length):
     if not choices.local_memory:
         return choices.lanes[dtype], 1
     return 1, min(choices.group, 1 << max(length - 1, 0).bit_length())
-
-
-def row_walk(name, layout, shape):
-    """(how far the next row is, how far the next number of a row): 0 where the operand repeats.
-
-    ValueError if it repeats along some of the outer axes and not along others.
-    """
-    *outer, step = broadcast_strides(layout.shape, shape)
-    strides = merge_axes(shape[:-1], [outer])[1][0]
-    if len(strides) > 1:
-        raise ValueError(
-            f"{name}: an operand of shape {layout.shape} has neither all rows of "
-            f"{shape}, nor one number for each, nor one row for all"
-        )
-    return strides[0], step
 
 
 def along(formula, axis, *operands):

@@ -1,148 +1,70 @@
-"""OpenCL C of row kernels, generated from a RowFormula: one group of work-items for each row.
+"""OpenCL C of row kernels, generated from a RowFormula: loop nests after one another in one kernel.
 
-For each step the group walks down the row, and each work-item joins what it meets; then they join
-their results. On a CPU a group is one work-item with vectors of LANES numbers; on a GPU it is many
-work-items with single numbers, which meet in local memory. One text serves both, here for the step
-s = Σ exp(x − m), where STEP = GROUP · LANES:
+Each nest goes along the row. First those that reduce, as few as can be: a step that needs the result
+of another one is in a later nest. Then one that computes the outputs. Here for the step
+s = Σ exp(x − m), on a CPU:
 
-    V s_0 = (V)(0), s_1 = (V)(0);
-    for (i = me * LANES; i + STEP + LANES <= n; i += 2 * STEP) {
-        { const V x = vload16(0, x0 + i); s_0 = ADD(s_0, exp(x - m)); }
-        { const V x = vload16(0, x0 + i + STEP); s_1 = ADD(s_1, exp(x - m)); }
+    V sum_s = (V)(0);
+    for (long i = 0; i < n1; i += LANES) {
+        const long there = n1 - i;
+        const V x = vload16(0, in_x + i0 * in_x_step0 + i);
+        const V term_s = exp(x - m);
+        …                                               sum_s = ADD(sum_s, what is there of term_s)
     }
-    for (; i < n; i += STEP) {
-        { const V x = vload16(0, x0 + i); s_0 = ADD(s_0, HERE ? (exp(x - m)) : (V)(0)); }
-    }
-    const V s = (V)(ADD_across(ADD(s_0, s_1)));     the same in every lane and every work-item
+    …                                                   the lanes are combined: part_s
+    const V s = (V)(part_s);                            the same in every lane and every work-item
 
-Two sums, since then an addition need not wait for the last one: a softmax of (512, 4096) takes
-470 µs on two cores instead of 550; and 370 where exp(x - m) is kept for the next walk. A vector at
-the end of a row reads on into what lies behind, which every tensor allows, and HERE keeps that out.
-
-Each lane adds up its numbers one after the other, without the chunks of ops.reduction: with 16
-lanes of float32, the mean of 50,000 equal numbers is off by 2e-6, that of a million by 2e-4.
+On a GPU a group of work-items goes along the row together (`loop_reductions`). Each lane adds up its
+elements one after the other: with 16 lanes of float32, the mean of 50,000 equal numbers is off by
+2e-6, that of a million by 2e-4.
 """
 
 import re
-from functools import partial
+from dataclasses import replace
 
-from tinygrad_cl.netcl.ops.elementwise_source import C_NAMES, kernel_name, parameter, settings, value, vector_settings
-from tinygrad_cl.netcl.ops.reduction_source import JOIN, NEUTRAL
-
-VECTORS = """
-#define HERE (RAMP < (V)(n - i))
-#define FIRST(vector) (vector).s0
-void store_rest(V vector, __global T *out, long room) {
-    T lanes[LANES];
-    STORE(vector, lanes);
-    for (int lane = 0; lane < LANES && lane < room; lane++) out[lane] = lanes[lane];
-}
-V load_rest(__global const T *x, long room) {
-    T lanes[LANES];
-    for (int lane = 0; lane < LANES; lane++) lanes[lane] = lane < room ? x[lane] : (T)0;
-    return LOAD(lanes);
-}
-"""
-
-NUMBERS = """
-#define HERE true
-#define FIRST(number) (number)
-#define store_rest(number, place, room) *(place) = (number)
-#define load_rest(place, room) (*(place))
-"""
-
-GROUP_ACROSS = """
-T JOIN_across(T mine, __local T *part) {
-    const int me = get_local_id(0);
-    barrier(CLK_LOCAL_MEM_FENCE);  // somebody may still read the result of the step before
-    part[me] = mine;
-    for (int rest = GROUP / 2; rest > 0; rest /= 2) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-        if (me < rest) part[me] = JOIN(part[me], part[me + rest]);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return part[0];
-}
-"""
+from tinygrad_cl.netcl.ops.loop_nest import Input, LoopNest, Reduction
+from tinygrad_cl.netcl.ops.loop_reductions import across_group, across_lanes, finished
+from tinygrad_cl.netcl.ops.loop_source import arguments, fetch, helpers, is_fixed, kernel, loops, position, states
 
 
-def rows_source(formula, operands, wanted, dtype, lanes, group):
-    """A kernel for groups of `group` work-items, as many as there are rows; one of lanes and group
-    is 1.
-
-    operands   of each input, an Operand (ops.elementwise) with step 1 along a row, or 0
-    wanted     for each output whether it is computed
-
-    Arguments: n, the length of a row; for each input that is a buffer how many numbers its next row
-    is away; the outputs that are wanted, the inputs.
-    """
-    outputs = [(number, expression) for number, expression in enumerate(formula.outputs) if wanted[number]]
-    row_outputs = [
-        (number, expression)
-        for number, expression in enumerate(formula.row_outputs, len(formula.outputs))
-        if wanted[number]
-    ]
-    buffers = [number for number, operand in enumerate(operands) if operand.dtype]
-    parameters = [
-        "const long n",
-        *[f"const long row{number}" for number in buffers],
-        *[f"__global T *out{number}" for number, _ in outputs + row_outputs],
-        *[parameter(number, operand) for number, operand in enumerate(operands)],
-    ]
-    lines = ["const long row = get_group_id(0), me = get_local_id(0);", "const V N = (V)(n);", "long i;"]
-    lines += [f"__local T part[{group}];"] if group > 1 else []
-    lines += [f"x{number} += row * row{number};" for number in buffers]
-    lines += [f"out{number} += row * n;" for number, _ in outputs]
-    inputs = {}  # what has a number for each place: its name, and how it is fetched
-    for number, (name, operand) in enumerate(zip(formula.inputs, operands)):
-        if operand.step == 1:
-            inputs[name] = partial(fetch_input, number, operand, dtype, lanes)
-        else:
-            lines.append(f"const V {name} = {value(number, operand, dtype, lanes, '0')};")
+def rows_source(formula, inputs, wanted, s):
+    """The text of the kernel. Arguments: `loop_source.arguments` of `whole_nest`."""
+    nest = whole_nest(formula, wanted, s.dtype)
+    known = dict(zip(formula.inputs, inputs))  # what can be fetched
+    lines = [*position(nest, inputs, s), f"const V N = (V)(n{s.last});"]
+    lines += [fetch(name, each, s) for name, each in known.items() if is_fixed(each, s)]
     for steps in passes(formula.steps):
-        lines += reductions(steps, inputs, group) if steps[0][1] else numbers(steps)
-    if outputs:
-        lines += output_loop(outputs, inputs)
-    lines += [f"if (me == 0) out{number}[row] = FIRST({expression});" for number, expression in row_outputs]
-    return (
-        f"{header(formula, dtype, lanes, group)}"
-        f"__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))\n"
-        f"void {kernel_name(formula)}({', '.join(parameters)}) {{\n    " + "\n    ".join(lines) + "\n}\n"
-    )
-
-
-def header(formula, dtype, lanes, group):
-    """What stands before the kernel: V, and how lanes and work-items join their numbers."""
-    ramp = ", ".join(map(str, range(lanes)))
-    text = (
-        f"{settings(dtype, lanes)}{vector_settings(dtype, lanes)}#define GROUP {group}\n"
-        f"#define STEP (GROUP * LANES)\n#define RAMP (V)({ramp})\n"
-    )
-    text += VECTORS if lanes > 1 else NUMBERS
-    for join in sorted({join_of(how) for _, how, _ in formula.steps if how and how != "keep"}):
-        if group > 1:
-            text += GROUP_ACROSS.replace("JOIN", join)
+        if steps[0][1] is None:
+            lines += [f"const V {name} = {expression};" for name, _, expression in steps]
         else:
-            text += lanes_across(join, dtype, lanes)
-    return text
+            lines += reduce_row(steps, known, s)
+    values = dict(zip(value_names(formula), (*formula.outputs, *formula.row_outputs)))
+    define = {name: f"const V {name} = {expression};" for name, expression in values.items()}
+    if nest.outputs:
+        written = [define[name] for name, _ in nest.outputs]
+        lines += loops(LoopNest("", (), (), nest.outputs), fetched(written, known, s), replace(s, chains=1))
+    first = "if (me == 0) " if s.group > 1 else ""
+    for each in nest.reductions:
+        lines += [define[each.value], f"{first}total_{each.value}[position] = {each.value}{'.s0' * (s.lanes > 1)};"]
+    ramp = f"#define RAMP (V)({', '.join(map(str, range(s.lanes)))})\n"
+    return kernel(nest.name, arguments(nest, inputs, s), helpers(nest, s) + ramp, lines, s)
 
 
-def lanes_across(join, dtype, lanes):
-    """The function that joins the lanes of a vector: halves with halves, until one number is
-    left.
-    """
-    lines, name = [], "v"
-    while lanes > 1:
-        lanes //= 2
-        kind = f"{C_NAMES[dtype]}{lanes if lanes > 1 else ''}"
-        lines.append(f"const {kind} v{lanes} = {join}({name}.lo, {name}.hi);")
-        name = f"v{lanes}"
-    return f"T {join}_across(V v) {{ {' '.join(lines)} return {name}; }}\n"
+def whole_nest(formula, wanted, dtype):
+    """What the kernel takes and gives as one LoopNest: the outputs, and row outputs as reductions."""
+    names = [name for name, want in zip(value_names(formula), wanted) if want]
+    outputs = sum(wanted[: len(formula.outputs)])
+    return LoopNest(
+        f"{formula.name}_kernel",
+        formula.inputs,
+        outputs=tuple((name, dtype) for name in names[:outputs]),
+        reductions=tuple(Reduction(name, "sum", dtype) for name in names[outputs:]),
+    )
 
 
-def join_of(how):
-    """The macro that joins two numbers of a step."""
-    return JOIN["sum" if how == "mean" else how]
+def value_names(formula):
+    """The names of the outputs and of the row outputs in C."""
+    return [f"value{number}" for number in range(len(formula.outputs) + len(formula.row_outputs))]
 
 
 def passes(steps):
@@ -163,78 +85,34 @@ def passes(steps):
     return groups
 
 
-def numbers(steps):
-    """The lines of steps that are one number of the row."""
-    return [f"const V {name} = {expression};" for name, _, expression in steps]
-
-
-def reductions(steps, inputs, group):
-    """The lines of steps that share one walk down the row. What is kept can be fetched from then
-    on.
+def reduce_row(steps, known, s):
+    """The lines of steps that share one loop along the row. What is kept, in the memory of the first
+    output, can be fetched from then on.
     """
-    begin, first, second, rest, end = [], [], [], [], []
-    for name, how, expression in steps:
-        if how == "keep":
-            keep = f"const V {name} = {expression};"
-            first += [keep, f"STORE({name}, out0 + i);"]
-            second += [keep, f"STORE({name}, out0 + i + STEP);"]
-            rest += [keep, f"store_rest({name}, out0 + i, n - i);"]
-            continue
-        join, neutral = join_of(how), f"(V)({NEUTRAL['sum' if how == 'mean' else how]})"
-        begin.append(f"V {name}_0 = {neutral}, {name}_1 = {neutral};")
-        first.append(f"{name}_0 = {join}({name}_0, {expression});")
-        second.append(f"{name}_1 = {join}({name}_1, {expression});")
-        rest.append(f"{name}_0 = {join}({name}_0, HERE ? ({expression}) : {neutral});")
-        across = f"{join}_across({join}({name}_0, {name}_1){', part' if group > 1 else ''})"
-        end.append(f"const V {name} = (V)({across}){' / N' if how == 'mean' else ''};")
+    kept = [name for name, how, _ in steps if how == "keep"]
+    combined = {name: Reduction(f"term_{name}", how, s.dtype) for name, how, _ in steps if how != "keep"}
+    values = {name: combined[name].value if name in combined else name for name, *_ in steps}
+    lines = [f"const V {values[name]} = {expression};" for name, _, expression in steps]
+    nest = LoopNest("", (), (), tuple((name, s.dtype) for name in kept), tuple(combined.values()))
     lines = [
-        *begin,
-        "for (i = me * LANES; i + STEP + LANES <= n; i += 2 * STEP) {",
-        f"    {block(first, inputs, 'i')}",
-        f"    {block(second, inputs, 'i + STEP')}",
-        "}",
-        "for (; i < n; i += STEP) {",
-        f"    {block(rest, inputs, 'i', True)}",
-        "}",
-        *end,
+        *[f"__global T *out_{name} = out_value0, *in_{name} = out_value0 + position * n{s.last};" for name in kept],
+        *states(nest.reductions, s),
+        *loops(nest, fetched(lines, known, s), s),
+        *across_lanes(nest.reductions, s),
+        *across_group(nest.reductions, s),
     ]
-    inputs.update({name: fetch_kept for name, how, _ in steps if how == "keep"})
-    return lines
-
-
-def output_loop(outputs, inputs):
-    """The lines that compute the outputs: whole vectors, then the rest."""
-    whole = [f"STORE({expression}, out{number} + i);" for number, expression in outputs]
-    rest = [f"store_rest({expression}, out{number} + i, n - i);" for number, expression in outputs]
-    return [
-        "for (i = me * LANES; i + LANES <= n; i += STEP) {",
-        f"    {block(whole, inputs, 'i')}",
-        "}",
-        "for (; i < n; i += STEP) {",
-        f"    {block(rest, inputs, 'i', True)}",
-        "}",
+    known.update({name: Input(s.dtype, (False,) * s.last + (1,)) for name in kept})
+    return lines + [
+        f"const V {name} = (V)({finished(each, f'part_{each.value}', s)});" for name, each in combined.items()
     ]
 
 
-def block(statements, inputs, at, rest=False):
-    """Statements in C for the numbers that begin at a place, and what they mention of these.
-
-    rest   whether the row may end within the vector
-    """
-    text = " ".join(statements)
-    lines = [f"const V place = (V)({at}) + RAMP;"] if mentions(text, ["place"]) else []
-    lines += [f"const V {name} = {fetch(at, rest)};" for name, fetch in inputs.items() if mentions(text, [name])]
-    return f"{{ {' '.join(lines + statements)} }}"
-
-
-def fetch_input(number, operand, dtype, lanes, at, rest):
-    """An input in C: it may be read behind the end of a row."""
-    return value(number, operand, dtype, lanes, at)
-
-
-def fetch_kept(at, rest):
-    """What was kept, in C: behind the end of a row, somebody else may be writing."""
-    return f"load_rest(out0 + {at}, n - i)" if rest else f"LOAD(out0 + {at})"
+def fetched(lines, known, s):
+    """Lines inside a loop along the row, below those that fetch what they mention."""
+    text = " ".join(lines)
+    place = ["const V place = (V)(i) + RAMP;"] * mentions(text, ["place"])
+    moving = [fetch(name, each, s) for name, each in known.items() if not is_fixed(each, s) and mentions(text, [name])]
+    return [*moving, *place, *lines]
 
 
 def mentions(expression, names):

@@ -4,9 +4,8 @@ import functools
 
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import cast, elementwise_binary, elementwise_unary
+from tinygrad_cl.netcl.ops.many import sum_of_squares, update
 from tinygrad_cl.netcl.ops.primitives import Formula
-from tinygrad_cl.netcl.ops.squares import sum_of_squares
-from tinygrad_cl.netcl.ops.update import update
 from tinygrad_cl.netcl.optim.optimizer import at_least_0
 
 add = functools.partial(elementwise_binary, expression="ADD(v0, v1)")

@@ -7,8 +7,8 @@ import numpy as np
 
 from tinygrad_cl.netcl.core.state import load_arrays
 from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.ops.many import update
 from tinygrad_cl.netcl.ops.primitives import Formula, c_number
-from tinygrad_cl.netcl.ops.update import update
 
 formula = functools.lru_cache(maxsize=256)(Formula)  # the same object for the same text
 

@@ -1,30 +1,39 @@
-"""Fused kernels of engine 3: every way through a shape, the same result in every run."""
+"""Loop nests of engine 3: every way through a shape, the same result in every run."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from netcl_devices import close, put
+from netcl_devices import behind, close, put
 
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
-from tinygrad_cl.netcl.ops import fused_source
-from tinygrad_cl.netcl.ops.fused import CHAIN, fused_plan
-from tinygrad_cl.netcl.ops.fused_source import Chain
+from tinygrad_cl.netcl.ops import loop_nest
+from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
+from tinygrad_cl.netcl.ops.loop_plan import CHAIN, nest_plan
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides
 
 LINES = ("const V product = v0 * v1;",)
 NUMPY = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 
 
-def run(device, arrays, axes, how="sum", stores=False, shape=None):
-    """(the products of two arrays or None, their totals along axes) by one launch, as arrays."""
-    tensors = put(device, *arrays)
-    dtype = np.result_type(*arrays)
-    whole = layout_of(device, np.broadcast_shapes(*[x.shape for x in arrays]), dtype)
+def plan_of(device, tensors, axes, how="sum", outputs=False):
+    """The Plan of the products of two Tensors, if wanted, and of how they are reduced along axes."""
+    dtype = np.result_type(*[x.dtype for x in tensors])
+    whole = layout_of(device, np.broadcast_shapes(*[x.shape for x in tensors]), dtype)
     kept = [1 if axis in axes else length for axis, length in enumerate(whole.shape)]
-    results = [whole] * stores + [layout_of(device, kept, dtype)]
-    value = ("product", dtype.name)
-    chain = Chain("fused_test", ("v0", "v1"), LINES, (value,) * stores, (value,), how)
-    plan = fused_plan(chain, whole, [(x.layout, x.shape) for x in tensors], axes, results)
+    results = [whole] * outputs + [layout_of(device, kept, dtype)]
+    products = (("product", dtype.name),) * outputs
+    nest = LoopNest("nest_test", ("v0", "v1"), LINES, products, (Reduction("product", how, dtype.name),))
+    inputs = [(x.layout, broadcast_strides(x.shape, whole.shape)) for x in tensors]
+    return nest_plan(nest, whole, inputs, results, axes)
+
+
+def run(device, arrays, axes, how="sum", outputs=False):
+    """([the products of two arrays, if wanted, how they are reduced along axes], the Plan), by one
+    launch.
+    """
+    tensors = put(device, *arrays)
+    plan = plan_of(device, tensors, axes, how, outputs)
     with device.watch() as launches:
         found = plan.run(tensors)
     assert len(launches) == 1
@@ -73,11 +82,11 @@ def test_every_choice_of_axes(how, left, right, axes, device):
 
 
 @pytest.mark.parametrize("left, right, axes", [*SHAPES, *LONG], ids=str)
-def test_stores_and_totals_of_one_launch(left, right, axes, device):
+def test_outputs_and_reductions_of_one_launch(left, right, axes, device):
     rng = np.random.default_rng(1)
     arrays = [rng.normal(size=shape).astype(np.float32) for shape in (left, right)]
     product = np.multiply(*arrays)
-    (stored, total), _ = run(device, arrays, axes, "sum", stores=True)
+    (stored, total), _ = run(device, arrays, axes, "sum", outputs=True)
     assert close(stored, product)
     assert np.allclose(total, product.sum(axes, np.float64, keepdims=True), rtol=2e-5, atol=2e-3)
 
@@ -98,7 +107,7 @@ def test_float64_and_both_dtypes_together(exact):
     for left, right, axes in [SHAPES[2], SHAPES[5], LONG[0], LONG[2]]:
         a, b = rng.normal(size=left), rng.normal(size=right)
         for arrays in [(a, b), (a.astype(np.float32), b), (a, b.astype(np.float32))]:
-            (stored, total), _ = run(exact, arrays, axes, stores=True)
+            (stored, total), _ = run(exact, arrays, axes, outputs=True)
             product = np.multiply(*[x.astype(np.float64) for x in arrays])
             assert close(stored, product, "float64")
             assert close(total, product.sum(axes, keepdims=True), "float64", product.size)
@@ -119,7 +128,7 @@ def test_a_sum_of_many_small_numbers_does_not_drift(device):
     x = np.full(1_000_000, 0.1, np.float32)
     (got,), plan = run(device, [x, np.ones(1, np.float32)], (0,))
     lanes = device.choices.lanes[x.dtype] * (device.choices.group or 1)
-    assert plan.size[1] >= x.size / (CHAIN * lanes) / 2
+    assert plan.size[1] >= x.size / (2 * CHAIN * lanes) / 2  # a work-item has two chains
     assert abs(got[0] - 100_000) < 5
 
 
@@ -129,12 +138,7 @@ def test_what_lies_behind_the_results_is_left_alone(device):
     for left, right, axes in SHAPES:
         arrays = [rng.normal(size=shape).astype(np.float32) for shape in (left, right)]
         tensors = put(device, *arrays)
-        whole = layout_of(device, np.broadcast_shapes(left, right), np.float32)
-        kept = layout_of(device, [1 if axis in axes else n for axis, n in enumerate(whole.shape)], np.float32)
-        value = ("product", "float32")
-        chain = Chain("fused_test", ("v0", "v1"), LINES, (value,), (value,))
-        plan = fused_plan(chain, whole, [(x.layout, x.shape) for x in tensors], axes, [whole, kept])
-        for tensor in plan.run(tensors):
+        for tensor in plan_of(device, tensors, axes, outputs=True).run(tensors):
             behind = Tensor(layout_of(device, (tensor.size + 8,), np.float32), tensor.buffer).to_host()
             assert np.all(np.isnan(behind[tensor.size :])) and not np.any(np.isnan(behind[: tensor.size]))
 
@@ -146,10 +150,7 @@ def test_the_order_of_arrival_does_not_show(device):
     x = np.random.default_rng(5).normal(size=40_000).astype(np.float32) * 1e3
     for shape, axes in [((40_000,), (0,)), ((2, 20_000), (1,)), ((10_000, 4), (0,))]:
         tensors = put(device, x.reshape(shape), np.ones(1, np.float32))
-        whole = tensors[0].layout
-        kept = layout_of(device, [1 if axis in axes else n for axis, n in enumerate(shape)], np.float32)
-        chain = Chain("fused_test", ("v0", "v1"), LINES, (), (("product", "float32"),))
-        plan = fused_plan(chain, whole, [(t.layout, t.shape) for t in tensors], axes, [kept])
+        plan = plan_of(device, tensors, axes)
         assert plan.size[1] > 1
         first = plan.run(tensors)[0].to_host()
         assert np.allclose(first, x.reshape(shape).sum(axes, keepdims=True), rtol=1e-3)
@@ -162,14 +163,47 @@ def test_results_larger_than_the_cache_go_past_it(device, monkeypatch):
     usual ones are taken.
     """
     x = np.random.default_rng(6).normal(size=(3, 160)).astype(np.float32)
-    plain, _ = run(device, [x, x], (0,), stores=True)
+    plain, _ = run(device, [x, x], (0,), outputs=True)
     monkeypatch.setattr(device, "choices", replace(device.choices, cache=100))
-    past, plan = run(device, [x, x], (0,), stores=True)
+    past, plan = run(device, [x, x], (0,), outputs=True)
     assert all(np.array_equal(*pair) for pair in zip(plain, past))
     if device.choices.lanes[x.dtype] > 1 and "pocl" in device.found.platform.lower():
         assert "nontemporal" in plan.source
-    odd, plan = run(device, [x[:, :157].copy(), x[:1, :157].copy()], (0,), stores=True)
+    odd, plan = run(device, [x[:, :157].copy(), x[:1, :157].copy()], (0,), outputs=True)
     assert "nontemporal" not in plan.source and close(odd[0], x[:, :157] * x[:1, :157])
+
+
+SCANS = [
+    ((1,), 0),
+    ((37,), 0),
+    ((5, 40), 0),
+    ((5, 40), 1),
+    ((4, 3, 33), 1),
+    ((3, 1, 17), 1),
+    ((2, 3, 1), 1),
+    ((200_003,), 0),
+    ((2, 100_001), 1),
+    ((50_001, 7), 0),
+    ((2, 9001, 20), 1),
+]
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("how, numpys", [("sum", np.cumsum), ("max", np.maximum.accumulate)])
+@pytest.mark.parametrize("shape, axis", SCANS, ids=str)
+def test_scans_along_every_axis_in_both_directions(shape, axis, how, numpys, backward, device):
+    """Long ones go in chunks, by two launches; the same bits in every run."""
+    x = np.random.default_rng(8).normal(size=shape).astype(np.float32)
+    tensor = put(device, x)
+    nest = LoopNest("scan_test", ("x",), reductions=(Reduction("x", how, "float32"),), running=-1 if backward else 1)
+    plan = nest_plan(nest, tensor.layout, [(tensor.layout, broadcast_strides(shape, shape))], [tensor.layout], (axis,))
+    expected = numpys((np.flip(x, axis) if backward else x).astype(np.float64), axis=axis)
+    with device.watch() as launches:
+        (got,) = plan.run([tensor])
+    assert len(launches) == 2 if x.size >= 200_000 else len(launches) <= 2
+    assert np.allclose(got.to_host(), np.flip(expected, axis) if backward else expected, rtol=2e-5, atol=5e-3)
+    assert np.all(behind(got) == 255)
+    assert np.array_equal(plan.run([tensor])[0].to_host(), got.to_host())
 
 
 @pytest.mark.parametrize("how", NUMPY)
@@ -177,7 +211,7 @@ def test_a_wrong_neutral_number_is_noticed(how, device, monkeypatch):
     """The test of the tester: rows whose length leaves lanes over show what those start from."""
     x = np.random.default_rng(7).uniform(1, 2, (3, 7)).astype(np.float32) * (-1 if how == "max" else 1)
     (right,), _ = run(device, [x, np.ones_like(x)], (1,), how)
-    monkeypatch.setitem(fused_source.NEUTRAL, how, "0.5" if how == "min" else "-0.5")
+    monkeypatch.setitem(loop_nest.NEUTRAL, how, "0.5" if how == "min" else "-0.5")
     (wrong,), _ = run(device, [x, np.ones_like(x)], (1,), how)
     expected = NUMPY[how](x, axis=1, keepdims=True)
     assert close(right, expected) and not close(wrong, expected)

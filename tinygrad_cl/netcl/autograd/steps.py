@@ -1,0 +1,51 @@
+"""Operations that are not fused: in a compiled function each is a step between the chains.
+
+Their records say what a trace needs to know of them: the function that computes them, and the
+layout of the result.
+"""
+
+from dataclasses import dataclass
+
+from tinygrad_cl.netcl.tape.modes import set_grad_enabled
+
+STEPS = {}
+
+
+@dataclass(frozen=True)
+class Step:
+    """The record of an operation.
+
+    function   function(*inputs, tape=None, **attrs) gives its Node
+    layout     layout(*layouts, **attrs) gives the Layout of the result, from those of the inputs,
+               None for what is no tensor; it may raise what the function raises
+    """
+
+    function: object
+    layout: object
+
+
+def register_step(name, function, layout):
+    """Let functions that are compiled have this operation as a step: see Step."""
+    STEPS[name] = Step(function, layout)
+
+
+class SingleOperation:
+    """A step of a compiled function that is one operation, as it is without compiling.
+
+    head     the TraceNode of the result
+    leaves   the TraceNodes that it is computed from
+    """
+
+    def __init__(self, head):
+        self.head = head
+        self.leaves = [x for x in head.inputs if hasattr(x, "layout")]
+
+    def __call__(self, values, name, tape=None):
+        """The Node of the result, from a Node, Tensor or number for each leaf."""
+        head, values = self.head, iter(values)
+        inputs = [next(values) if hasattr(x, "layout") else x for x in head.inputs]
+        with set_grad_enabled(True in head.needs):
+            return STEPS[head.op_name].function(*inputs, tape=tape, **head.attrs)
+
+    def __str__(self):
+        return f"{self.head.op_name}: {self.head.dtype} {self.head.shape}"
