@@ -6,7 +6,7 @@ from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, as_nodes
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
-from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows, one_axis
+from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
 from tinygrad_cl.netcl.ops.rows_table import (
     LAYER_NORM,
     LAYER_NORM_BACKWARD,
@@ -17,7 +17,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX,
     SOFTMAX_BACKWARD,
 )
-from tinygrad_cl.netcl.ops.shapes import joint_layout
+from tinygrad_cl.netcl.ops.shapes import joint_layout, one_axis
 
 
 def softmax(x, axis=-1, tape=None):

@@ -8,9 +8,10 @@ import numpy as np
 from tinygrad_cl.netcl.autograd.modes import state
 from tinygrad_cl.netcl.autograd.node import Node, apply_op, apply_primitive, as_nodes, matmul
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
+from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops import elementwise, reduction
+from tinygrad_cl.netcl.ops import elementwise, reduction, scan
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "cast",
     "clamp",
     "cos",
+    "cumsum",
     "div",
     "elu",
     "eq",
@@ -175,6 +177,21 @@ def extreme(how, x, axis, keepdims, tape):
         op_name=how,
         attrs={"axis": axis, "keepdims": keepdims},
     )
+
+
+def cumsum(x, axis, tape=None):
+    """Running sums along one axis: yᵢ = x₀ + … + xᵢ.    ∂L/∂xᵢ = gᵢ + gᵢ₊₁ + …: from the other end"""
+    return apply_op(
+        partial(scan.cumsum, axis=axis),
+        lambda grad: [scan.cumsum(grad, axis, backward=True)],
+        x,
+        tape=tape,
+        op_name="cumsum",
+        attrs={"axis": axis},
+    )
+
+
+register_step("cumsum", cumsum, lambda x, axis: x)
 
 
 def reshape(x, shape, tape=None):
