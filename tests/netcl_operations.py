@@ -177,6 +177,8 @@ OPERATIONS = [
         SOME,
     ),
     Operation("min, axis 0", "min", partial(ag.min, axis=0), partial(np.min, axis=0), SOME),
+    Operation("cumsum, axis 0", "cumsum", partial(ag.cumsum, axis=0), partial(np.cumsum, axis=0), [*SOME, ((0, 3),)]),
+    Operation("cumsum", "cumsum", partial(ag.cumsum, axis=-1), partial(np.cumsum, axis=-1), [*SOME, ((37,),)]),
     # rows
     Operation("softmax", "softmax", ag.softmax, lambda x: softmax(x, -1), [*SOME, ((2, 19),)]),
     Operation("softmax, axis 0", "softmax", partial(ag.softmax, axis=0), lambda x: softmax(x, 0), [*SOME, ((3,),)]),

@@ -306,6 +306,7 @@ IN_STEPS = {
     ),
     "losses of rows": (lambda x, w, b: ag.cross_entropy(x, CLASSES, reduction="none"), ["cross_entropy"]),
     "one of probabilities": (lambda x, w, b: ag.cross_entropy(x, ag.exp(x - 3.0)), ["jit", "cross_entropy"]),
+    "a scan": (lambda x, w, b: ag.cumsum(x * b, 0) + ag.cumsum(x, -1), ["cumsum", "jit", "cumsum", "jit"]),
     "a sum between": (lambda x, w, b: ag.softmax(x / ag.sum(x * x)) @ w, ["jit", "jit", "softmax", "matmul"]),
 }
 
@@ -353,6 +354,9 @@ def test_a_number_that_a_step_takes_may_change():
 def test_a_step_that_does_not_fit_says_what_it_says_without_compiling():
     with pytest.raises(ValueError, match=r"matmul: shapes \(5, 4\) and \(5, 4\) do not fit"):
         jit_compile(lambda x: x @ (x * 2.0), quiet=True)(leaf(M))
+    for axis, error in [(2, ValueError), ((0, 1), TypeError)]:
+        with pytest.raises(error):
+            jit_compile(lambda x: ag.cumsum(x * 2.0, axis), quiet=True)(leaf(M))
     with pytest.raises(ValueError, match="no such axes"):
         jit_compile(lambda x: ag.softmax(x * 2.0, axis=2), quiet=True)(leaf(M))
 

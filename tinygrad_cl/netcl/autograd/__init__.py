@@ -93,6 +93,7 @@ from tinygrad_cl.netcl.autograd.normalization import (
 from tinygrad_cl.netcl.autograd.ops import (
     broadcast_to,
     cast,
+    cumsum,
     max,
     mean,
     min,
@@ -148,6 +149,7 @@ __all__ = [
     "clamp",
     "cos",
     "cross_entropy",
+    "cumsum",
     "debug_tape",
     "describe",
     "detect_anomaly",

@@ -4,7 +4,7 @@
 
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
-from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows, one_axis
+from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
 from tinygrad_cl.netcl.ops.rows_table import (
     LAYER_NORM,
     LAYER_NORM_BACKWARD,
@@ -15,7 +15,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX,
     SOFTMAX_BACKWARD,
 )
-from tinygrad_cl.netcl.ops.shapes import joint_layout
+from tinygrad_cl.netcl.ops.shapes import joint_layout, one_axis
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 from tinygrad_cl.netcl.tape.tape import apply_op

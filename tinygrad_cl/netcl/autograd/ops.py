@@ -6,14 +6,15 @@ import numpy as np
 
 from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
+from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.ops import elementwise, reduction
+from tinygrad_cl.netcl.ops import elementwise, reduction, scan
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import as_nodes
 from tinygrad_cl.netcl.tape.tape import apply_op
 
-__all__ = ["broadcast_to", "cast", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
+__all__ = ["broadcast_to", "cast", "cumsum", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
 
 
 def primitive(name):
@@ -55,6 +56,21 @@ def reduced(how, x, axis, keepdims, tape):
     out = reduction.reduce(x.value, how, axis, keepdims)
     rule = extreme_rule(x.value, out, axis) if how in ("max", "min") else sum_rule(x.value, axis, how == "mean")
     return apply_op(lambda value: out, rule, x, tape=tape, op_name=how, attrs=attrs)
+
+
+def cumsum(x, axis, tape=None):
+    """Running sums along one axis: yᵢ = x₀ + … + xᵢ.    ∂L/∂xᵢ = gᵢ + gᵢ₊₁ + …: from the other end"""
+    return apply_op(
+        partial(scan.cumsum, axis=axis),
+        lambda grad: [scan.cumsum(grad, axis, backward=True)],
+        x,
+        tape=tape,
+        op_name="cumsum",
+        attrs={"axis": axis},
+    )
+
+
+register_step("cumsum", cumsum, lambda x, axis: x)
 
 
 def reshape(x, shape, tape=None):

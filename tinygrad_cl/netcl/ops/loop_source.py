@@ -105,7 +105,15 @@ def helpers(nest, s):
         return "#define V T\n"
     mask = "long" if s.dtype == "float64" else "int"
     text = f"#define V {C_NAMES[s.dtype]}{lanes}\n"
-    text += f"#define LANE (({mask}{lanes})({', '.join(map(str, range(lanes)))}))\n" if s.reduced[-1] else ""
+    if s.reduced[-1] or s.dtype == "float64":
+        text += f"#define LANE (({mask}{lanes})({', '.join(map(str, range(lanes)))}))\n"
+    if s.dtype == "float64":  # PoCL's pow of double8 is wrong in all lanes where one is subnormal
+        text += """
+// A vector without what lies behind the end of a row: its first element stands there.
+static V filled(const V v, const long there) {
+    return there >= LANES ? v : (LANE < there ? v : (V)(v.s0));
+}
+"""
     results = [to for _, to in nest.outputs] + [each.dtype for each in nest.reductions if not s.reduced[-1]]
     return text + "".join(put_function(kind, s) for kind in sorted({C_NAMES[to] for to in results}))
 
@@ -132,7 +140,8 @@ def position(nest, inputs, s):
     """The lines that say where this work-item, or group, is on the axes that are not reduced."""
     outer = [axis for axis in range(s.last) if not s.reduced[axis]]
     lines = ["const long position = get_global_id(2);"] if outer or nest.reductions else []
-    lines += [f"if (position >= {' * '.join(f'n{axis}' for axis in outer)}) return;"] if outer else []
+    if outer and s.group == 1:  # groups are as many as there are places: none returns before a barrier
+        lines += [f"if (position >= {' * '.join(f'n{axis}' for axis in outer)}) return;"]
     rest = "position"
     for axis in reversed(outer):
         within = f" % n{axis}" if axis > outer[0] else ""
@@ -186,6 +195,8 @@ def fetch(name, each, s):
     value = f"vload{s.lanes}(0, {' + '.join([f'in_{name}', *terms])})"
     if each.dtype != s.dtype:
         value = f"convert_{C_NAMES[s.dtype]}{s.lanes}({value})"
+    if s.dtype == "float64":
+        value = f"filled({value}, there)"
     return f"const V {name} = {value};"
 
 

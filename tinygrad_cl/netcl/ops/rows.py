@@ -4,7 +4,6 @@ A RowFormula says what is computed, in C; one kernel computes it, and reads each
 formula needs it.
 """
 
-import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +15,7 @@ from tinygrad_cl.netcl.ops.c_source import options
 from tinygrad_cl.netcl.ops.elementwise import permute
 from tinygrad_cl.netcl.ops.loop_nest import Schedule
 from tinygrad_cl.netcl.ops.loop_plan import Plan, inputs_along
-from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_layout, merge_axes, normal_axes
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_layout, merge_axes, one_axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +136,3 @@ def axis_from_end(x, axis):
         return x
     axis = one_axis(axis, x.shape)
     return permute(x, (*range(axis), x.ndim - 1, *range(axis, x.ndim - 1)))
-
-
-def one_axis(axis, shape):
-    """The axis meant, as a number from 0. ValueError if it is not there, TypeError for several."""
-    return normal_axes(operator.index(axis), shape)[0]

@@ -1,5 +1,7 @@
 """Shapes and strides: broadcasting, axes, and how a tensor lies in a shape."""
 
+import operator
+
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32
@@ -79,6 +81,11 @@ def normal_axes(axis, shape):
     if any(not 0 <= each < len(shape) for each in normal) or len(set(normal)) < len(normal):
         raise ValueError(f"shape {shape} has no such axes, or has one of them twice: {axis}")
     return normal
+
+
+def one_axis(axis, shape):
+    """The axis meant, as a number from 0. ValueError if it is not there, TypeError for several."""
+    return normal_axes(operator.index(axis), shape)[0]
 
 
 def axes_to(large, small):

@@ -1,0 +1,25 @@
+"""Scans: a loop nest whose reduction is stored at each place."""
+
+from tinygrad_cl.netcl.core.device import plans
+from tinygrad_cl.netcl.core.tensor import refuse_indices
+from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
+from tinygrad_cl.netcl.ops.loop_plan import nest_plan
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, one_axis
+
+
+def cumsum(x, axis, backward=False):
+    """Running sums along one axis, as numpy.cumsum: yᵢ = x₀ + … + xᵢ, a new Tensor.
+
+    backward   from the other end: yᵢ = xᵢ + xᵢ₊₁ + …
+
+    ValueError for an axis that is not there, TypeError for indices.
+    """
+    key = (cumsum, x.layout, axis, backward)
+    plan = plans.table.get(key)
+    if plan is None:
+        refuse_indices("cumsum", [x.layout])
+        running = Reduction("x", "sum", x.layout.dtype.name)
+        nest = LoopNest("cumsum", ("x",), reductions=(running,), running=-1 if backward else 1)
+        inputs = [(x.layout, broadcast_strides(x.shape, x.shape))]
+        plan = plans.table[key] = nest_plan(nest, x.layout, inputs, [x.layout], (one_axis(axis, x.shape),))
+    return plan.one((x.buffer,))
