@@ -1,4 +1,4 @@
-"""Functions of each number, and choices between two numbers, that no lesson writes."""
+"""Functions of each element and choices between two, those that no lesson writes, and the methods that call them."""
 
 import numpy as np
 
@@ -161,3 +161,31 @@ class Pow(arithmetic.Pow):
         if ctx.needs_input_grad[1]:
             grad_n = grad * a**n * Where.apply((a == 0) & (n >= 0), 1.0, a).log()
         return grad_a, grad_n
+
+
+class ElementwiseMethods:
+    """The methods and operators of a tensor that are these Functions."""
+
+    def __abs__(self):
+        return Abs.apply(self)
+
+    def __pow__(self, other):
+        return Pow.apply(self, other)
+
+    def __rpow__(self, other):
+        return Pow.apply(other, self)
+
+    def sqrt(self):
+        return Sqrt.apply(self)
+
+    def sin(self):
+        return Sin.apply(self)
+
+    def cos(self):
+        return Cos.apply(self)
+
+    def abs(self):
+        return Abs.apply(self)
+
+    def maximum(self, other):
+        return Maximum.apply(self, other)

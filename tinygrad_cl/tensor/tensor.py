@@ -4,10 +4,10 @@ import weakref
 
 import numpy as np
 
-from tinygrad_cl.tensor import elementwise as each
 from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core import tensor as core
 from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.elementwise import ElementwiseMethods
 from tinygrad_cl.tensor.hooks import HookHandle
 from tinygrad_cl.tensor.memory import Version, in_place
 from tinygrad_cl.tensor.node import Node
@@ -15,7 +15,7 @@ from tinygrad_cl.tensor.reductions import CumSum, LogSoftmax
 from tinygrad_cl.tensor.shapes import Cast, Flip, SetItem
 
 
-class Tensor(core.Tensor):
+class Tensor(ElementwiseMethods, core.Tensor):
     """A NumPy array that remembers how it was computed.
 
     data            numbers: nested lists, an array, another tensor; copied
@@ -144,30 +144,6 @@ class Tensor(core.Tensor):
         return np.array(self.numpy(), dtype=dtype, copy=copy)
 
     # -- more functions ------------------------------------------------------------------------------
-
-    def __abs__(self):
-        return self.abs()
-
-    def __pow__(self, other):
-        return each.Pow.apply(self, other)
-
-    def __rpow__(self, other):
-        return each.Pow.apply(other, self)
-
-    def sqrt(self):
-        return each.Sqrt.apply(self)
-
-    def sin(self):
-        return each.Sin.apply(self)
-
-    def cos(self):
-        return each.Cos.apply(self)
-
-    def abs(self):
-        return each.Abs.apply(self)
-
-    def maximum(self, other):
-        return each.Maximum.apply(self, other)
 
     def minimum(self, other):
         return -(-self).maximum(-as_tensor(other))
