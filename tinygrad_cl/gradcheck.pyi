@@ -1,6 +1,6 @@
 """What the gradient check offers, with types. The module itself has none: lessons show its text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -44,6 +44,9 @@ class Report:
 
 def compare(expected: ArrayLike, got: ArrayLike | None, tolerance: ArrayLike, name: str = "gradient") -> Worst: ...
 def taylor_remainders(
+    f: Callable[[np.ndarray], ArrayLike], gradient: np.ndarray, x: np.ndarray, v: np.ndarray, steps: Iterable[float]
+) -> list[float]: ...
+def remainders_of(
     f: _Function, gradient: _Gradient, inputs: Sequence[ArrayLike], rng: _Seed = 0
 ) -> tuple[np.ndarray, np.ndarray, float]: ...
 def taylor_check(f: _Function, gradient: _Gradient, inputs: Sequence[ArrayLike], rng: _Seed = 0) -> TaylorReport: ...
