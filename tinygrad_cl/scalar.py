@@ -118,6 +118,19 @@ class Value:
             raise ValueError(f"log({self.data:g}): the logarithm needs a number above 0")
         return Value(math.log(self.data), (self,), (1.0 / self.data,), "log")
 
+    def log1p(self):
+        """The logarithm ln(1 + a) of a = self, with all its digits near 0, with op "log1p".
+        ValueError unless a > −1.
+
+        ∂ln(1 + a)/∂a = 1 / (1 + a)
+
+        >>> Value(3.0).log1p().local_derivatives
+        (0.25,)
+        """
+        if self.data <= -1:
+            raise ValueError(f"log1p({self.data:g}): the logarithm of 1 + a needs a number above -1")
+        return Value(math.log1p(self.data), (self,), (1.0 / (1.0 + self.data),), "log1p")
+
     def tanh(self):
         """The hyperbolic tangent t = tanh a of a = self, with op "tanh".
 

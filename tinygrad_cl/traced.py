@@ -45,6 +45,7 @@ OPS = {
     "**": (power, "pow(a, b)"),
     "exp": (math.exp, "exp(a)"),
     "log": (math.log, "log(a)"),
+    "log1p": (math.log1p, "log1p(a)"),
     "tanh": (math.tanh, "tanh(a)"),
     "sigmoid": (sigmoid, "1 / (1 + exp(-a))"),
     "relu": (lambda a: max(a, 0.0), "a < 0 ? 0 : a"),
@@ -147,6 +148,9 @@ class TracedValue:
 
     def log(self):
         return record("log", self)
+
+    def log1p(self):
+        return record("log1p", self)
 
     def tanh(self):
         return record("tanh", self)

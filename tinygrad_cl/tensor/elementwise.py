@@ -6,6 +6,27 @@ from tinygrad_cl.tensor.core import arithmetic
 from tinygrad_cl.tensor.core.function import Function
 
 
+class Log1p(Function):
+    """The logarithm ln(1 + x), with all its digits near 0.
+
+    ∂L/∂x = grad / (1 + x)
+
+    >>> x = Tensor([0.0, 3.0], requires_grad=True)
+    >>> x.log1p().backward([10.0, 10.0]); x.grad
+    Tensor([10. ,  2.5])
+    """
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return np.log1p(x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad / (1 + x)
+
+
 class Sqrt(Function):
     """The square root y = √x.
 
@@ -174,6 +195,9 @@ class ElementwiseMethods:
 
     def __rpow__(self, other):
         return Pow.apply(other, self)
+
+    def log1p(self):
+        return Log1p.apply(self)
 
     def sqrt(self):
         return Sqrt.apply(self)

@@ -21,6 +21,7 @@ __all__ = [
     "le",
     "leaky_relu",
     "log",
+    "log1p",
     "log_loss",
     "logistic_loss",
     "lt",
@@ -119,6 +120,11 @@ def leaky_relu(x, negative_slope=0.01, tape=None):
 def log(x, tape=None):
     """ln x"""
     return apply_primitive("log", x, tape=tape)
+
+
+def log1p(x, tape=None):
+    """ln(1 + x)"""
+    return apply_primitive("log1p", x, tape=tape)
 
 
 def log_loss(x, y, tape=None):

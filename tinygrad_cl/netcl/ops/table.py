@@ -106,6 +106,14 @@ one("reciprocal", lambda x, k: f"(1 / {x})", lambda x, g, out, k: f"(-{g} * {out
 
 one("exp", lambda x, k: f"exp({x})", lambda x, g, out, k: f"({g} * {out})", np.exp, "eˣ")
 one("log", lambda x, k: f"log({x})", lambda x, g, out, k: f"({g} / {x})", np.log, "ln x", domain=POSITIVE)
+one(
+    "log1p",
+    lambda x, k: f"log1p({x})",
+    lambda x, g, out, k: f"({g} / (1 + {x}))",
+    np.log1p,
+    "ln(1 + x)",
+    domain=(-1.0, math.inf),
+)
 one("sqrt", lambda x, k: f"sqrt({x})", lambda x, g, out, k: f"({g} / (2 * {out}))", np.sqrt, "√x", domain=POSITIVE)
 one(
     "rsqrt",
