@@ -1,4 +1,4 @@
-"""steps(): the film tells what the engine of the nodes does, right or wrong, and leaves the nodes as they were."""
+"""steps(): the trace shows what the engine of the nodes does, right or wrong, and leaves the nodes unchanged."""
 
 import doctest
 import math
@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tinygrad_cl.scalar import Value
 from tinygrad_cl.tensor import Tensor
-from tinygrad_cl.viz import film, replay, stepper
-from tinygrad_cl.viz.stepper import Film, steps
+from tinygrad_cl.viz import execution_trace, replay, stepper
+from tinygrad_cl.viz.execution_trace import ExecutionTrace
+from tinygrad_cl.viz.stepper import steps
 
 
 class Closures:
@@ -72,16 +73,16 @@ def example():
 
 
 def said(node):
-    return [each["say"] for each in Film.of(node).steps]
+    return [each["say"] for each in ExecutionTrace.of(node).steps]
 
 
-@pytest.mark.parametrize("module", [film, replay, stepper], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("module", [execution_trace, replay, stepper], ids=lambda m: m.__name__)
 def test_the_examples_in_the_docstrings(module):
     assert doctest.testmod(module).failed == 0
 
 
 def test_forward_has_a_step_for_each_node_and_backward_one_for_each_edge():
-    made = Film.of(example()[-1])
+    made = ExecutionTrace.of(example()[-1])
     assert [each["phase"] for each in made.steps] == ["forward"] * 3 + ["backward"] * 5
     assert said(example()[-1])[:2] == ["The inputs: a = 2, b = −3.", "s = a + b = 2 + (−3) = −1."]
     final = {}
@@ -91,7 +92,7 @@ def test_forward_has_a_step_for_each_node_and_backward_one_for_each_edge():
 
 
 def test_every_id_in_a_step_is_in_the_picture():
-    made = Film.of(example()[-1])
+    made = ExecutionTrace.of(example()[-1])
     ids = {each.get("id") for each in ET.fromstring(made.svg()).iter()}
     for each in made.steps:
         assert {*each["show"], *each["light"], *each["set"]} <= ids
@@ -100,14 +101,14 @@ def test_every_id_in_a_step_is_in_the_picture():
 def test_gradients_and_classes_are_as_before():
     a, b, s, c = example()
     c.backward()
-    Film.of(c)
+    ExecutionTrace.of(c)
     assert [node.grad for node in (a, b, s, c)] == [-3.0, -4.0, -3.0, 1.0] and type(a) is Value
 
 
 def test_closures_are_watched_as_well():
     a = Closures(3.0)
     text = " ".join(said(a * a))
-    assert "Another path came here before: 3 + 3 = 6" in text and a.grad == 0.0
+    assert "Another path arrived here before: 3 + 3 = 6" in text and a.grad == 0.0
 
 
 def test_a_gradient_that_is_replaced_is_pointed_at():
@@ -126,7 +127,7 @@ def test_a_gradient_that_comes_too_late_is_pointed_at():
 
     *_, c = example()
     early = Early(c.data, c.parents, c.local_derivatives, "*", "c")
-    assert any("Too late: s has handed its gradient on before" in say for say in said(early))
+    assert any("Too late: s has passed its gradient on already" in say for say in said(early))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +138,7 @@ def test_a_backward_that_stops_is_said(raises, note):
         def backward(self):
             raise raises
 
-    made = Film.of(Half(2.0, (Value(1.0),), (1.0,), "+"))
+    made = ExecutionTrace.of(Half(2.0, (Value(1.0),), (1.0,), "+"))
     assert note in made.note and len(made.steps) == 2
 
 
@@ -146,14 +147,14 @@ def test_without_backward_the_way_forward_is_shown():
         def __init__(self, data, parents=()):
             self.data, self._prev = data, parents
 
-    made = Film.of(Bare(6.0, (Bare(2.0), Bare(3.0))))
+    made = ExecutionTrace.of(Bare(6.0, (Bare(2.0), Bare(3.0))))
     assert "no `backward` yet" in made.note and made.steps[-1]["say"] == "v2 = 6, from 2, 3."
     assert made.inputs == [], "nothing says how it was computed"
 
 
 def test_a_graph_of_arrays_is_shown_by_shapes():
     x = Tensor(np.ones((2, 3)), requires_grad=True)
-    assert Film.of((x * 2.0).sum()).steps
+    assert ExecutionTrace.of((x * 2.0).sum()).steps
 
 
 @given(st.floats(-3, 3), st.floats(-3, 3))
@@ -162,7 +163,7 @@ def test_other_inputs_give_what_the_engine_gives(x, y):
         return ((a * b).tanh() + a) ** 3 - b / (a * a + 1.0)
 
     a, b = Value(0.5, label="a"), Value(-0.25, label="b")
-    made = Film.of(f(a, b))
+    made = ExecutionTrace.of(f(a, b))
     assert made.inputs == [("a", 0.5), ("b", -0.25)]
     again = made.compute([x, y])
     wanted = f(Value(x), Value(y))
@@ -174,16 +175,16 @@ def test_a_function_can_take_branches():
     def f(a):
         return a * 2.0 if a.data > 0 else -a
 
-    made = Film.of_function(f, [Value(1.0, label="a")])
+    made = ExecutionTrace.of_function(f, [Value(1.0, label="a")])
     assert made.graph.nodes[-1].data == 2.0 and made.compute([-3.0]).graph.nodes[-1].data == 3.0
 
 
 def test_the_widget_takes_a_new_input_and_says_why_it_does_not_take_another():
     widget = steps(Value(4.0, label="a").log())
     widget.inputs = [{"name": "a", "value": 1.0}]
-    assert widget.film["steps"][0]["say"] == "The inputs: a = 1." and not widget.error
+    assert widget.trace["steps"][0]["say"] == "The inputs: a = 1." and not widget.error
     widget.inputs = [{"name": "a", "value": -1.0}]
-    assert widget.error.startswith("ValueError: log(-1)") and widget.film["steps"][0]["say"] == "The inputs: a = 1."
+    assert widget.error.startswith("ValueError: log(-1)") and widget.trace["steps"][0]["say"] == "The inputs: a = 1."
 
 
 def test_where_no_widget_runs_the_steps_stand_below_the_picture():

@@ -24,11 +24,11 @@ def main() -> None:
 
 @main.command()
 @click.option("--json", "as_json", is_flag=True, help="Write the report as JSON, for programs.")
-@click.option("--install", "wants_install", is_flag=True, help="Get a device that works, if there is none.")
+@click.option("--install", "wants_install", is_flag=True, help="Install a driver if no device works.")
 def doctor(as_json: bool, wants_install: bool) -> None:
     """Show every OpenCL device, whether a kernel runs on it, and which one is chosen and why.
 
-    Ends with exit code 3 when there is none to choose.
+    The exit code is 3 if no device can be chosen.
     """
     say = Console(stderr=as_json, highlight=False, markup=False).print
     found = install(say) if wants_install else report()
@@ -40,7 +40,7 @@ def doctor(as_json: bool, wants_install: bool) -> None:
 
 
 def show(found: dict[str, Any], console: Console) -> None:
-    """Write the report as a table, and the choice as a sentence."""
+    """Print the report as a table, and the choice as a sentence."""
     table = Table(
         "", "device", "OpenCL", "fp64", "floats\nat once", "a kernel\non it", box=box.SIMPLE_HEAD, pad_edge=False
     )

@@ -1,7 +1,7 @@
-"""A second opinion on the gradients of arrays: from the OpenCL device, and without any derivative rule.
+"""Check gradients of array functions by finite differences on the OpenCL device, without any derivative rule.
 
-A function is written with the operations of engine 3 (`ag.matmul`, `ag.softmax`, …) and run on the device, in float64
-where it has it. Its gradients are central differences of what the device computes, as in `gradcheck`.
+A function is written with the operations of engine 3 (`ag.matmul`, `ag.softmax`, …) and runs on the device, in float64
+if the device supports it. Its gradients are central differences of these results, as in `gradcheck`.
 """
 
 import operator
@@ -17,8 +17,8 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 def value(f, *arrays, **options):
     """f(*arrays), a float64 array, computed on the default device.
 
-    f         takes Nodes (an array of integers comes as an int32 one) and returns a Node
-    options   are passed on as they are
+    f         takes Nodes (an array of integers as an int32 Node) and returns a Node
+    options   passed to f unchanged
     """
     device = manager.default("auto")
     real = real_type(device)
@@ -34,7 +34,7 @@ def value(f, *arrays, **options):
 def gradients(f, upstream, *arrays, **options):
     """∂L/∂array for each of the arrays, given upstream = ∂L/∂f(*arrays): a list of float64 arrays, None for integers.
 
-    Two evaluations on the device for each number in the arrays: keep them small.
+    Costs two evaluations on the device for each element of the arrays: keep them small.
     """
     arrays = [np.asarray(array) for array in arrays]
     real = real_type(manager.default("auto"))
@@ -51,8 +51,8 @@ def gradients(f, upstream, *arrays, **options):
 
 
 def function(f, base):
-    """A subclass of `base` (a `Function` with forward(ctx, …) and backward(ctx, grad)) whose values and gradients come from f on
-    the device.
+    """A subclass of `base` (a `Function` with forward(ctx, …) and backward(ctx, grad)) that gets its values and gradients
+    from f on the device.
     """
 
     class Measured(base):
@@ -74,8 +74,8 @@ def function(f, base):
 
 
 def on_tape(f):
-    """f as an operation of engine 3: it takes Nodes and returns one, on the tape, whose values and gradients are measured as
-    those of f(*Nodes) are.
+    """f as an operation of engine 3: it takes Nodes and returns a Node on the tape. The values and gradients are
+    measured on f(*Nodes).
     """
 
     def measured(*nodes):
@@ -103,7 +103,7 @@ def real_type(device):
 
 
 def operation(f):
-    """f, which takes Nodes and returns one, as a function of MeasuredTensors; options are passed on as they are."""
+    """f, a function of Nodes, as a function of MeasuredTensors; options are passed to f unchanged."""
 
     def apply(*inputs, **options):
         return MeasuredTensor(None, how=lambda *nodes: f(*nodes, **options), inputs=inputs)
@@ -112,19 +112,21 @@ def operation(f):
 
 
 def reflected(f):
-    """The operator f for a tensor that stands on its right."""
+    """The operator f with the tensor as its right operand."""
     return operation(lambda x, y: f(y, x))
 
 
 class MeasuredTensor:
-    """A tensor with engine 2's methods that keeps how it was computed; its backward measures the whole way from the leaves.
+    """A tensor with engine 2's methods that records how it was computed. Its backward measures the gradients of the
+    whole computation from the leaves.
 
-    A leaf, of an array; or what how(*inputs) computes on the device, inputs being MeasuredTensors, arrays or numbers. Backward
-    costs two runs of the whole way for each number in the leaves that ask for a gradient: keep them small.
+    It is a leaf with an array; or the result of how(*inputs) on the device, where inputs are MeasuredTensors, arrays or
+    numbers. Backward runs the whole computation twice for each element of the leaves that require a gradient: keep them
+    small.
     """
 
-    freed = True  # for backward nothing is kept
-    __array_ufunc__ = None  # so that array * tensor is left to the tensor
+    freed = True  # nothing is saved for backward
+    __array_ufunc__ = None  # so that array * tensor calls the tensor's operator
 
     def __init__(self, data, requires_grad=False, how=None, inputs=()):
         self.how, self.inputs = how, inputs
@@ -134,14 +136,14 @@ class MeasuredTensor:
         )
 
     def leaves(self):
-        """The leaves that it was computed from, each once."""
+        """The leaves of this tensor's computation, each once."""
         if self.how is None:
             return [self]
         below = [leaf for x in self.inputs if isinstance(x, MeasuredTensor) for leaf in x.leaves()]
         return list(dict.fromkeys(below))
 
     def replay(self, known):
-        """The Node of it, from those of the leaves in {tensor: Node}."""
+        """Recompute this tensor as a Node, given the Nodes of its leaves: {tensor: Node}."""
         if self not in known:
             known[self] = self.how(*[x.replay(known) if isinstance(x, MeasuredTensor) else x for x in self.inputs])
         return known[self]
@@ -151,7 +153,7 @@ class MeasuredTensor:
         return value(lambda *nodes: self.replay(dict(zip(leaves, nodes))), *[leaf.data for leaf in leaves])
 
     def backward(self, gradient=None, **_):
-        """Add ∂L/∂leaf to the `grad` of each leaf that asks for one, given ∂L/∂self."""
+        """Add ∂L/∂leaf to the `grad` of each leaf that requires a gradient, given ∂L/∂self."""
         asking = [leaf for leaf in self.leaves() if leaf.requires_grad]
         constants = {leaf: leaf.data for leaf in self.leaves() if not leaf.requires_grad}
         upstream = np.ones(self.shape) if gradient is None else array_of(gradient)
@@ -163,7 +165,7 @@ class MeasuredTensor:
 
     @property
     def grad_fn(self):
-        """There are no nodes: a result stands for the one that computed it."""
+        """The tensor itself, since there are no separate nodes; None for a leaf."""
         return None if self.how is None else self
 
     @property
@@ -182,11 +184,11 @@ class MeasuredTensor:
         return self.data.item()
 
     def become(self, other):
-        """Be `other` from now on; what was computed from this before is not touched."""
+        """Take over the value and origin of `other`; earlier results that used this tensor keep their values."""
         self.how, self.inputs, self.data = other.how, other.inputs, other.data
 
     def copy(self):
-        """Another tensor of the same origin, or another leaf with the same numbers."""
+        """A new tensor with the same computation, or a new leaf with the same elements."""
         return MeasuredTensor(self.data, self.requires_grad, self.how, self.inputs)
 
     def reshape(self, *shape):

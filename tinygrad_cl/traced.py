@@ -1,12 +1,13 @@
-"""A second opinion on every gradient of engine 1: from the OpenCL device, and without any derivative rule.
+"""Check gradients of engine 1 by finite differences on the OpenCL device, without any derivative rule.
 
 A `TracedValue` is used like engine 1's `Value`, but it only records the expression. Its `backward` evaluates the
 expression at all perturbed points in one kernel launch, two for each node, and takes central differences:
 
     ∂root/∂node ≈ (root with node + h − root with node − h) / ((node + h) − (node − h))
 
-The kernel is an interpreter: the expression goes in as a list of instructions, one for each node. So it is compiled
-once, not once for each expression (a compiled expression of 300 nodes takes PoCL a second, one of 1,000 twelve).
+The kernel is an interpreter whose input is the expression, as a list of instructions, one for each node. So it is
+compiled once, and not once for each expression (to compile an expression of 300 nodes takes PoCL one second, of 1,000
+nodes twelve).
 """
 
 import itertools
@@ -19,7 +20,7 @@ import pyopencl as cl
 
 from tinygrad_cl.opencl import default_device
 
-MAX_NODES = 2000  # work and memory grow with the square: 2,000 nodes are 8 million steps and 64 MB
+MAX_NODES = 2000  # work and memory grow quadratically: 2,000 nodes need 8 million steps and 64 MB
 
 
 class TooManyNodes(ValueError):
@@ -27,7 +28,7 @@ class TooManyNodes(ValueError):
 
 
 def power(base, exponent):
-    """baseᵉˣᵖᵒⁿᵉⁿᵗ with the kinds of error that engine 1 raises."""
+    """baseᵉˣᵖᵒⁿᵉⁿᵗ, with the same exceptions as engine 1."""
     if base == 0 and exponent < 0:
         raise ZeroDivisionError("a negative power of 0 is a division by 0")
     return math.pow(base, exponent)
@@ -58,10 +59,10 @@ KERNEL = """
 #define a v[instruction.y * points + point]
 #define b v[instruction.z * points + point]
 
-/* Point 2k evaluates the expression with node k moved up by a small step, point 2k + 1 with node k moved down, and
-   the last point with none moved. For each node, parents first, `program` has (op, operand, operand, 0) and `number`
-   the data of a leaf. `v` is scratch; `moved` gets, at all points but the last, the node where it was moved to, and
-   `root` the outcome. */
+/* Point 2k evaluates the expression with node k increased by a small step, point 2k + 1 with node k decreased, and
+   the last point with no change. For each node, parents first, `program` has (op, operand, operand, 0) and `number`
+   the data of a leaf. `v` is scratch memory. `moved` gets the changed value of the node, at all points but the last;
+   `root` gets the value of the expression. */
 __kernel void evaluate(const int nodes, __global const int4 *program, __global const real *number,
                        __global real *v, __global real *moved, __global real *root) {
     const int point = get_global_id(0), points = get_global_size(0);
@@ -84,13 +85,13 @@ __kernel void evaluate(const int nodes, __global const int4 *program, __global c
 
 
 class TracedValue:
-    """One real number that remembers how it was computed; its gradients are measured, not derived.
+    """One real number that records how it was computed. Its gradients are measured, not derived.
 
-    It has the public interface of `tinygrad_cl.scalar.Value`. A node that is made by hand, from `parents` and
-    `local_derivatives`, is taken as linear in its parents.
+    It has the public interface of `tinygrad_cl.scalar.Value`. A node that is created directly, with `parents` and
+    `local_derivatives`, is treated as linear in its parents.
     """
 
-    __array_ufunc__ = None  # so that np.float64(2) * TracedValue(3) is left to TracedValue.__rmul__
+    __array_ufunc__ = None  # so that np.float64(2) * TracedValue(3) calls TracedValue.__rmul__
     _births = itertools.count()
 
     def __init__(self, data, parents=(), local_derivatives=(), op="", label=""):
@@ -108,7 +109,9 @@ class TracedValue:
             for parent, slope in zip(self.parents, self._slopes, strict=True):
                 line = line + slope * (parent - parent.data)
             self._instruction, self._operands = "same", (line,)
-        self._birth = next(TracedValue._births)  # later than its operands', so it sorts them topologically
+        self._birth = next(
+            TracedValue._births
+        )  # larger than that of its operands, so sorting by it is a topological order
 
     def __repr__(self):
         name = f"{self.label}: " if self.label else ""
@@ -116,12 +119,12 @@ class TracedValue:
 
     @property
     def precision(self):
-        """What the device computes in: "float64", or "float32" where it has no better; expect 1e-8, or 1e-3."""
+        """The device's precision: "float64" (expect errors of 1e-8), else "float32" (expect 1e-3)."""
         return real_type(default_device()).name
 
     @property
     def local_derivatives(self):
-        """∂(this node)/∂(each parent), numbers, in the order of `parents`, measured on this operation alone."""
+        """∂(this node)/∂(each parent), numbers in the order of `parents`, measured for this operation only."""
         if not self.parents or self._instruction == "same":
             return self._slopes
         leaves = [TracedValue(operand.data) for operand in self._operands]
@@ -135,7 +138,7 @@ class TracedValue:
         return record("*", self, as_traced(other))
 
     def __pow__(self, exponent):
-        """The power; a plain number as exponent is an operand of the kernel, but no parent."""
+        """The power. An exponent that is a plain number is an operand of the kernel, but not a parent."""
         out = record("**", self, as_traced(exponent))
         if not isinstance(exponent, TracedValue):
             out.parents = (self,)
@@ -186,7 +189,7 @@ class TracedValue:
         return as_traced(other) ** self
 
     def backward(self):
-        """Add ∂self/∂leaf to the `grad` of every leaf below self, and set `grad` on every node between.
+        """Add ∂self/∂leaf to the `grad` of every leaf of self, and set `grad` on every intermediate node.
 
         Central differences in one launch. Raises TooManyNodes above MAX_NODES.
         """
@@ -195,7 +198,7 @@ class TracedValue:
             node.grad = gradient if node.parents else node.grad + gradient
 
     def zero_grad(self):
-        """Set `grad` to 0 on this node and on everything it was computed from."""
+        """Set `grad` to 0 on this node and on all its ancestors."""
         for node in nodes_below(self):
             node.grad = 0.0
 
@@ -206,7 +209,7 @@ def as_traced(x):
 
 
 def record(op, *operands):
-    """A new node for one operation, its data computed by Python; the error names the operation and the numbers."""
+    """A new node for one operation; Python computes its data. Errors name the operation and the numbers."""
     numbers = [operand.data for operand in operands]
     compute, _ = OPS[op]
     try:
@@ -219,7 +222,7 @@ def record(op, *operands):
 
 
 def nodes_below(root):
-    """All nodes that the kernel computes on its way to root, and root, parents first."""
+    """All nodes that the kernel computes for root, and root itself, parents first."""
     found, stack = {root}, [root]
     while stack:
         for operand in stack.pop()._operands:
@@ -230,17 +233,18 @@ def nodes_below(root):
 
 
 def measure(root, device=None):
-    """The device's own value of root, and {node: ∂root/∂node} for root and every node below it, by one launch.
+    """(value of root on the device, {node: ∂root/∂node}) for root and all its ancestors, in one launch.
 
     device: a tinygrad_cl.opencl.Device, by default default_device().
 
-    Constants among the operands are nodes, too. A gradient is nan where root is no real number on one side of the node, as for √a at 0.
+    Constants among the operands are nodes, too. A gradient is nan if root is not a real number on one side of the node,
+    as for √a at 0.
     """
     nodes = nodes_below(root)
     if len(nodes) > MAX_NODES:
         raise TooManyNodes(
             f"this expression has {len(nodes):,} nodes; gradients on the device are measured for at"
-            f" most {MAX_NODES:,}, because each node means two more evaluations of all"
+            f" most {MAX_NODES:,}, because each node needs two more evaluations of the expression"
         )
     position = {node: k for k, node in enumerate(nodes)}
     program = np.zeros((len(nodes), 4), np.int32)
@@ -256,7 +260,7 @@ def measure(root, device=None):
 def launch(device, program, numbers):
     """Evaluate the program at its 2N + 1 points.
 
-    Returns to where each node was moved, float64 (2N,), and the outcomes, float64 (2N + 1,): the last has none moved.
+    Returns the changed values of the nodes, float64 (2N,), and the results, float64 (2N + 1,), the last with no change.
     """
     real = real_type(device)
     points = 2 * len(program) + 1
@@ -267,7 +271,7 @@ def launch(device, program, numbers):
     scratch = cl.Buffer(device.context, flags.READ_WRITE, len(program) * points * real.itemsize)
     outputs = [cl.Buffer(device.context, flags.READ_WRITE, n * real.itemsize) for n in (points - 1, points)]
     program_on_device = build(device, device.context)
-    kernel = cl.Kernel(program_on_device, "evaluate")  # a new one, since two threads must not share its arguments
+    kernel = cl.Kernel(program_on_device, "evaluate")  # a new object, since two threads must not share its arguments
     kernel(device.queue, (points,), (1,), np.int32(len(program)), *inputs, scratch, *outputs)
     moved, result = np.zeros(points - 1, real), np.zeros(points, real)
     cl.enqueue_copy(device.queue, moved, outputs[0])
@@ -282,9 +286,9 @@ def real_type(device):
 
 @lru_cache(maxsize=8)
 def build(device, context):
-    """The interpreter, compiled with the widest float type that the device has.
+    """The interpreter, compiled for the widest float type of the device.
 
-    context: the device's own, here to tell apart equal devices, which may have different ones.
+    context: the device's context; part of the cache's key, since equal devices may have different contexts.
     """
     cases = "\n            ".join(
         f"case {CODES[op]}: result = {expression}; break;" for op, (_, expression) in OPS.items()

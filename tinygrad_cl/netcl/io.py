@@ -1,4 +1,4 @@
-"""Saving and loading: tensors by name in an npz file, which NumPy opens as well. No pickles."""
+"""Save and load tensors by name, in npz files, which NumPy can open, too. No pickles."""
 
 import os
 import secrets
@@ -15,12 +15,12 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 def save(path, values):
     """Write everything in `values` to an npz file, under its name.
 
-    values   a Module or an optimizer (whatever has `state_dict`), or a dict with texts as keys,
-             of those, Tensors, arrays, numbers and texts, or of dicts again
+    values   a Module or an optimizer (any object with `state_dict`); or a dict with strings as keys
+             and these objects, Tensors, arrays, numbers, strings or nested dicts as values
 
-    What lies in {"model": {"weight": …}} is named "model.weight". The file is written beside its
-    place and then renamed, so at `path` there is the old file or the new one, and never half of
-    one. Its folder is made if need be. TypeError for what is no array, before anything is written.
+    The value in {"model": {"weight": …}} is named "model.weight". The write is atomic: a temporary
+    file is renamed, so `path` is the old file or the new one, never a partial one. Its folder is
+    created if necessary. TypeError for a value that is not an array, before anything is written.
     """
     path, arrays = Path(path), {}
     for name, value in named(values):
@@ -41,7 +41,7 @@ def save(path, values):
                     with archive.open(f"{name}.npy", "w", force_zip64=True) as entry:
                         np.lib.format.write_array(entry, array, allow_pickle=False)
             file.flush()
-            os.fsync(file.fileno())  # on the disk before it takes the place of the old one
+            os.fsync(file.fileno())  # the data is on the disk before the old file is replaced
         os.replace(draft, path)
     finally:
         draft.unlink(missing_ok=True)
@@ -50,11 +50,11 @@ def save(path, values):
 def load(path, into=None):
     """{name: array}, as `save` wrote them.
 
-    into   a Module or an optimizer (whatever has `load_state_dict`), or a dict of those and of
-           Tensors, or of dicts again: each takes what is under its name, exactly that. Nothing is
-           changed if something does not fit: KeyError for names, ValueError for shapes
+    into   a Module or an optimizer (any object with `load_state_dict`); or a dict of these objects,
+           Tensors or nested dicts. Each gets the arrays under its name, and their names must match
+           exactly. KeyError if names differ, ValueError if shapes differ; then nothing is changed
 
-    ValueError if the file is not one that `save` or numpy.savez wrote, or is damaged.
+    ValueError if the file was not written by `save` or numpy.savez, or is damaged.
     """
     arrays, steps = read(path), []
     for name, target in [] if into is None else named(into, opened=False):
@@ -77,17 +77,17 @@ def load(path, into=None):
 
 
 def export_model(model, path):
-    """`save` under netcl's name, arguments in its order."""
+    """`save` with netcl's name and argument order."""
     save(path, model)
 
 
 def load_into_model(model, path):
-    """`load` under netcl's name, arguments in its order."""
+    """`load` with netcl's name and argument order."""
     load(path, into=model)
 
 
 def named(values, name="", opened=True):
-    """(name, value) for everything in nested dicts, and in the states of Modules and optimizers."""
+    """(name, value) for each entry of nested dicts and of the states of Modules and optimizers."""
     if opened and hasattr(values, "state_dict"):
         values = values.state_dict()
     if not isinstance(values, Mapping):
@@ -105,7 +105,7 @@ def read(path):
         try:
             with zipfile.ZipFile(file) as archive:
                 return {name.removesuffix(".npy"): read_entry(archive, name) for name in archive.namelist()}
-        except Exception as error:  # whatever a damaged file leads to
+        except Exception as error:  # a damaged file can raise many kinds of errors
             fault = f"{path} is no npz file of arrays, or it is damaged: {error}"
             raise ValueError(fault) from error
 

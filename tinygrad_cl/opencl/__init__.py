@@ -1,4 +1,4 @@
-"""Everything that touches an OpenCL driver: finding a device that works, and getting one where there is none."""
+"""Everything that touches an OpenCL driver: find a device that works, or install one."""
 
 from tinygrad_cl.opencl.devices import Device, NoDeviceError, default_device, find_devices, find_fault
 from tinygrad_cl.opencl.doctor import report

@@ -1,9 +1,9 @@
-"""One kernel cache for each process, warm from earlier runs.
+"""A kernel cache for each process, warm from earlier runs.
 
 PoCL writes every compiled kernel to a directory, and two processes that share it can crash each other
-(pocl issues 430 and 1480). A directory per process that is thrown away would be safe, but would compile everything
-anew each time. So directories are reused one after the other: a process locks the first free one for as long
-as it lives, and the operating system drops the lock when the process ends, however it ends.
+(pocl issues 430 and 1480). A temporary directory per process would be safe, but would compile everything again each
+time. So directories are reused: a process locks the first free one until it ends. The operating system releases the
+lock, also after a crash.
 """
 
 import atexit
@@ -16,16 +16,16 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-MAX_BYTES = 256 * 2**20  # a directory that grew beyond it starts afresh
+MAX_BYTES = 256 * 2**20  # a larger directory is emptied
 MAX_DIRECTORIES = 64
 
 
 @contextlib.contextmanager
 def private_kernel_cache() -> Iterator[None]:
-    """Let PoCL, which reads the variable when it lists its devices, find a cache that no other process uses.
+    """Point POCL_CACHE_DIR at a cache that no other process uses. PoCL reads the variable when it lists its devices.
 
-    A POCL_CACHE_DIR that exists is the user's wish and is left alone. Otherwise the variable is set inside the `with`
-    only: a child process would inherit it, and then share the cache.
+    If the user has set POCL_CACHE_DIR to an existing directory, it is used. Otherwise the variable is set inside the
+    `with` only, since a child process would inherit it and then share the cache.
     """
     wish = os.environ.get("POCL_CACHE_DIR")
     if wish and os.path.isdir(wish):
@@ -47,7 +47,7 @@ def _directory_of_this_process() -> Path:
 
 
 def take_directory(root: Path | str | None = None) -> Path:
-    """The first directory under `root` that no living process holds; a temporary one where `root` cannot be written."""
+    """Lock and return the first free directory under `root`; a temporary one if `root` is not writable."""
     root = Path(root or Path.home() / ".cache" / "tinygrad_cl" / "kernels")
     try:
         root.mkdir(parents=True, exist_ok=True)
@@ -55,14 +55,18 @@ def take_directory(root: Path | str | None = None) -> Path:
         if _size(directory) > MAX_BYTES:
             shutil.rmtree(directory)
         directory.mkdir(exist_ok=True)
-    except (OSError, RuntimeError, StopIteration):  # a read-only home, none at all, or one without locks
+    except (
+        OSError,
+        RuntimeError,
+        StopIteration,
+    ):  # the home directory is read-only, missing or without locks, or all are taken
         directory = Path(tempfile.mkdtemp(prefix="tinygrad_cl-kernels-"))
         atexit.register(shutil.rmtree, directory, ignore_errors=True)
     return directory
 
 
 def _lock(path: Path) -> bool:
-    """Lock the file for the rest of this process; False where another one holds it."""
+    """Lock the file until this process ends; False if another process holds the lock."""
     file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)  # stays open: closing it would release the lock
     try:
         if sys.platform == "win32":

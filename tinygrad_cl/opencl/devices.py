@@ -1,8 +1,8 @@
-"""OpenCL devices: what there is, what really works, and which one the course uses.
+"""OpenCL devices: list them, test them, and choose the one that the course uses.
 
-That a platform is listed proves nothing: a driver can be there and fail on every kernel (PoCL's wheel does so on
-processors newer than its compiler). So a device counts only after a kernel was built on it, ran, and gave the right
-numbers.
+A listed platform need not work: a driver can be installed and fail on every kernel (PoCL's wheel does so on
+processors newer than its compiler). So a device counts as working only after a kernel was built on it, ran, and gave
+the right numbers.
 """
 
 import contextlib
@@ -30,22 +30,22 @@ __kernel void test(__global const float *a, __global const float *b, __global fl
 
 
 class NoDeviceError(RuntimeError):
-    """No OpenCL device works, or none is the one asked for; the message is one sentence."""
+    """No OpenCL device works, or none matches the user's choice; the message is one sentence."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """One OpenCL device, and what a kernel's author wants to know of it.
+    """One OpenCL device and its properties.
 
-    name, platform   as the driver gives them
-    position         "1:0", the second platform's first device: what PYOPENCL_CTX understands
+    name, platform   as reported by the driver
+    position         "1:0" for the first device of the second platform, as in PYOPENCL_CTX
     kind             "GPU", "CPU", "ACCELERATOR" or "CUSTOM"
-    version, driver  the OpenCL version, "OpenCL 3.0", and the driver's own, "3.1+debian"
-    fp64             whether it computes in double precision
-    vector_width     how many floats it likes to take at once: 16 for AVX-512, 1 for most GPUs
+    version, driver  the OpenCL version, "OpenCL 3.0", and the driver's version, "3.1+debian"
+    fp64             whether it supports double precision
+    vector_width     preferred vector width in floats: 16 for AVX-512, 1 for most GPUs
     compute_units    cores of a CPU, multiprocessors of a GPU
-    handle           PyOpenCL's device; None where the facts came from another process
-    reason           why it was chosen; "" where none was
+    handle           PyOpenCL's device; None if the properties came from another process
+    reason           why it was chosen; "" if it was not
     """
 
     name: str
@@ -61,12 +61,12 @@ class Device:
     reason: str = ""
 
     def facts(self) -> dict[str, Any]:
-        """All of the above as plain data."""
+        """All of the above except `handle`, as plain data."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "handle"}
 
     @cached_property
     def context(self) -> cl.Context:
-        """The PyOpenCL context, the same at every call."""
+        """The PyOpenCL context, always the same object."""
         return cl.Context([self.handle])
 
     @cached_property
@@ -75,14 +75,14 @@ class Device:
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def build(self, source: str, options: Sequence[str] = ()) -> cl.Program:
-        """Compile OpenCL C into a `cl.Program`, without a word on stderr: nbgrader takes a word there for a failure."""
+        """Compile OpenCL C into a `cl.Program`, without output on stderr, which nbgrader would treat as a failure."""
         with warnings.catch_warnings(), silent_stderr():
             warnings.simplefilter("ignore", cl.CompilerWarning)
             return cl.Program(self.context, source).build(options=list(options))
 
     @property
     def is_interpreter(self) -> bool:
-        """Oclgrind checks every memory access of a kernel, and is some hundred times slower than a compiler's code."""
+        """Whether this is Oclgrind, which checks every memory access and is about a hundred times slower."""
         return "oclgrind" in self.platform.lower()
 
 
@@ -91,10 +91,10 @@ _default_lock = threading.Lock()
 
 
 def default_device() -> Device:
-    """The device the course computes on: proved by a kernel, chosen once, the same object at every call.
+    """The device that the course computes on: tested with a kernel, chosen once, then always the same object.
 
-    TINYGRAD_CL_DEVICE (a part of a platform's or device's name) or PYOPENCL_CTX (PyOpenCL's "platform:device") choose
-    it; otherwise it is the first that works, GPUs before CPUs, Oclgrind last. Raises NoDeviceError.
+    The user chooses it with TINYGRAD_CL_DEVICE (a part of a platform's or device's name) or PYOPENCL_CTX (PyOpenCL's
+    "platform:device"). Otherwise it is the first that works: GPUs before CPUs, Oclgrind last. Raises NoDeviceError.
     """
     global _default
     with _default_lock:
@@ -104,7 +104,7 @@ def default_device() -> Device:
 
 
 def find_devices(platforms: Sequence[cl.Platform] | None = None) -> list[Device]:
-    """Every OpenCL device there is, in the order of the platforms, working or not."""
+    """All OpenCL devices, in the order of the platforms, working or not."""
     pin_threads()
     with private_kernel_cache(), silent_stderr():
         platforms = _platforms() if platforms is None else platforms
@@ -116,11 +116,12 @@ def find_devices(platforms: Sequence[cl.Platform] | None = None) -> list[Device]
 
 
 def pin_threads(environ: MutableMapping[str, str] = os.environ) -> None:
-    """Ask PoCL to keep each of its threads on a core of its own, unless the user said how they want it.
+    """Ask PoCL to pin each of its threads to its own core, unless the user has set POCL_AFFINITY.
 
-    Linux often wakes two of them on one core and takes milliseconds to part them: of kernels shorter than 0.1 ms, all
-    ran on one of two cores. The threads read the variable when they start, some time after they were asked for, so it
-    stays. Only where this process may use every core: thread n goes to core n, and PoCL aborts where it must not.
+    Linux often wakes two of the threads on the same core and takes milliseconds to separate them: kernels shorter than
+    0.1 ms then all ran on one of two cores. The threads read the variable some time later, when they start, so it stays
+    set. This is done only if the process may use every core: PoCL pins thread n to core n, and aborts if that is not
+    allowed.
     """
     if hasattr(os, "sched_getaffinity") and os.sched_getaffinity(0) == set(range(os.cpu_count() or 1)):
         environ.setdefault("POCL_AFFINITY", "1")
@@ -129,7 +130,7 @@ def pin_threads(environ: MutableMapping[str, str] = os.environ) -> None:
 def _platforms() -> Sequence[cl.Platform]:
     try:
         return cl.get_platforms()
-    except cl.LogicError:  # the loader's way to say that there is no driver at all
+    except cl.LogicError:  # the loader raises this if there is no driver at all
         return []
 
 
@@ -141,7 +142,7 @@ def _handles(platform: cl.Platform) -> Sequence[cl.Device]:
 
 
 def _describe(handle: cl.Device, platform: cl.Platform, position: str) -> Device:
-    kinds = ["CPU", "GPU", "ACCELERATOR"]  # Oclgrind says that it is all of them
+    kinds = ["CPU", "GPU", "ACCELERATOR"]  # Oclgrind reports all three
     return Device(
         name=handle.name.strip(),
         platform=platform.name.strip(),
@@ -157,7 +158,7 @@ def _describe(handle: cl.Device, platform: cl.Platform, position: str) -> Device
 
 
 def find_fault(device: Device, kernel: str = TEST_KERNEL) -> str:
-    """What is wrong with the device, as one line; "" when it built and ran a kernel that gave the right numbers."""
+    """The fault of the device in one line; "" if it built and ran a kernel that gave the right numbers."""
     a = np.linspace(-3, 3, 1000, dtype=np.float32)
     b = a[::-1] + np.float32(0.5)
     try:
@@ -177,7 +178,7 @@ def find_fault(device: Device, kernel: str = TEST_KERNEL) -> str:
 
 
 def _cause(error: Exception) -> str:
-    """The telling line of an OpenCL error: the compiler's, where there is one."""
+    """The most useful line of an OpenCL error: the compiler's error if there is one."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[0])
 
@@ -187,7 +188,7 @@ def choose(
     environ: Mapping[str, str] = os.environ,
     find_fault: Callable[[Device], str | None] = find_fault,
 ) -> Device:
-    """The first device that works among those that `environ` allows, with the reason; raises NoDeviceError."""
+    """The first working device among those that `environ` allows, with its `reason` set. Raises NoDeviceError."""
     allowed, wish = _allowed(devices, environ)
     faults: list[str] = []
     for device in sorted(allowed, key=_rank):
@@ -204,7 +205,7 @@ def choose(
 
 
 def _allowed(devices: Sequence[Device], environ: Mapping[str, str]) -> tuple[Sequence[Device], str]:
-    """The devices that the user's variables leave to choose from, and the variable in words."""
+    """The devices that the user's variables allow, and the variable that decided, as text."""
     for variable, matches in [("TINYGRAD_CL_DEVICE", _has_name), ("PYOPENCL_CTX", _has_position)]:
         wish = environ.get(variable, "").strip()
         if wish and devices:
@@ -250,7 +251,7 @@ def _reason(device: Device, devices: Sequence[Device], wish: str, faults: list[s
 
 @contextlib.contextmanager
 def silent_stderr() -> Iterator[None]:
-    """Keep what drivers and compilers write to stderr, past Python, out of the reader's sight."""
+    """Discard what drivers and compilers write directly to stderr (file descriptor 2)."""
     kept = os.dup(2)
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 2)

@@ -1,4 +1,4 @@
-"""What OpenCL there is on this computer: every device, tried out in a process of its own, and what to do without one."""
+"""A report on OpenCL on this computer: each device, tested in its own process, and what to do if none works."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from typing import Any
 from tinygrad_cl.opencl.devices import DOCTOR, Device, NoDeviceError, choose
 
 PROBE = (sys.executable, "-m", "tinygrad_cl.opencl.probe")
-PATIENCE = 120  # seconds: a driver may set itself up at its first kernel
+PATIENCE = 120  # seconds: a driver may need time to set itself up at its first kernel
 
 
 class ProbeError(Exception):
@@ -24,12 +24,12 @@ class ProbeError(Exception):
 def report(
     environ: Mapping[str, str] = os.environ, program: Sequence[str] = PROBE, patience: float = PATIENCE
 ) -> dict[str, Any]:
-    """Every OpenCL device, the outcome of running a kernel on it, and which is chosen and why, as plain data.
+    """Test every OpenCL device with a kernel; the results and the chosen device, as plain data.
 
-    devices   a list of dicts: the facts of `Device`, and works (bool), fault (one line), seconds (the trial took)
+    devices   a list of dicts: `Device.facts()`, and works (bool), fault (one line), seconds (duration of the test)
     chosen    the position of the device that the course uses, or None
-    reason    why it is that one, or why there is none
-    advice    where no device works at all, one sentence that says what to do on this system; otherwise ""
+    reason    why this device was chosen, or why there is none
+    advice    if no device works, one sentence on what to do on this system; otherwise ""
     """
     devices: list[Device] = []
     faults: dict[Device, str] = {}
@@ -60,7 +60,7 @@ def report(
 
 
 def run_probe(program: Sequence[str], patience: float, *positions: str) -> Any:
-    """What the probe answers; raises ProbeError where it dies or does not end."""
+    """The output of the probe; ProbeError if it crashes or hangs."""
     try:
         process = subprocess.run(
             [*program, *positions], capture_output=True, text=True, timeout=patience, stdin=subprocess.DEVNULL
@@ -87,11 +87,11 @@ def _how_it_died(process: subprocess.CompletedProcess[str]) -> str:
 
 
 def advice(system: str = sys.platform, linux: str | None = None, conda: bool | None = None) -> str:
-    """One sentence that says how to get an OpenCL device on this very system.
+    """One sentence that says how to get an OpenCL device on this system.
 
     system   as in sys.platform
-    linux    the name and the relatives of a Linux distribution, "ubuntu debian"; read from this system where None
-    conda    whether this Python belongs to a conda environment; looked up where None
+    linux    the name of a Linux distribution and of those it is based on, "ubuntu debian"; None: of this system
+    conda    whether this Python belongs to a conda environment; None: look it up
     """
     if conda is None:
         conda = Path(sys.prefix, "conda-meta").is_dir()

@@ -1,4 +1,4 @@
-"""Getting an OpenCL device that works: one source after the other, each proved by a kernel, each undone if it fails."""
+"""Install an OpenCL driver: try one source after the other, test each with a kernel, and undo it if it fails."""
 
 import importlib.metadata
 import os
@@ -15,14 +15,15 @@ import pyopencl
 
 from tinygrad_cl.opencl.doctor import report
 
-WHEEL_DRIVERS = Path(str(pyopencl.__file__)).parent / ".libs"  # where PyOpenCL's Linux wheel looks for drivers, always
+WHEEL_DRIVERS = Path(str(pyopencl.__file__)).parent / ".libs"  # PyOpenCL's Linux wheel always looks for drivers here
 
 
 @dataclass(frozen=True)
 class Wheels:
-    """A driver that comes as packages from PyPI.
+    """A driver from PyPI packages.
 
-    icd   the file to write for a driver whose own registration does not work, and the library it names
+    icd   (file, library) for a driver that does not register itself correctly: the file to write, and the library
+          whose path it contains
     """
 
     name: str
@@ -30,9 +31,9 @@ class Wheels:
     icd: tuple[str, str] | None = None
 
     def obstacle(self) -> str:
-        """Why this source cannot be tried here; "" when it can."""
+        """Why this source cannot be used here; "" if it can."""
         if sys.platform != "linux" or platform.machine() != "x86_64":
-            return "there is none but for Linux on x86-64"
+            return "it exists for Linux on x86-64 only"
         if not WHEEL_DRIVERS.is_dir():
             return "this PyOpenCL was not installed from a wheel, and looks for drivers elsewhere"
         return ""
@@ -56,13 +57,13 @@ class Wheels:
 
 @dataclass(frozen=True)
 class DebianPackage:
-    """A driver that comes as a package of Debian, Ubuntu and their relatives."""
+    """A driver from a package of Debian, Ubuntu and related distributions."""
 
     name: str
     package: str
 
     def obstacle(self) -> str:
-        """Why this source cannot be tried here; "" when it can."""
+        """Why this source cannot be used here; "" if it can."""
         if not shutil.which("apt-get"):
             return "this system has no apt-get"
         if os.geteuid() != 0:
@@ -87,7 +88,10 @@ SOURCES = (
     DebianPackage("PoCL from Debian", "pocl-opencl-icd"),
     Wheels(
         "Intel's runtime from PyPI (870 MB, proprietary licence)",
-        ("intel-opencl-rt==2026.2.0", "intel-cmplr-lib-rt==2026.2.0"),  # the first does not ask for the second
+        (
+            "intel-opencl-rt==2026.2.0",
+            "intel-cmplr-lib-rt==2026.2.0",
+        ),  # the first does not declare that it needs the second
         icd=("intel.icd", "lib/libintelocl.so"),  # its own .icd holds a placeholder for the path
     ),
     Wheels(
@@ -101,7 +105,7 @@ def install(
     sources: Iterable[Wheels | DebianPackage] = SOURCES,
     report: Callable[[], dict[str, Any]] = report,
 ) -> dict[str, Any]:
-    """Add the first source that gives a device which works, unless there is one already; returns the report."""
+    """Install the first source that gives a working device, unless there is one already; returns the report."""
     found = report()
     if any(device["works"] for device in found["devices"]):
         return found
@@ -127,13 +131,13 @@ def install(
 
 
 def _run(*command: str) -> str:
-    """The output of a command that asks no questions."""
+    """Run a command without questions to the user; returns its output."""
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     return subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
 
 
 def _why(found: dict[str, Any]) -> str:
-    """Why no device was chosen, in few words."""
+    """Why no device was chosen, in a few words."""
     return "; ".join(device["fault"] for device in found["devices"]) or found["reason"]
 
 

@@ -1,4 +1,4 @@
-"""A student's first kernels: build them with errors that point at the student's own line, and run them on NumPy arrays."""
+"""A student's first kernels: compile errors name the student's own line, and kernels run on NumPy arrays."""
 
 import re
 import time
@@ -11,24 +11,24 @@ import pyopencl as cl
 
 from tinygrad_cl.opencl.devices import Device, default_device
 
-MARGIN = 2**16  # numbers on either side of an array: far enough for i·64, and aligned for every device
+MARGIN = 2**16  # elements on either side of an array: room for an index of i·64, and aligned for every device
 PATIENCE = 10  # seconds for one launch; the kernels of a lesson take milliseconds
-SENTINEL = 123.25  # what lies there before the run; no sine or cosine of it gives it back
+SENTINEL = 123.25  # the value of the margins before a run; no sine or cosine gives it
 
 
-Argument: TypeAlias = np.ndarray | np.generic | int | float  # what a kernel is given
+Argument: TypeAlias = np.ndarray | np.generic | int | float  # an argument of a kernel
 Size: TypeAlias = int | tuple[int, ...]  # how many work-items: a number, or one for each dimension
 
 
 class KernelError(Exception):
-    """OpenCL C that does not compile; the message names the line and what the compiler says of it."""
+    """A kernel that does not compile, does not end, or writes outside its arrays; the message says which."""
 
 
-@lru_cache(maxsize=64)  # a build takes tens of milliseconds, even where the driver has the result on disk
+@lru_cache(maxsize=64)  # a build takes tens of milliseconds, even from the driver's cache
 def build_kernel(source: str, name: str) -> cl.Kernel:
-    """The kernel `name` of an OpenCL C text, built for the course's device; the same object for the same text.
+    """The kernel `name` of an OpenCL C source, built for the default device; the same object for the same source.
 
-    KernelError where it does not compile or is not there; NotImplementedError while the text is still a stub.
+    KernelError if it does not compile or has no such kernel; NotImplementedError while the source is still a stub.
     """
     if "raise NotImplementedError" in source:
         raise NotImplementedError(f"the kernel {name} is still to be written")
@@ -43,7 +43,7 @@ def build_kernel(source: str, name: str) -> cl.Kernel:
 
 
 def first_error(source: str, log: str) -> str:
-    """The first error of a compiler's log as one sentence, with the source's own line.
+    """The first error of a compiler's log as one sentence, with the line of the source.
 
     >>> first_error("int f() {\\n  return x;\\n}", "error: /tmp/a.cl:2:10: use of undeclared identifier 'x'")
     "line 2, `return x;`: use of undeclared identifier 'x'"
@@ -57,10 +57,10 @@ def first_error(source: str, log: str) -> str:
 
 
 def run_kernel(source: str, name: str, *arrays: np.ndarray, n: int, local_size: int = 64) -> list[np.ndarray]:
-    """Run a kernel on the device, with n work-items or a few more, and return its arrays as they are afterwards.
+    """Run a kernel on the device with at least n work-items; returns the arrays after the run.
 
-    The kernel takes a buffer for each array, then the int n. Work-items start in groups of `local_size`, so their number
-    is n rounded up to whole groups. KernelError where the kernel wrote outside its arrays.
+    The kernel takes a buffer for each array, then the int n. Work-items start in groups of `local_size`, so their
+    number is n rounded up to whole groups. KernelError if the kernel wrote outside its arrays.
     """
     results, outside = run_guarded(source, name, *arrays, n=n, local_size=local_size)
     if outside:
@@ -74,9 +74,9 @@ def run_kernel(source: str, name: str, *arrays: np.ndarray, n: int, local_size: 
 def run_guarded(
     source: str, name: str, *arrays: np.ndarray, n: int, local_size: int = 64, first_group: int = 0
 ) -> tuple[list[np.ndarray], int]:
-    """As `run_kernel`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
+    """Like `run_kernel`, but counts writes outside the arrays: (arrays, number of elements overwritten outside).
 
-    The groups before `first_group` are not started, so that it shows which numbers the others leave to them.
+    Groups before `first_group` are not started, which shows the elements that only they would write.
     """
     left_out = first_group * local_size
     work_items = -(-n // local_size) * local_size - left_out
@@ -86,12 +86,12 @@ def run_guarded(
 def launch(
     source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None
 ) -> list[np.ndarray]:
-    """Run a kernel once, with any arguments and in up to three dimensions; its arrays as they are afterwards.
+    """Run a kernel once, with any arguments and up to three dimensions; returns the arrays after the run.
 
-    arguments    what the kernel takes, in its order: a float32 array for each buffer, numbers for the rest
-    work_items   how many are started, a number or a tuple; local_size: how many in a group (None: the driver decides)
+    arguments    the kernel's arguments in order: a float32 array for each buffer, numbers for the rest
+    work_items   the global size, a number or a tuple; local_size: the size of a group (None: the driver decides)
 
-    KernelError where the kernel wrote outside its arrays.
+    KernelError if the kernel wrote outside its arrays.
     """
     results, outside = launch_guarded(source, name, *arguments, work_items=work_items, local_size=local_size)
     if outside:
@@ -105,11 +105,11 @@ def launch(
 def launch_guarded(
     source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None, offset: Size = 0
 ) -> tuple[list[np.ndarray], int]:
-    """As `launch`, but without an error for writes outside: (arrays, how many numbers outside were overwritten).
+    """Like `launch`, but counts writes outside the arrays: (arrays, number of elements overwritten outside).
 
-    A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between two
-    margins, where it is counted and does no harm. The arrays are float32, of one dimension. `offset` is the number of the
-    first work-item that is started.
+    A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between
+    two margins, where such writes are counted and do no harm. The arrays are float32 and one-dimensional. `offset` is
+    the global id of the first work-item.
     """
     arrays = [argument for argument in arguments if isinstance(argument, np.ndarray)]
     refuse_misread(arrays)
@@ -125,7 +125,7 @@ def launch_guarded(
         local_size,
         offset,
     )
-    for whole, buffer in zip(padded, buffers):  # whole buffers, of which the kernel wrote parts
+    for whole, buffer in zip(padded, buffers):  # read whole buffers, margins included
         cl.enqueue_copy(device.queue, whole, buffer)
     outside = sum(int((margin != SENTINEL).sum()) for whole in padded for margin in (whole[:MARGIN], whole[-MARGIN:]))
     return [whole[MARGIN:-MARGIN].copy() for whole in padded], outside
@@ -134,7 +134,7 @@ def launch_guarded(
 def kernel_seconds(
     source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None, times: int = 7
 ) -> float:
-    """How long the device works on one launch, by its own clock: the least of several. Arguments as for `launch`."""
+    """Seconds of one launch by the device's own clock, the minimum of several. Arguments as for `launch`."""
     device, kernel = default_device(), build_kernel(source, name)
     buffers = iter(buffers_of(device.context, [argument for argument in arguments if isinstance(argument, np.ndarray)]))
     given = [next(buffers) if isinstance(argument, np.ndarray) else argument for argument in arguments]
@@ -151,7 +151,7 @@ def refuse_misread(arrays: Sequence[np.ndarray]) -> None:
 
 
 def buffers_of(context: cl.Context, arrays: Sequence[np.ndarray]) -> list[cl.Buffer]:
-    """A buffer of the context for each array, filled with its numbers."""
+    """A buffer for each array, with a copy of its elements."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     return [cl.Buffer(context, flags, hostbuf=array) for array in arrays]
 
@@ -164,7 +164,7 @@ def start(
     local_size: Size | None,
     offset: Size = 0,
 ) -> cl.Event:
-    """Start a kernel, wait until it is done, and return its event. KernelError if it does not end in PATIENCE seconds."""
+    """Start a kernel, wait until it ends, and return its event. KernelError if it takes more than PATIENCE seconds."""
     global _last
     if is_busy():
         raise KernelError(
@@ -178,7 +178,7 @@ def start(
     event = _last = kernel(device.queue, size, group, *given, global_offset=first)  # type: ignore[arg-type] # pyopencl's types lack LocalMemory
     device.queue.flush()
     end = time.monotonic() + PATIENCE
-    while is_busy():  # in Python, and not in the driver: there neither an interrupt nor a time limit would get through
+    while is_busy():  # wait in Python: a wait in the driver cannot be interrupted
         if time.monotonic() > end:
             raise KernelError(
                 f"the kernel {kernel.function_name} did not end in {PATIENCE} s; is there a loop in it that "
@@ -190,7 +190,7 @@ def start(
 
 
 def as_tuple(size: Size | None) -> tuple[int, ...] | None:
-    """A number of work-items as OpenCL wants it: 64 as (64,); None stays None."""
+    """A size as the tuple that OpenCL needs: 64 as (64,); None stays None."""
     return size if size is None or isinstance(size, tuple) else (size,)
 
 

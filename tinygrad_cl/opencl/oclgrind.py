@@ -1,7 +1,8 @@
-"""A kernel under Oclgrind, an interpreter that watches every access to memory: what passed by luck elsewhere is named.
+"""Run a kernel under Oclgrind, an interpreter that checks every memory access and so finds errors that stay hidden
+elsewhere.
 
-`inspect_kernel(source, name, *arguments, work_items=…)` says what it found, in the student's own lines. It runs in a
-process of its own, since it sometimes crashes where the kernel does not.
+`inspect_kernel(source, name, *arguments, work_items=…)` reports what it found, with the student's lines. Oclgrind runs
+in a separate process, since it sometimes crashes on a correct kernel.
 """
 
 import json
@@ -35,7 +36,7 @@ SEEN = {
 
 
 class Inspection(list[str]):
-    """Sentences on what was found; shows itself as text.
+    """A list of sentences on what was found; its repr is plain text.
 
     >>> Inspection([])
     Oclgrind watched every access and found nothing wrong.
@@ -62,9 +63,9 @@ def is_installed() -> bool:
 def inspect_kernel(
     source: str, name: str, *arguments: Argument, work_items: Size, local_size: Size | None = None
 ) -> Inspection:
-    """What is wrong in a kernel's accesses to memory: an Inspection. Arguments as for `kernels.launch`.
+    """The faults in a kernel's memory accesses, an Inspection. Arguments as for `kernels.launch`.
 
-    The kernel runs on the course's device first, and KernelError says if it does not build or does not end there. Take few
+    The kernel runs on the default device first; KernelError if it does not compile or does not end there. Use few
     work-items: Oclgrind is slow.
     """
     launch_guarded(source, name, *arguments, work_items=work_items, local_size=local_size)
@@ -86,7 +87,7 @@ def inspect_kernel(
         }
         Path(folder, "call.json").write_text(json.dumps(call), encoding="utf-8")
         log = watched(folder, OCLGRIND_UNINITIALIZED="1")
-        if log is None:  # that part of it crashes on some vectors
+        if log is None:  # the check for uninitialized values crashes on some vectors
             log = watched(folder)
     return (
         Inspection([], "Oclgrind itself failed on this kernel.") if log is None else Inspection(faults_of(log, source))
@@ -94,7 +95,7 @@ def inspect_kernel(
 
 
 def watched(folder: str, **settings: str) -> str | None:
-    """Oclgrind's log of the call described in the folder; None where it crashed or took too long."""
+    """Oclgrind's log of the call described in the folder; None if it crashed or took too long."""
     log = Path(folder, "log")
     environment = os.environ | {"OCLGRIND_LOG": str(log), "OCLGRIND_DATA_RACES": "1"} | settings
     try:
@@ -109,7 +110,7 @@ def watched(folder: str, **settings: str) -> str | None:
 
 
 def faults_of(log: str, source: str) -> list[str]:
-    """Oclgrind's log as sentences, one for each kind of fault in each line of the source."""
+    """Oclgrind's log as sentences, one for each kind of fault on each line of the source."""
     lines = source.splitlines()
     found: dict[str, list[str]] = {}
     for kind, details in FAULT.findall(log):
@@ -129,5 +130,5 @@ def faults_of(log: str, source: str) -> list[str]:
 
 
 def place(x: int, y: int, z: int) -> str:
-    """The number of a work-item as it is written: 5, or (5, 2), or (5, 2, 1)."""
+    """The id of a work-item as text: 5, or (5, 2), or (5, 2, 1)."""
     return str((x, y, z)) if z else str((x, y)) if y else str(x)

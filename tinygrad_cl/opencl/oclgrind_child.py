@@ -1,4 +1,4 @@
-"""What `oclgrind.inspect_kernel` runs in a process of its own: one launch on the device of the platform Oclgrind."""
+"""The script that `oclgrind.inspect_kernel` runs in a separate process: one launch on Oclgrind's device."""
 
 import json
 import sys

@@ -1,7 +1,7 @@
-"""The program that the doctor runs in a process of its own, since a driver may crash or hang.
+"""The program that the doctor runs in a separate process, since a driver may crash or hang.
 
-python -m tinygrad_cl.opencl.probe         every device, as JSON
-python -m tinygrad_cl.opencl.probe 0:1     what is wrong with the device at this position, as JSON; "" for nothing
+python -m tinygrad_cl.opencl.probe         prints every device as JSON
+python -m tinygrad_cl.opencl.probe 0:1     prints the fault of the device at this position as JSON; "" if it works
 """
 
 import json

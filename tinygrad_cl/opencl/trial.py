@@ -1,4 +1,4 @@
-"""One run of a student's kernel for a check: what it computed, and a sentence on what it did to memory."""
+"""Run a student's kernel for a check: its results, and a sentence on its memory accesses."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ import numpy as np
 from tinygrad_cl.opencl.kernels import Argument, Size, launch_guarded
 from tinygrad_cl.opencl.oclgrind import inspect_kernel
 
-UNSET = -1000.0  # in every result before the run
+UNSET = -1000.0  # the elements of every result before the run
 FINE = "as it should be"
 
 
@@ -21,12 +21,13 @@ def try_kernel(
     offset: Size = 0,
     right: np.ndarray | Sequence[np.ndarray] | None = None,
 ) -> tuple[np.ndarray | list[np.ndarray], str]:
-    """(the result as an array, a sentence on memory) of a kernel between margins.
+    """Run a kernel with margins around its arrays: (result array, sentence on its memory accesses).
 
-    arguments   what the kernel takes; None stands for the result, an array of as many numbers as `result` says
-    result      a tuple where there are several results: then they come back as a list, and `right` is a sequence, too
-    right       what the result should be: then a kernel that is right is run under Oclgrind, where that is installed, so
-                that an access outside an array or a race does not pass by luck
+    arguments   the kernel's arguments; None stands for a result, an array of `result` elements
+    result      the size of the result; a tuple for several results: then they are returned as a list, and `right` is a
+                sequence, too
+    right       the expected result. If it is given and the kernel's result is right, the kernel runs again under
+                Oclgrind, if installed, which finds accesses outside arrays and races that did no visible harm
     """
     several = isinstance(result, tuple)
     sizes = iter(result if isinstance(result, tuple) else (result,))
@@ -60,10 +61,10 @@ _inspected: dict[tuple, str] = {}
 def hidden_fault(
     source: str, name: str, given: Sequence[Argument], work_items: Size, local_size: Size | None, is_right: bool
 ) -> str:
-    """What Oclgrind sees in a kernel whose results are right; "" where it sees nothing, or is not there."""
+    """The faults that Oclgrind finds in a kernel whose results are right; "" if none, or without Oclgrind."""
     if not is_right:
         return ""
     key = source, name, work_items, local_size
-    if key not in _inspected:  # the next trial of a check asks the same
+    if key not in _inspected:  # cached, since the next trial of a check asks for the same
         _inspected[key] = "; ".join(inspect_kernel(source, name, *given, work_items=work_items, local_size=local_size))
     return _inspected[key]

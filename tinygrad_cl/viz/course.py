@@ -1,4 +1,4 @@
-"""`draw_course()`: the map of the course, three engines for one method, and what each is checked against."""
+"""`draw_course()`: the map of the course, with three engines for one method and what each is checked against."""
 
 from tinygrad_cl.viz.svg import BLUE, GREEN, INK, MUTED, ORANGE, PALE, SKY, Picture, path, rect, text
 

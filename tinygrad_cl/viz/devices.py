@@ -1,4 +1,4 @@
-"""`draw_devices(report)`: the doctor's answer as a picture; `draw_launch(n)`: which work-item computes which number."""
+"""`draw_devices(report)`: the doctor's report as a picture; `draw_launch(n)`: which work-item computes which element."""
 
 import textwrap
 from typing import Any
@@ -11,7 +11,7 @@ WIDTH, MARGIN, CARD, LANE = 720, 18, 96, 9  # pixels
 def draw_devices(report: dict[str, Any]) -> Picture:
     """A card for every OpenCL device of `tinygrad_cl.opencl.report()`; the one that computes has a thick frame.
 
-    The squares are the numbers that it likes to take at once, a row for each core where a core takes several.
+    The squares are its vector lanes, one row per core if a core has several lanes.
     """
     devices = report["devices"]
     count = (
@@ -55,7 +55,7 @@ def draw_devices(report: dict[str, Any]) -> Picture:
 
 
 def draw_cores(device, y):
-    """A device's cores and lanes as rows of squares, at the right of its card; as many as there is room for."""
+    """A device's cores and lanes as rows of squares, at the right of its card; as many as fit."""
     lanes = min(device["vector_width"], 16) if device["vector_width"] > 1 else min(device["compute_units"], 16)
     rows = min(device["compute_units"] * device["vector_width"] // lanes, 6)
     left = WIDTH - MARGIN - 14 - lanes * LANE
@@ -71,7 +71,7 @@ def plural(count, noun):
 
 
 def draw_launch(n: int = 10, local_size: int = 4) -> Picture:
-    """Which work-item computes which of n numbers, in groups of `local_size`: the last ones have no number to compute.
+    """Which work-item computes which of n numbers, in groups of `local_size`; the last work-items may have none.
 
     >>> draw_launch(10, 4)
     Picture(12 work-items for 10 numbers, 652 × 222)

@@ -1,8 +1,8 @@
-"""Large graphs in few boxes: nodes that stand for the same thing become one.
+"""Fold a large graph into few boxes: nodes of the same kind share one box.
 
-by layer   nodes of the same column, op and kind of label are one; then a chain of the same op, such as a long sum, and
-           the leaves that feed it
-by band    what is still too much is cut into bands of columns
+by layer   nodes with the same column, op and label stem share a box; then chains of the same op are merged, such as a
+           long sum, and so are the leaves that feed it
+by band    if that is still too many boxes, the columns are grouped into bands
 """
 
 import re
@@ -15,7 +15,7 @@ BANDS = 12
 
 
 def fold(graph, most):
-    """[[numbers of the nodes of one box, …], …], parents before children; at most `most` boxes, or those by band."""
+    """[[indices of the nodes in one box, …], …], parents before children. By band if by layer gives more than `most`."""
     layer = assign_layers(graph.parents)
     alike = together(graph, layer, lambda v: (layer[v], op_of(graph, v), stem(graph.nodes[v])))
     groups = merge_leaves(graph, merge_chains(graph, alike))
@@ -26,7 +26,7 @@ def fold(graph, most):
 
 
 def op_of(graph, v):
-    """What computed node v; "" for a leaf."""
+    """The op that computed node v; "" for a leaf."""
     op = read(graph.nodes[v], "op")
     return str(op) if v in graph.computed and op not in (MISSING, None) else ""
 
@@ -43,7 +43,7 @@ def stem(node):
 
 
 def together(graph, layer, kind):
-    """Groups of nodes of the same kind, in the order of their layers."""
+    """Group nodes by kind, ordered by layer."""
     computed = graph.computed
     groups = {}
     for v in sorted(range(len(graph.nodes)), key=lambda v: (layer[v], v in computed)):
@@ -52,12 +52,14 @@ def together(graph, layer, kind):
 
 
 def merge_chains(graph, groups):
-    """Groups of the same op that only feed one another are one: the additions of a sum."""
+    """Merge groups of the same op where one only feeds the next, such as the additions of a sum."""
     children = [set() for _ in groups]
     for parent, child in edges_between(graph, groups):
         children[parent].add(child)
     merged = list(groups)
-    for i, (group, following) in enumerate(zip(groups, children)):  # in order, so that a chain moves on to its end
+    for i, (group, following) in enumerate(
+        zip(groups, children)
+    ):  # in order, so that a whole chain ends up in its last group
         if len(following) == 1:
             (follower,) = following
             if op_of(graph, group[0]) == op_of(graph, groups[follower][0]) != "":
@@ -67,7 +69,7 @@ def merge_chains(graph, groups):
 
 
 def merge_leaves(graph, groups):
-    """Groups of leaves that only feed the same box, with the same kind of label, are one: the terms of a sum."""
+    """Merge groups of leaves with the same label stem that only feed the same box, such as the terms of a sum."""
     children = [[] for _ in groups]
     for parent, child in edges_between(graph, groups):
         children[parent].append(child)
@@ -81,7 +83,7 @@ def merge_leaves(graph, groups):
 
 
 def edges_between(graph, groups):
-    """{(number of a group, number of a later one): how many edges run from the one to the other}."""
+    """{(index of a group, index of a later group): number of edges between them}."""
     home = {v: i for i, group in enumerate(groups) for v in group}
     return Counter((home[parent], home[child]) for parent, child, _ in graph.edges if home[parent] != home[child])
 

@@ -15,16 +15,16 @@ MOST_NODES, MOST_UNFOLDED, MOST_BOXES = 20_000, 200, 60
 def draw(*nodes: Any, fold: bool | None = None) -> Picture:
     """A picture of the graph behind one node (or several results of one graph), left to right.
 
-    nodes   of any class with `data`, `parents` and what else `viz.nodes.NAMES` lists; or a tape, an object with `nodes`;
-            or the graphs of a compiled function, with `head` and `body`: then each box names its kernel
-    fold    True: nodes of one layer that stand for the same thing share a box; False: none do; None: in large graphs
+    nodes   of any class with `data`, `parents` and the other names in `viz.nodes.NAMES`; or a tape, an object with
+            `nodes`; or the graphs of a compiled function, with `head` and `body`: then each box names its kernel
+    fold    True: nodes of the same kind in one layer share a box; False: each has its own; None: fold large graphs only
 
-    Each box has the node's label and op, its data and its gradient, and what it keeps for backward; a leaf is round, a
+    Each box shows the node's label and op, its data and gradient, and what it saves for backward. A leaf is round, a
     result has a thick frame. The number where an edge enters a box is the local derivative, ∂(this box)/∂(the box at
-    the edge's start), if the node keeps it. A dashed red edge closes a cycle, which no computation has: there a node
-    was made its own ancestor.
+    the edge's start), if the node stores it. A dashed red edge closes a cycle: a node was made its own ancestor, which
+    no computation can do.
 
-    TypeError if there is nothing like a node; ValueError for more than 20,000 nodes, or 200 that are not to be folded.
+    TypeError if there is no node; ValueError for more than 20,000 nodes, or more than 200 with fold=False.
 
     >>> from tinygrad_cl.scalar import Value
     >>> a, b = Value(2.0, label="a"), Value(-3.0, label="b")
@@ -40,8 +40,8 @@ def draw(*nodes: Any, fold: bool | None = None) -> Picture:
 
 
 def ends(node):
-    """The node itself; of a tape, which lists its operations as `nodes`, those that nothing else was computed from; of a
-    compiled graph its head.
+    """The nodes to draw from: the node itself; of a tape, the `nodes` that no other node uses; of a compiled graph, its
+    head.
     """
     if is_compiled(node):
         return [node.head]
@@ -53,37 +53,40 @@ def ends(node):
 
 
 def is_compiled(thing):
-    """Is it a graph of a compiled function: a chain of operations, and its end?"""
+    """Whether this is a graph of a compiled function: a list of operations (`body`) and the result (`head`)."""
     return hasattr(thing, "head") and hasattr(thing, "body")
 
 
 def kernels_of(graphs):
-    """{id of a node: the number of the kernel that computes it}, from 1, where compiled graphs are drawn."""
+    """{id of a node: the number of its kernel, from 1}, for the compiled graphs among these."""
     compiled = [each for each in graphs if is_compiled(each)]
     return {id(node): number for number, each in enumerate(compiled, start=1) for node in (*each.body, each.head)}
 
 
 def plain_scene(graph, names=None, kernels=None):
-    """A box for each node; `names`, if given, stand in for labels; `kernels` is {id of a node: number of its kernel}."""
+    """A box for each node; `names` are used where a label is missing; `kernels` is {id of a node: number of its kernel}."""
     computed = graph.computed
     kinds = [
         "leaf" if i not in computed else "result" if i in graph.results else "step" for i in range(len(graph.nodes))
     ]
     rows = [[("kernel", str(kernels[id(node)]))] if kernels and id(node) in kernels else [] for node in graph.nodes]
     boxes = [node_box(*each) for each in zip(graph.nodes, kinds, names or [""] * len(kinds), rows)]
-    edges = [(parent, child, None if slope is None else show(slope, digits=3)) for parent, child, slope in graph.edges]
+    edges = [
+        (parent, child, None if derivative is None else show(derivative, digits=3))
+        for parent, child, derivative in graph.edges
+    ]
     return Scene(boxes, edges, graph.back_edges, legend(boxes, edges, graph.back_edges))
 
 
 def folded_scene(graph):
-    """A box for each group of nodes; on an edge stands how many there are in it."""
+    """A box for each group of nodes. Each edge shows how many edges of the graph it stands for."""
     groups = fold_graph(graph, MOST_BOXES)
     boxes = [group_box(graph, group) for group in groups]
     edges = [(parent, child, f"{count} ×") for (parent, child), count in edges_between(graph, groups).items()]
     each = " draw(…, fold=False) shows each." if len(graph.nodes) <= MOST_UNFOLDED else ""
     notes = [
         (
-            f"{len(graph.nodes)} nodes in {len(boxes)} boxes: those of a layer that stand for the same thing are one.{each}",
+            f"{len(graph.nodes)} nodes in {len(boxes)} boxes: nodes of the same kind in one layer share a box.{each}",
             MUTED,
         )
     ]
@@ -91,7 +94,7 @@ def folded_scene(graph):
 
 
 def group_box(graph, group):
-    """The Box of a group: how many nodes, and between which numbers their data and gradients lie."""
+    """The Box of a group: the number of nodes, and the ranges of their data and gradients."""
     kind = "leaf" if group[-1] not in graph.computed else "result" if graph.results & set(group) else "step"
     if len(group) == 1:
         return node_box(graph.nodes[group[0]], kind)
@@ -107,7 +110,7 @@ def group_box(graph, group):
 
 
 def span(values):
-    """Between which numbers values lie; "" where they are no numbers."""
+    """The range of the numbers among the values as text; "" if there are none."""
     numbers = [value for value in values if isinstance(value, Number)]
     if not numbers:
         return ""
@@ -116,7 +119,7 @@ def span(values):
 
 
 def legend(boxes, edges, back_edges):
-    """[(sentence, colour), …] that say how to read what is in this picture."""
+    """[(sentence, colour), …] that explain the marks in this picture."""
     kinds = {box.kind for box in boxes}
     shapes = {"leaf": "round: leaf", "step": "square: computed", "result": "thick frame: result"}
     names = [name for kind, name in shapes.items() if kind in kinds]

@@ -1,6 +1,6 @@
-// Colours OpenCL C in the Python texts of this page's cells, in JupyterLab 4 and Notebook 7. The editor colours such a text
-// as one string. Here its words are found again, and painted with the browser's own highlights: the editor's page and text
-// stay as they are. Where a browser has none, nothing happens.
+// Highlights OpenCL C in the Python strings of this page's cells, in JupyterLab 4 and Notebook 7. The editor gives such a
+// string one colour. This script finds the tokens in it and colours them with the CSS Custom Highlight API, so neither the
+// editor's page nor its text changes. A browser without that API shows no colours.
 (() => {
   if (!window.CSS?.highlights || window.colourKernels) return;
 

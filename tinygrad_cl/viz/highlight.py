@@ -1,4 +1,4 @@
-"""`highlight_kernels()`: OpenCL C in the texts of a notebook's cells gets a C editor's colours."""
+"""`highlight_kernels()`: syntax highlighting for the OpenCL C in the strings of a notebook's cells."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ SCRIPT = Path(__file__).with_name("highlight.js")
 
 
 class KernelHighlight:
-    """Shows itself by running the script in the page; elsewhere, as a short text."""
+    """Runs the script when a notebook displays it; elsewhere it shows a short text."""
 
     def _repr_mimebundle_(self, **options):
         return {"application/javascript": SCRIPT.read_text(encoding="utf-8"), "text/plain": repr(self)}
@@ -16,9 +16,8 @@ class KernelHighlight:
 
 
 def highlight_kernels() -> KernelHighlight:
-    """Colour OpenCL C wherever a cell of this page has a text with a `__kernel` in it, while it is written, too.
+    """Colour the OpenCL C in every string of this page's cells that contains `__kernel`, also while you type.
 
-    JupyterLab colours a cell in one language. This adds the second: without an extension, and for as long as the page is
-    open.
+    JupyterLab highlights one language per cell. This adds the second, without an extension, until the page is closed.
     """
     return KernelHighlight()

@@ -1,12 +1,12 @@
-"""Where the boxes of a graph go: Sugiyama's layered drawing (Sugiyama, Tagawa, Toda 1981), in its four steps.
+"""Place the boxes of a graph: Sugiyama's layered drawing (Sugiyama, Tagawa, Toda 1981), in its four steps.
 
-1. Layers: every node right of all that it was computed from, and a leaf just left of its first use.
+1. Layers: every node lies right of its parents, and a leaf just left of its first use.
 2. An edge over several layers gets an invisible waypoint in each, so that it bends around the boxes.
-3. The order within a layer: each node at the mean place of its neighbours, in sweeps; the order with the fewest
-   crossings is kept.
-4. Heights: each node as near to its neighbours' mean as the order and the gaps allow.
+3. The order within a layer: the barycenter heuristic sorts the nodes by the mean position of their neighbours, in
+   sweeps; the order with the fewest crossings is kept.
+4. Heights: each node goes as near to its neighbours' mean as the order and the gaps allow.
 
-Nodes are the numbers 0 … n−1, given so that every parent comes before its children.
+Nodes are numbered 0 … n−1, with every parent before its children.
 """
 
 WAYPOINT = 10.0  # the height of a waypoint, in pixels
@@ -54,7 +54,7 @@ def assign_layers(parents):
 
 
 def order_columns(layer_of, edges, sweeps=12):
-    """The nodes of each column from top to bottom, with few crossings."""
+    """The nodes of each column from top to bottom, by the barycenter heuristic: few edges cross."""
     left, right = neighbours(len(layer_of), edges)
     columns = [[] for _ in range(1 + max(layer_of, default=-1))]
     for v, column in enumerate(layer_of):
@@ -84,7 +84,7 @@ def crossings(columns, right):
 
 
 def place(columns, edges, height_of, gap, sweeps=24):
-    """The height of every node: towards its neighbours, in the given order, with gaps."""
+    """The height of every node: near its neighbours, in the given order, with gaps."""
     left, right = neighbours(len(height_of), edges)
     y = [0.0] * len(height_of)
     for column in columns:
@@ -101,7 +101,8 @@ def place(columns, edges, height_of, gap, sweeps=24):
 def spread(column, wished, y, height_of, gap):
     """Put a column's nodes as near to the wished heights (least squares) as their order and the gaps allow.
 
-    Less the room that the boxes above need, the heights must only not decrease: pool adjacent violators.
+    Without the room that the boxes above need, the heights only have to be non-decreasing: this is isotonic regression,
+    solved by the pool-adjacent-violators algorithm.
     """
     offsets, offset = [], 0.0
     for above, v in zip([None, *column], column):

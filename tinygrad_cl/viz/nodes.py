@@ -1,6 +1,6 @@
-"""Reading a graph from nodes of any class, a student's half-finished one, too.
+"""Read a graph from nodes of any class, even a half-finished one of a student.
 
-`NAMES` lists what is read; what is missing, or raises when it is asked for, is left out.
+`NAMES` lists the attributes that are read. An attribute that is missing, or raises an error, is left out.
 """
 
 from collections.abc import Iterable
@@ -10,14 +10,14 @@ from numbers import Number
 
 import numpy as np
 
-NAMES = {  # what we read ← the names it goes by, in this course, micrograd and their relatives
+NAMES = {  # attribute: its names in this course, micrograd and similar libraries
     "data": ("data", "value"),
     "grad": ("grad",),
     "parents": ("parents", "_prev", "prev", "_children", "children", "next_nodes", "inputs"),
     "op": ("op", "_op", "op_name"),
     "label": ("label", "name"),
     "local": ("local_derivatives", "_local_grads", "local_grads"),
-    "shape": ("result_shape", "shape"),  # a Function may hang a shape of its own on its node
+    "shape": ("result_shape", "shape"),  # a Function may add a shape of its own to its node
     "saved": ("saved", "kept", "saved_tensors"),
 }
 MISSING = object()
@@ -25,12 +25,12 @@ MISSING = object()
 
 @dataclass(frozen=True)
 class Graph:
-    """What was found behind some nodes.
+    """The graph behind some nodes.
 
     nodes        each once, parents before children
-    edges        (number of the parent, number of the child, local derivative or None)
+    edges        (index of the parent, index of the child, local derivative or None)
     back_edges   edges that close a cycle
-    results      the numbers of the nodes that were asked for
+    results      the indices of the nodes that were asked for
     """
 
     nodes: list
@@ -40,7 +40,7 @@ class Graph:
 
     @cached_property
     def parents(self):
-        """For each node the numbers of its parents, one for each edge."""
+        """For each node the indices of its parents, one for each edge."""
         found = [[] for _ in self.nodes]
         for parent, child, _ in self.edges:
             found[child].append(parent)
@@ -48,16 +48,16 @@ class Graph:
 
     @cached_property
     def computed(self):
-        """The numbers of the nodes that have parents."""
+        """The indices of the nodes that have parents."""
         return {child for _, child, _ in self.edges + self.back_edges}
 
 
 def read(node, what):
-    """A node's attribute under any of its names; MISSING if there is none or if asking for it fails."""
+    """A node's attribute under any of its names; MISSING if there is none or if reading it fails."""
     for name in NAMES[what]:
         try:
             value = getattr(node, name, MISSING)
-        except Exception:  # a property that a student has not written yet must not cost the whole picture
+        except Exception:  # a property that a student has not written yet must not break the whole picture
             continue
         if value is not MISSING and not callable(value):
             return value
@@ -65,14 +65,14 @@ def read(node, what):
 
 
 def is_node(thing):
-    """Has it data, or parents? Numbers, arrays and classes have not, whatever their attributes."""
+    """Whether it has data or parents. Numbers, arrays and classes are never nodes, whatever their attributes."""
     if isinstance(thing, (type, Number, np.ndarray, np.generic)):
         return False
     return read(thing, "data") is not MISSING or read(thing, "parents") is not MISSING
 
 
 def history(node):
-    """What knows the node's parents: the node itself, or, as with PyTorch's tensors, its `grad_fn`."""
+    """The object that stores the node's parents: the node itself, or its `grad_fn`, as for PyTorch's tensors."""
     if read(node, "parents") is MISSING:
         grad_fn = getattr(node, "grad_fn", None)
         if read(grad_fn, "parents") is not MISSING:
@@ -81,28 +81,28 @@ def history(node):
 
 
 def parents_of(node):
-    """[(parent, local derivative or None), …]. A parent that is no node, such as a plain number, stays what it is."""
+    """[(parent, local derivative or None), …]. A parent that is not a node, such as a plain number, is kept."""
     keeper = history(node)
     found = read(keeper, "parents")
     if found is MISSING or found is None:
         return []
     if not isinstance(found, Iterable):
         found = [found]
-    # None: it wants no gradient. A text: a constant of a traced operation, as it stands in the kernel.
+    # None: the parent needs no gradient. A string: a constant of a traced operation, as written in the kernel.
     parents, local = (
         [parent for parent in found if parent is not None and not isinstance(parent, str)],
         read(keeper, "local"),
     )
-    ordered = isinstance(found, (list, tuple))  # a set has no order to match derivatives with
+    ordered = isinstance(found, (list, tuple))  # a set has no order, so derivatives cannot be matched
     if not ordered or not isinstance(local, (list, tuple)) or len(local) != len(parents):
         local = [None] * len(parents)
     return list(zip(parents, local))
 
 
 def read_graph(roots, most):
-    """The Graph behind the roots. ValueError for more than `most` nodes; TypeError where a root is no node.
+    """The Graph behind the roots. ValueError for more than `most` nodes; TypeError if a root is not a node.
 
-    Depth first with a stack of our own. An edge that returns to a node still on the stack closes a cycle.
+    Depth-first search with an explicit stack. An edge to a node that is still on the stack closes a cycle.
     """
     for root in roots or (None,):
         if not is_node(root):
@@ -113,7 +113,7 @@ def read_graph(roots, most):
     index, nodes, edges, back_edges = {}, [], [], []
     for root in roots:
         if key(root) in index:
-            nodes[index[key(root)]] = root  # a tensor says more than the node behind it
+            nodes[index[key(root)]] = root  # a tensor shows more than the node behind it
             continue
         index[key(root)] = None  # on the stack: seen, but not all of its parents are done
         stack = [(root, parents_of(root), [])]
@@ -123,11 +123,11 @@ def read_graph(roots, most):
                 index[key(node)] = len(nodes)
                 nodes.append(node)
                 stack.pop()
-                for parent, slope, closes_cycle in done:
-                    (back_edges if closes_cycle else edges).append((key(parent), key(node), slope))
+                for parent, derivative, closes_cycle in done:
+                    (back_edges if closes_cycle else edges).append((key(parent), key(node), derivative))
                 continue
-            parent, slope = todo.pop(0)
-            done.append((parent, slope, key(parent) in index and index[key(parent)] is None))
+            parent, derivative = todo.pop(0)
+            done.append((parent, derivative, key(parent) in index and index[key(parent)] is None))
             if key(parent) not in index:
                 if len(index) >= most:
                     raise ValueError(f"this graph has more than {most:,} nodes; take a smaller one of its kind")
@@ -142,7 +142,7 @@ def key(node):
 
 
 def saved_bytes(node):
-    """(how many arrays a node keeps for backward, their bytes); None where it does not tell."""
+    """(number of arrays that a node saves for backward, their bytes); None if the node does not say."""
     keeper = history(node)
     try:
         kept = keeper.kept_arrays() if hasattr(keeper, "kept_arrays") else read(keeper, "saved")
@@ -152,7 +152,7 @@ def saved_bytes(node):
 
 
 def show(value, digits=4):
-    """A number to a few digits with a real minus sign; an array by its entries if it has few, else by its shape.
+    """A number to a few digits with a real minus sign; an array by its elements if it has few, else by its shape.
 
     >>> show(-0.5), show(1e-9), show(np.zeros((3, 4))), show(np.array([1.0, 2.0])), show(None)
     ('−0.5', '1e−09', 'array 3×4', '[1, 2]', 'None')
@@ -171,7 +171,7 @@ def show(value, digits=4):
 
 
 def plain(value):
-    """The number or array in a node or a tensor, where that is cheap: from a device only a single number is fetched."""
+    """The number or array in a node or tensor. From a device only a single number is read, since that is cheap."""
     inner = read(value, "data") if not isinstance(value, (Number, np.ndarray, np.generic)) else MISSING
     value = value if inner is MISSING or isinstance(inner, memoryview) else inner
     if callable(getattr(value, "to_host", None)) and getattr(value, "size", 0) == 1:
@@ -184,7 +184,7 @@ def shape_text(shape):
 
 
 def size_text(number):
-    """Bytes in a unit that suits them.
+    """Bytes in a readable unit.
 
     >>> size_text(512), size_text(2048)
     ('512 B', '2 KiB')

@@ -1,7 +1,7 @@
-"""The plots that the lessons share: one look, colours and markers that colour-blind readers tell apart.
+"""The plots that the lessons share: one style, with colours and markers that colour-blind readers can tell apart.
 
-No pyplot: a plot is an object that shows itself, whatever backend a notebook, a test or a grader runs with. matplotlib is
-imported by the first plot: that takes longer than all else that a notebook begins with, and a graded one plots nothing.
+No pyplot: a plot is an object that displays itself, whatever backend a notebook, a test or a grader uses. matplotlib is
+imported by the first plot, because the import is slow and a notebook that is being graded plots nothing.
 """
 
 import io
@@ -44,12 +44,12 @@ LOOK: dict[str, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.8,
     "lines.markersize": 5,
-    "svg.hashsalt": "tinygrad_cl",  # the same plot is the same text
+    "svg.hashsalt": "tinygrad_cl",  # the same plot gives the same SVG text
 }
 
 
 def look() -> Any:
-    """matplotlib with the settings that all plots have, as a context."""
+    """A context manager with the matplotlib settings of all plots."""
     import matplotlib
 
     return matplotlib.rc_context(LOOK)  # type: ignore[arg-type] # it lists every name that it knows
@@ -63,7 +63,7 @@ def engineering(unit=""):
 
 
 class Plot:
-    """A figure with one pair of axes; `axes` and `figure` are matplotlib's, for whoever wants to add to it.
+    """A figure with one pair of axes; `axes` and `figure` are matplotlib's, so you can add to it.
 
     >>> plot = Plot("a title", "x", "y")
     >>> _ = plot.axes.plot([1, 2], [3, 4])
@@ -83,7 +83,7 @@ class Plot:
         self.title = title
 
     def legend(self, **options: Any) -> None:
-        """Name the curves, in the look of all plots; the options are those of matplotlib's legend."""
+        """Add a legend in the common style; the options are those of matplotlib's legend."""
         with look():
             self.axes.legend(**options)
 
@@ -146,8 +146,8 @@ def plot_times(
 def plot_timeline(rows: Sequence[tuple[str, float, float, float]], title: str = "What the device did") -> Plot:
     """Commands of a device over time, a lane for each name; `rows` is [(name, queued, start, end)] in seconds.
 
-    A bar is the time a command ran, the line before it how long it waited since it was queued. Where there is no bar
-    in any lane, the device had nothing to do.
+    A bar is the time a command ran. The line before it is the time that it waited in the queue. Where no lane has a
+    bar, the device was idle.
     """
     lanes = {name: [row[1:] for row in rows if row[0] == name] for name, *_ in rows}
     plot = Plot(title, "time", "", height=1.3 + 0.3 * len(lanes))
@@ -172,7 +172,7 @@ def plot_timeline(rows: Sequence[tuple[str, float, float, float]], title: str = 
 def plot_losses(curves: Mapping[str, ArrayLike], title: str = "Loss", smooth: int = 1) -> Plot:
     """The loss over training steps, on a logarithmic axis; `curves` is {name: a loss for each step}, of any lengths.
 
-    smooth   over how many steps the mean is taken; the single losses are shown behind it, pale
+    smooth   the number of steps in the running mean; the single losses are shown behind it, pale
     """
     plot = Plot(title, "step", "loss")
     plot.axes.set_yscale("log")
@@ -251,11 +251,11 @@ def plot_memory(
 def plot_roofline(
     kernels: Mapping[str, tuple[float, float]], peak: float, bandwidth: float, title: str = "Roofline"
 ) -> Plot:
-    """How near kernels are to what the device can do (Williams, Waterman, Patterson 2009).
+    """How close kernels come to the limits of the device (Williams, Waterman, Patterson 2009).
 
     kernels     {name: (operations per byte moved, operations per second)}
-    peak        operations per second that the device computes at most
-    bandwidth   bytes per second that its memory moves at most
+    peak        the most operations per second that the device computes
+    bandwidth   the most bytes per second that its memory moves
     """
     plot = Plot(title, "operations per byte", "operations per second", height=4.2)
     intensities = [intensity for intensity, _ in kernels.values()]

@@ -1,4 +1,4 @@
-"""A graph computed again with other inputs: by the function that made it, or by applying each node's op once more."""
+"""Recompute a graph with other inputs by applying each node's op again."""
 
 import copy
 import operator
@@ -18,7 +18,7 @@ MOST_INPUTS = 8
 
 
 def changeable(graph):
-    """The numbers of the leaves whose numbers can be changed: those with a label, or all where none has one."""
+    """The indices of the leaves that can be changed: those with a label, or all numeric leaves if none has a label."""
     leaves = [
         i for i, node in enumerate(graph.nodes) if i not in graph.computed and isinstance(read(node, "data"), Number)
     ]
@@ -27,19 +27,19 @@ def changeable(graph):
 
 
 def with_data(leaf, number):
-    """A leaf like this one that holds another number, and no gradient."""
-    twin = copy.copy(leaf)
+    """A copy of this leaf that holds another number and no gradient."""
+    clone = copy.copy(leaf)
     name = "data" if hasattr(leaf, "data") else "value"
-    setattr(twin, name, type(read(leaf, "data"))(number))
+    setattr(clone, name, type(read(leaf, "data"))(number))
     if isinstance(read(leaf, "grad"), Number):
-        twin.grad = 0.0
-    return twin
+        clone.grad = 0.0
+    return clone
 
 
 def recompute(graph, numbers):
-    """The results again, with {number of a leaf: its new number}. Raises whatever the student's operators raise.
+    """The new results, given {index of a leaf: its new number}. Errors of the student's operators pass through.
 
-    ValueError where a node does not tell how it was computed.
+    ValueError if a node does not say how it was computed.
     """
     made = []
     parents = graph.parents
@@ -56,7 +56,7 @@ def recompute(graph, numbers):
 
 
 def applied(node, before, now):
-    """The node's op on its new parents."""
+    """The node's op applied to its new parents."""
     op = read(node, "op")
     if op == "**" and len(now) == 1:
         return now[0] ** exponent_of(node, before[0])
@@ -64,23 +64,23 @@ def applied(node, before, now):
         return OPERATORS[op](*now)
     method = getattr(now[0], str(op), None) if now else None
     if not callable(method):
-        raise ValueError(f"a node does not tell how it was computed: its op is {op!r}")
+        raise ValueError(f"a node does not say how it was computed: its op is {op!r}")
     return method(*now[1:])
 
 
 def exponent_of(node, base):
-    """n of aⁿ, where it is a constant and so no parent: from aⁿ and its slope n · aⁿ⁻¹."""
+    """n of aⁿ when n is a constant and so not a parent, from aⁿ and its derivative n · aⁿ⁻¹."""
     local, power, number = read(node, "local"), read(node, "data"), read(base, "data")
     if local is MISSING or len(local) != 1 or not power:
-        raise ValueError("the exponent of a power is kept nowhere")
+        raise ValueError("the exponent of a power is not stored")
     exponent = local[0] * number / power
     return round(exponent) if abs(exponent - round(exponent)) < 1e-9 else exponent
 
 
 def can_recompute(graph):
-    """Do the ops, applied again to the same inputs, give the same numbers?"""
+    """Whether the ops, applied again to the same inputs, give the same numbers."""
     try:
         again = recompute(graph, {i: read(graph.nodes[i], "data") for i in changeable(graph)})
         return all(read(new, "data") == read(graph.nodes[i], "data") for new, i in zip(again, sorted(graph.results)))
-    except Exception:  # half-finished operators: then nothing can be changed, and all else works
+    except Exception:  # half-finished operators: the inputs cannot be changed, all else works
         return False

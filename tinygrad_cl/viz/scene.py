@@ -1,4 +1,4 @@
-"""Boxes and edges in place: what `draw` makes a picture of, and `steps` a film."""
+"""Boxes and edges at their positions: `draw` makes a picture of them, `steps` an animation."""
 
 from tinygrad_cl.viz.layout import layered
 from tinygrad_cl.viz.nodes import MISSING, is_node, read, saved_bytes, shape_text, shorten, show, size_text
@@ -27,7 +27,7 @@ class Box:
     """A box with a head, `label` to the left and `op` to the right, and rows of (name, value).
 
     kind    leaf, step, result or stray
-    x, y    its left side, its middle
+    x, y    its left side and its vertical middle
     """
 
     def __init__(self, kind, label, op, rows):
@@ -38,7 +38,7 @@ class Box:
         self.height = 2 * PADDING + ROW * (len(rows) + bool(label or op)) - 4
 
     def svg(self, number):
-        """The box as an SVG group; its parts have ids, so that a film can change them."""
+        """The box as an SVG group; its parts have ids, so that `steps` can change them."""
         left, right, top = self.x + PADDING, self.x + self.width - PADDING, self.y - self.height / 2
         colour = COLOURS[self.kind]
         parts = [
@@ -67,11 +67,11 @@ class Box:
 
 
 def node_box(node, kind, name="", more=()):
-    """The Box of one node; `name` stands in for a label that it has not, `more` are rows below the others."""
+    """The Box of one node; `name` is used if it has no label; `more` are further rows."""
     if not is_node(node):
         return Box("stray", "not a node", "", [("is", show(node))])
     label, op = (read(node, what) for what in ("label", "op"))
-    if op is MISSING and hasattr(node, "grad_fn"):  # a tensor: what computed it is another object
+    if op is MISSING and hasattr(node, "grad_fn"):  # a tensor: the op belongs to its grad_fn
         op = read(node.grad_fn, "label")
     rows = [(what, show(value)) for what in ("data", "grad") if (value := read(node, what)) is not MISSING]
     shape, saved = read(node, "shape"), saved_bytes(node)
@@ -84,10 +84,10 @@ def node_box(node, kind, name="", more=()):
 
 
 class Scene:
-    """Boxes in place.
+    """Boxes at their positions.
 
     boxes        with x and y set
-    edges        (parent, child, text at its end or None), numbers of boxes
+    edges        (parent, child, text at its end or None); parent and child are indices of boxes
     back_edges   edges that close a cycle
     notes        [(sentence, colour), …] below the boxes
     """
@@ -135,7 +135,7 @@ def place_boxes(boxes, layer, y):
 
 
 def draw_edges(boxes, edges, routes, layer):
-    """The edges; those that enter one box arrive one below the other, in the order in which they come."""
+    """The edges. Those that enter the same box end one below the other, sorted by the heights that they come from."""
     columns = {where: (box.x, box.x + box.width) for box, where in zip(boxes, layer)}
     lines, labels = [], []
     for child, box in enumerate(boxes):
@@ -151,7 +151,7 @@ def draw_edges(boxes, edges, routes, layer):
             points = [(x, boxes[parent].y)]
             for column, height in routes[parent, child]:
                 points += [(left_or_right, height + MARGIN) for left_or_right in columns[column]]
-            # The end is level for the length of a number, which so sits on its own edge and on no other.
+            # The end is level for the length of a number, so that each number lies on its own edge.
             line = path(curve([*points, (box.x - RUN, y)]) + f"H{number(box.x - 6)}")
             lines.append(element("g", line + arrow_head(box.x - 1, y), id=f"edge{i}"))
             if note is not None:
@@ -165,7 +165,7 @@ def draw_edges(boxes, edges, routes, layer):
                         anchor="end",
                         mono=True,
                         halo=True,
-                        name=f"slope{i}",
+                        name=f"derivative{i}",
                     )
                 )
     return lines + labels

@@ -1,4 +1,4 @@
-// The page's side of steps(): one picture, and for each step what appears, what is in play, and what is written where.
+// The part of steps() that runs in the page: one picture, and for each step the parts to reveal, to highlight and to fill with text.
 
 const button = (name, sign) => Object.assign(document.createElement("button"), { title: name, ariaLabel: name, textContent: sign });
 const make = (tag, className) => Object.assign(document.createElement(tag), { className });
@@ -6,7 +6,7 @@ const make = (tag, className) => Object.assign(document.createElement(tag), { cl
 function render({ model, el }) {
   const root = make("div", "steps");
   root.tabIndex = 0;
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to us
+  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab leaves the keys to this widget
   const [bar, first, back, play, next, last] = [make("div", "steps-bar"), button("first step (Home)", "|◁"),
     button("step back (←)", "◁"), button("play (space)", "▶"), button("step on (→)", "▷"), button("last step (End)", "▷|")];
   const slider = Object.assign(make("input"), { type: "range", min: 0, ariaLabel: "step" });
@@ -18,14 +18,14 @@ function render({ model, el }) {
   el.append(root);
 
   let timer = null;
-  const steps = () => model.get("film").steps;
+  const steps = () => model.get("trace").steps;
   const part = (id) => stage.querySelector(`#${id}`);
 
-  // Every step is drawn from the beginning: so it is the same whichever way one came to it.
+  // Every step is drawn from the start, so that it looks the same whichever step came before.
   function show() {
     const position = Math.min(model.get("position"), steps().length - 1);
     stage.querySelectorAll("[id^=box], [id^=edge]").forEach((each) => each.setAttribute("class", "faint"));
-    stage.querySelectorAll("[id^=data], [id^=grad], [id^=slope]").forEach((each) => { each.textContent = ""; each.removeAttribute("class"); });
+    stage.querySelectorAll("[id^=data], [id^=grad], [id^=derivative]").forEach((each) => { each.textContent = ""; each.removeAttribute("class"); });
     steps().slice(0, position + 1).forEach((step, number) => {
       step.show.forEach((id) => part(id)?.setAttribute("class", ""));
       Object.entries(step.set).forEach(([id, text]) => { if (part(id)) part(id).textContent = text; });
@@ -45,8 +45,8 @@ function render({ model, el }) {
   }
 
   function draw() {
-    stage.innerHTML = model.get("film").svg;
-    note.textContent = model.get("film").note;
+    stage.innerHTML = model.get("trace").svg;
+    note.textContent = model.get("trace").note;
     show();
   }
 
@@ -101,7 +101,7 @@ function render({ model, el }) {
   });
 
   const drawProblem = () => { problem.textContent = model.get("error"); };
-  const handlers = { "change:film": draw, "change:position": show, "change:inputs": drawInputs, "change:error": drawProblem };
+  const handlers = { "change:trace": draw, "change:position": show, "change:inputs": drawInputs, "change:error": drawProblem };
   Object.entries(handlers).forEach(([name, handler]) => model.on(name, handler));
   draw();
   drawInputs();

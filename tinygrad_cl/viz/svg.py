@@ -1,14 +1,14 @@
-"""The drawing kit behind the course's pictures: one palette, a few shapes, and the object that a notebook shows.
+"""The drawing kit behind the course's pictures: one palette, a few shapes, and the object that a notebook displays.
 
-JupyterLab shows an SVG as an <img>, so no colour of the page's theme reaches it. Every picture therefore brings its own
-light background, and reads the same in a dark theme, on GitHub and on paper.
+JupyterLab shows an SVG as an <img>, so the page's theme cannot set its colours. Every picture therefore has its own
+light background, and looks the same in a dark theme, on GitHub and on paper.
 """
 
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
-# Okabe & Ito's colours (2008), told apart by people with any of the common colour-vision deficiencies.
+# Okabe & Ito's colours (2008), which people with any common colour-vision deficiency can tell apart.
 BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"
 INK, MUTED, LINE, PAPER = "#1f2328", "#59636e", "#8b949e", "#ffffff"
 PALE = {ORANGE: "#fdf1d8", SKY: "#e9f5fc", GREEN: "#ddf3eb", VERMILLION: "#fbe6da", PURPLE: "#f8eaf2", LINE: "#f2f4f6"}
@@ -18,7 +18,7 @@ MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
 class Picture:
-    """An SVG that shows itself in a notebook. `svg` is its text, `save(path)` writes it to a file.
+    """An SVG that a notebook displays. `svg` is its text, `save(path)` writes it to a file.
 
     >>> Picture([text(10, 20, "hello")], 100, 40, "a greeting")
     Picture(a greeting, 100 × 40)
@@ -48,7 +48,7 @@ class Picture:
 
 
 def element(name, content="", **attributes):
-    """One SVG element; an attribute's underscores become hyphens.
+    """One SVG element; underscores in attribute names become hyphens.
 
     >>> element("circle", r=3, stroke_width=2)
     '<circle r="3" stroke-width="2"></circle>'
@@ -60,7 +60,7 @@ def element(name, content="", **attributes):
 
 
 def text(x, y, string, size=13, fill=INK, anchor="start", bold=False, mono=False, halo=False, name=None):
-    """A line of text whose baseline begins (or, by anchor, is centred or ends) at (x, y); a halo keeps lines off it.
+    """A line of text whose baseline begins (or, by anchor, is centred or ends) at (x, y); a halo separates it from lines.
 
     name   its id in the page
     """
@@ -96,7 +96,7 @@ def rect(x, y, width, height, fill=PAPER, stroke=LINE, radius=4, stroke_width=1,
 
 
 def path(d, stroke=LINE, stroke_width=1.5, dash=None):
-    """An open line from an SVG path text."""
+    """An open line from SVG path data."""
     return element("path", d=d, fill="none", stroke=stroke, stroke_width=stroke_width, stroke_dasharray=dash)
 
 

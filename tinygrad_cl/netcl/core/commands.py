@@ -1,4 +1,4 @@
-"""What a queue is asked to do: kernels, fills, copies and transfers, each with its event."""
+"""The commands of a queue: kernel launches, fills, copies and transfers, each with its event."""
 
 import copy
 from dataclasses import dataclass
@@ -10,14 +10,13 @@ from tinygrad_cl.netcl.core.memory import SLACK
 
 
 class Kernel:
-    """A `cl.Kernel` (`handle`) and its first arguments, the same in every launch.
+    """A `cl.Kernel` (`handle`) with its first arguments, which are the same in every launch.
 
-    program, name   where it comes from
-    constants       NumPy numbers: the first arguments
-    kinds           for each further argument None if it is a buffer, its NumPy type if it is a
-                    number
-    source          the text of the program, as far as whoever made this says it: a program that
-                    was loaded from a cache knows it no more
+    program, name   the program, and the name of the kernel in it
+    constants       NumPy scalars: the first arguments
+    kinds           for each further argument: None for a buffer, or the NumPy type of a scalar
+    source          the source of the program if the caller gives it; a program that was loaded
+                    from a cache does not store it
     """
 
     __slots__ = ("program", "name", "kinds", "source", "handle", "types", "constants")
@@ -32,26 +31,26 @@ class Kernel:
         self.handle = cl.Kernel(self.program, self.name)
         self.handle.set_scalar_arg_dtypes([*self.types, *self.kinds])
 
-    def twin(self):
-        """The same with a handle of its own, so that it keeps arguments of its own."""
-        twin = copy.copy(self)
-        twin._make_handle()
-        return twin
+    def clone(self):
+        """A clone with its own handle, so with its own arguments."""
+        clone = copy.copy(self)
+        clone._make_handle()
+        return clone
 
     def only_reads(self, index):
-        """Whether argument number `index` of the handle is a pointer to const numbers."""
+        """Whether argument number `index` of the handle is a pointer to const."""
         try:
             qualifier = self.handle.get_arg_info(index, cl.kernel_arg_info.TYPE_QUALIFIER)
-        except cl.Error:  # a driver need not know
+        except cl.Error:  # drivers need not support this query
             return False
         return bool(qualifier & cl.kernel_arg_type_qualifier.CONST)
 
 
 @dataclass(frozen=True)
 class Command:
-    """Something that was enqueued.
+    """A command that was enqueued.
 
-    operands   the buffers and numbers that it works on
+    operands   its buffers and scalars
     event      PyOpenCL's; None in a recording
     """
 
@@ -67,8 +66,8 @@ class Command:
 
     @property
     def nbytes(self):
-        """Bytes of the buffers among its operands, a little more than its tensors: what it can have
-        read and written.
+        """Bytes of the buffers among its operands, an upper bound of what it read and wrote. Slightly
+        more than the bytes of its tensors.
         """
         return sum(buffer.size - SLACK for buffer in self.buffers())
 
@@ -79,15 +78,14 @@ class Command:
 
 @dataclass(frozen=True)
 class Transfer(Command):
-    """What the host did with a buffer: `name` is "write" or "read"."""
+    """A transfer between host and buffer: `name` is "write" or "read"."""
 
 
 @dataclass(frozen=True)
 class Launch(Command):
-    """A kernel that was enqueued.
+    """A kernel launch.
 
-    size, group   numbers of work-items, in all and in each group, tuples; group None: the driver's
-                  choice
+    size, group   global and local size, tuples; group None: the driver decides
     """
 
     kernel: Kernel
@@ -95,7 +93,9 @@ class Launch(Command):
     group: tuple | None
 
     def again(self, queue):
-        """A function that enqueues the same again, if nobody else sets the kernel's arguments."""
+        """A function that enqueues the same launch again. It is valid only while nothing else sets the
+        kernel's arguments.
+        """
         handle = self.kernel.handle
         handle.set_args(*self.kernel.constants, *self.operands)
         return partial(cl.enqueue_nd_range_kernel, queue, handle, self.size, self.group)
@@ -103,7 +103,7 @@ class Launch(Command):
 
 @dataclass(frozen=True)
 class Fill(Command):
-    """Memory (operand 0) that was filled with a number (operand 1): `size` bytes."""
+    """A fill of `size` bytes of memory (operand 0) with a scalar (operand 1)."""
 
     size: int
 
@@ -113,7 +113,7 @@ class Fill(Command):
 
 @dataclass(frozen=True)
 class Copy(Command):
-    """`size` bytes copied into one buffer (operand 0) from another (operand 1)."""
+    """A copy of `size` bytes into one buffer (operand 0) from another (operand 1)."""
 
     size: int
 

@@ -1,4 +1,4 @@
-"""The device that engine 3 computes on, and what suits it: netcl's
+"""The device that engine 3 computes on and its launch configuration. netcl's way to the queue is
 `manager.default("auto").queue`.
 """
 
@@ -17,26 +17,26 @@ from tinygrad_cl.netcl.core.memory import Pool
 from tinygrad_cl.opencl.devices import silent_stderr
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-INT32 = np.dtype(np.int32)  # of indices
+INT32 = np.dtype(np.int32)  # for indices
 
 
 @dataclass(frozen=True)
 class Choices:
-    """How kernels are shaped for a device: decided here and nowhere else, from what the device
-    reports.
+    """The launch configuration for a device. It is computed in `choose`, from what the device reports,
+    and nowhere else.
 
-    lanes          {dtype: numbers per vector}; 1 where the hardware makes vectors of work-items, as
+    lanes          {dtype: elements per vector}; 1 if the hardware forms vectors from work-items, as
                    GPUs do
-    group          work-items per group, a power of two; 0 where the driver divides better
-    local_memory   whether sharing through local memory pays: it does on a GPU; on a CPU it is a
-                   copy
-    workers        work-items that keep every core busy in a kernel of few, long work-items
+    group          work-items per work-group, a power of two; 0 lets the driver decide
+    local_memory   whether local memory makes a kernel faster: it does on a GPU; on a CPU it is only
+                   one more copy
+    workers        number of work-items that keeps every core busy, for kernels of few, long ones
     rows, vectors  accumulators of one work-item in a matrix product: rows × vectors of `lanes`
-                   numbers
-    near           bytes that lie near one core: on a CPU, drivers give the size of its cache, or
-                   less, for that of local memory
-    cache          bytes of results that are still in the cache when somebody reads them: half of it,
-                   since a kernel reads as well; measured, what is larger had better go past it
+                   elements
+    near           bytes of fast memory near one core: the size of local memory; CPU drivers report
+                   the size of a cache there, or less
+    cache          largest result in bytes that is written through the cache: half of the cache, since
+                   kernels also read; larger results use non-temporal stores, which measured faster
     """
 
     lanes: dict
@@ -59,10 +59,10 @@ class Choices:
 
 
 def choose(found):
-    """The Choices for a `tinygrad_cl.opencl.Device`."""
+    """The launch configuration for a `tinygrad_cl.opencl.Device`."""
     cpu, handle = found.kind == "CPU", found.handle
-    # Intel's driver for CPUs prefers 1, since it makes vectors of work-items itself. A matrix product
-    # in registers is thirty times as fast with those the hardware has.
+    # Intel's CPU driver prefers width 1, since it forms vectors from work-items itself. But a matrix
+    # product in registers is thirty times as fast with the native width.
     widths = [found.vector_width, handle.native_vector_width_float if cpu else 1]
     lanes = dict.fromkeys((FLOAT32, INT32), _lanes(max(widths)))
     if found.fp64:
@@ -76,13 +76,14 @@ def choose(found):
         rows=8 if lanes[FLOAT32] == 16 else 6,  # 16 of AVX-512's 32 registers, 12 of AVX's 16
         vectors=2,
         near=handle.local_mem_size,
-        cache=cpu and handle.global_mem_cache_size / 2 or math.inf,  # GPUs see to that themselves
+        cache=cpu and handle.global_mem_cache_size / 2 or math.inf,  # GPUs manage their caches themselves
     )
 
 
 def divisible(count):
-    """So many work-items, or up to 3 % more, as a driver can divide into groups. Of a prime number
-    it makes groups of one, which took two to three times as long on PoCL. The kernel guards its end.
+    """`count` work-items, rounded up by at most 3 % to a number that the driver can divide into groups.
+    For a prime number it makes groups of one, which took two to three times as long on PoCL. The
+    kernel must ignore the extra work-items.
 
     >>> divisible(31), divisible(101), divisible(65_537)
     (31, 102, 65600)
@@ -92,18 +93,18 @@ def divisible(count):
 
 
 def _lanes(width):
-    """The largest vector of OpenCL C that is no wider than the device likes."""
+    """The widest OpenCL C vector that is no wider than the width that the device prefers."""
     return max(lanes for lanes in (1, 2, 4, 8, 16) if lanes <= max(1, width))
 
 
 class Device:
-    """One OpenCL device with its queue, its memory pool, and the kernels built for it. All that is
-    enqueued goes through its methods, so that it can be counted, timed and recorded.
+    """One OpenCL device with its queue, its memory pool, and the kernels built for it. Every
+    command is enqueued through its methods, so that it can be counted, timed and recorded.
 
     found    the `tinygrad_cl.opencl.Device`
     queue    the PyOpenCL command queue, in order
-    pool     where tensors take their memory from
-    choices  the Choices that kernels are shaped by; set other ones before the first operation only
+    pool     the memory pool of its tensors
+    choices  its launch configuration; replace it before the first operation only
     layouts  {(shape, dtype): Layout}, filled by core.tensor
     """
 
@@ -121,19 +122,17 @@ class Device:
         return f"Device({self.found.name!r}, {self.found.kind})"
 
     def has(self, dtype):
-        """Whether the device has tensors of this NumPy dtype: float32 and int32, which holds
-        indices, always; float64 where it can.
+        """Whether the device supports tensors of this NumPy dtype: float32 and int32 (for indices)
+        always, float64 if the hardware does.
         """
         return dtype in self.choices.lanes
 
     def kernel(self, source, name, constants, operands, options=()):
-        """A new Kernel; the program is built once for each source text. pyopencl.RuntimeError if it
-        does not build.
+        """A new Kernel; each source is compiled once. pyopencl.RuntimeError if it does not compile.
 
-        constants   NumPy numbers: the first arguments, the same in every launch
-        operands    for each further argument None if it is a buffer, its NumPy type if it is a
-                    number
-        options     for the compiler
+        constants   NumPy scalars: the first arguments, the same in every launch
+        operands    for each further argument: None for a buffer, or the NumPy type of a scalar
+        options     compiler options
         """
         with _building:
             program = self._programs.get((source, options))
@@ -142,10 +141,9 @@ class Device:
         return Kernel(program, name, constants, operands, source)
 
     def launch(self, kernel, size, group, operands):
-        """Enqueue a Kernel with its further arguments, buffers and numbers.
+        """Enqueue a Kernel with its further arguments: buffers and scalars.
 
-        size, group   numbers of work-items, in all and in each group, tuples; group None: the
-                      driver's choice
+        size, group   global and local size, tuples; group None: the driver decides
         """
         handle = kernel.handle
         handle.set_args(*kernel.constants, *operands)
@@ -154,20 +152,21 @@ class Device:
             self.tell(Launch(kernel.name, tuple(operands), event, kernel, size, group))
 
     def fill(self, buffer, number, nbytes):
-        """Enqueue that `nbytes` of a buffer are filled with a NumPy number."""
+        """Enqueue a command that fills `nbytes` of a buffer with a NumPy scalar."""
         event = cl.enqueue_fill(self.queue, buffer, number, nbytes)
         if self._watchers:
             self.tell(Fill("fill", (buffer, number), event, nbytes))
 
     def copy(self, target, source, nbytes):
-        """Enqueue that `nbytes` of one buffer are copied to another."""
+        """Enqueue a copy of `nbytes` from one buffer to another."""
         event = cl.enqueue_copy(self.queue, target, source, byte_count=nbytes)
         if self._watchers:
             self.tell(Copy("copy", (target, source), event, nbytes))
 
     def write(self, buffer, array, wait=True):
-        """Copy an array of the host into a buffer. With `wait=False` it may be read later: until
-        the event that is returned has come, whoever has that holds the array.
+        """Copy a host array into a buffer and return the event. With `wait=False` the array may be
+        read after this call returns: keep the event until it completes, since it keeps the array
+        alive.
         """
         event = cl.enqueue_copy(self.queue, buffer, array, is_blocking=wait)
         if self._watchers:
@@ -175,25 +174,25 @@ class Device:
         return event
 
     def read(self, array, buffer):
-        """Copy a buffer into an array of the host; waits until that is done."""
+        """Copy a buffer into a host array and wait until this is done."""
         event = cl.enqueue_copy(self.queue, array, buffer)
         if self._watchers:
             self.tell(Transfer("read", (buffer,), event))
 
     def tell(self, command):
-        """Show a Command that was enqueued to everybody who watches."""
+        """Pass an enqueued Command to every watcher."""
         for watcher in self._watchers:
             watcher(command)
 
     @property
     def watched(self):
-        """Whether anybody wants to see commands."""
+        """Whether there is a watcher."""
         return bool(self._watchers)
 
     @contextlib.contextmanager
     def watched_by(self, watcher):
-        """`with device.watched_by(watcher):` — inside, watcher(command) is called with every
-        Command right after it was enqueued, whichever thread did so.
+        """`with device.watched_by(watcher):` — inside, watcher(command) is called for every
+        Command right after it was enqueued, by any thread.
         """
         with _watching:
             self._watchers += (watcher,)
@@ -205,7 +204,7 @@ class Device:
 
     @contextlib.contextmanager
     def watch(self):
-        """`with device.watch() as launches:` — a list that grows by a Launch with every kernel
+        """`with device.watch() as launches:` — a list that gets a Launch for every kernel
         enqueued inside.
         """
         launches = []
@@ -219,21 +218,20 @@ class Device:
 
 
 _watching = threading.Lock()
-_building = threading.Lock()  # what keeps warnings quiet is one for the whole process
+_building = threading.Lock()  # warning filters and stderr belong to the whole process
 
 
 def build(context, source, options):
-    """Compile OpenCL C without a word on stderr: nbgrader takes a word there for a failure."""
+    """Compile OpenCL C without output on stderr, which nbgrader would treat as a failure."""
     with warnings.catch_warnings(), silent_stderr():
         warnings.simplefilter("ignore", cl.CompilerWarning)
         return cl.Program(context, source).build(options=["-cl-kernel-arg-info", *options])
 
 
 class Plans(threading.local):
-    """`table`: what an operation keeps between two calls with the same layouts; each thread has its
-    own.
+    """`table`: what an operation caches between calls with the same layouts; one table per thread.
 
-    A kernel holds its arguments from one launch to the next, so two threads may not share one.
+    A kernel object stores its arguments between launches, so two threads must not share one.
     """
 
     def __init__(self):
@@ -251,9 +249,9 @@ class Manager:
         self._lock = threading.Lock()
 
     def default(self, name="auto"):
-        """The device of the course (`tinygrad_cl.opencl.default_device`), or with a part of a name
-        or platform,
-        the first that has it and works. Raises tinygrad_cl.opencl.NoDeviceError."""
+        """The default device (`tinygrad_cl.opencl.default_device`), or the first working device with
+        `name` in its name, platform or kind. Raises tinygrad_cl.opencl.NoDeviceError.
+        """
         if name == "auto":
             return self.use(opencl.default_device())
         wish = name.lower()
@@ -268,9 +266,9 @@ class Manager:
         raise opencl.NoDeviceError(f"no OpenCL device that works has {name!r} in its name, platform or kind")
 
     def use(self, found, queue=None, choices=None):
-        """The Device of a `tinygrad_cl.opencl.Device`, the same at every call with the same queue.
+        """The Device for a `tinygrad_cl.opencl.Device`, the same object for the same queue.
 
-        choices   shape kernels as for another kind of device; needs a queue of its own
+        choices   the launch configuration of another kind of device; needs a separate queue
         """
         queue = queue or found.queue
         with self._lock:
@@ -283,8 +281,8 @@ class Manager:
         return list(self._devices.values())
 
     def of(self, queue):
-        """The Device of a queue; a queue that somebody made themselves gets one. ValueError if it
-        is out of order.
+        """The Device of a queue; a queue that the caller created gets a new one. ValueError if the
+        queue is out of order.
         """
         device = self._devices.get(queue)
         if device is None:

@@ -1,6 +1,4 @@
-"""Device memory that is used again: a freed buffer goes to a pool, and the next tensor takes it
-from there.
-"""
+"""Device memory is pooled: a freed buffer returns to the pool, and a later tensor reuses it."""
 
 import contextlib
 from threading import get_ident
@@ -8,21 +6,19 @@ from threading import get_ident
 import numpy as np
 import pyopencl as cl
 
-SLACK = 128  # bytes behind every tensor that a kernel may read (two vectors), but never write
+SLACK = 128  # padding in bytes after every tensor; a kernel may read it (two vectors), never write it
 NAN = np.uint8(255)  # a float32 or float64 whose bytes are all 255 is NaN
 
 
 class Pool:
-    """Buffers for the tensors of one queue; `fill(buffer, number, nbytes)` enqueues that.
+    """The buffers for the tensors of one queue; `fill(buffer, number, nbytes)` enqueues a fill.
 
-    The queue works in order, so a buffer may be handed on while an earlier kernel still reads it:
-    what the
-    new owner enqueues runs later. A buffer returns to the pool when the last tensor that uses it is
-    gone.
+    The queue runs in order, so a buffer may be reused while an earlier kernel still reads it: the
+    commands of the new owner run later. A buffer returns to the pool when the last tensor that uses
+    it is deleted.
 
-    poison   fill every buffer with NaN before it is handed out, so that a kernel that reads what
-             nobody
-             wrote shows it in its result; slow, for tests
+    poison   fill every buffer with NaN before use, so that a kernel that reads uninitialized memory
+             gives NaN; slow, for tests
     """
 
     def __init__(self, queue, fill):
@@ -33,7 +29,7 @@ class Pool:
         self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
 
     def allocate(self, nbytes):
-        """A buffer of `nbytes` and the slack behind them; what it holds is undefined."""
+        """A buffer of `nbytes` plus the padding SLACK, uninitialized."""
         nbytes += SLACK
         lend = self._lenders.get(get_ident()) if self._lenders else None
         buffer = lend(nbytes) if lend else self._pool.allocate(nbytes)
@@ -53,7 +49,7 @@ class Pool:
 
     @contextlib.contextmanager
     def poisoned(self):
-        """`with pool.poisoned():` — poison inside, and as before afterwards."""
+        """`with pool.poisoned():` — `poison` is set inside, and restored afterwards."""
         before, self.poison = self.poison, True
         try:
             yield self
@@ -61,13 +57,13 @@ class Pool:
             self.poison = before
 
     def held_bytes(self):
-        """Bytes that the device has given to this pool, in use or waiting."""
+        """Bytes that this pool has allocated on the device, in use or free."""
         return self._pool.managed_bytes
 
     def used_bytes(self):
-        """Bytes in buffers that some tensor uses, the slack included."""
+        """Bytes in buffers that tensors use, padding included."""
         return self._pool.active_bytes
 
     def free_held(self):
-        """Give back to the device what no tensor uses."""
+        """Release the free buffers to the device."""
         self._pool.free_held()

@@ -4,8 +4,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 
 
 class Parameter(Tensor):
-    """A Tensor with `requires_grad` set, wherever it is used. `from_host`, `from_shape` and `full`
-    make one.
+    """A Tensor that requires a gradient. `from_host`, `from_shape` and `full` create one.
 
     >>> from tinygrad_cl.netcl.core.device import manager
     >>> weights = Parameter.from_host(manager.default("auto").queue, [[0.5, -0.5]])

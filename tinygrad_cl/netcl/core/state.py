@@ -1,11 +1,12 @@
-"""Loading what a model or an optimizer saved."""
+"""Load the saved state of a model or an optimizer."""
 
 import numpy as np
 
 
 def load_arrays(targets, arrays):
-    """Write arrays into the Tensors of the same names; both are dicts. Captured steps go on with
-    them, since the memory stays. Nothing is changed if something does not fit: see check_arrays.
+    """Write arrays into the Tensors of the same names; both are dicts. The Tensors keep their memory,
+    so captured steps use the new values. If names or shapes differ, an error is raised and nothing
+    is changed: see check_arrays.
     """
     check_arrays(targets, arrays)
     for name, target in targets.items():
@@ -13,8 +14,8 @@ def load_arrays(targets, arrays):
 
 
 def check_arrays(targets, arrays, source="the state"):
-    """KeyError unless both dicts have the same names, ValueError unless what they name has the same
-    shape. `source` is where the arrays come from, for the message.
+    """KeyError if the two dicts have different names, ValueError if shapes differ. `source` names the
+    origin of the arrays in the message.
     """
     if odd := sorted(targets.keys() - arrays.keys()):
         raise KeyError(f"{source} has no {', '.join(odd)}")

@@ -1,1 +1,1 @@
-"""Data on its way to the device: `dataloader`."""
+"""Loading data and sending it to the device: `dataloader`."""

@@ -1,4 +1,4 @@
-"""Batches of a data set, prepared while the device computes."""
+"""Batches of a data set, prepared in a thread while the device computes."""
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -14,20 +14,21 @@ class DataLoader:
     """`for x, y in DataLoader((images, labels), batch_size=128, seed=0, device_queue=queue):`
 
     dataset       a NumPy array, or a tuple of arrays of equal length: their rows are the samples.
-                  Or anything with len() and [number] that gives samples: arrays, numbers, or tuples
+                  Or any object with len() and [index] whose samples are arrays, numbers, or tuples
                   of them
-    batch_size    samples per batch; the last one has what is left, or is left out: drop_last
-    shuffle       in another order in each epoch
-    prefetch      how many batches a thread prepares ahead of the loop; 0: none, and no thread
-    seed          of the orders; drawn if None
-    device_queue  give Tensors on this queue, floats and booleans as float32, integers as int32;
-                  None: arrays, in the dtypes of the data set. `bind_queue` sets it later
+    batch_size    samples per batch; the last batch may be smaller, or is dropped: see drop_last
+    drop_last     drop the last batch if it is smaller
+    shuffle       use a new random order in each epoch
+    prefetch      how many batches a thread prepares ahead of the loop; 0: no thread
+    seed          seed of the orders; random if None
+    device_queue  return Tensors on this queue: floats and booleans as float32, integers as int32.
+                  None: return arrays, in the dtypes of the data set. `bind_queue` sets it later
 
-    A batch is a tuple if a sample is one, else one array or Tensor. What fails while a batch is
-    prepared is raised in the loop. The thread ends with the loop, however that ends.
+    A batch is a tuple if a sample is one, else one array or Tensor. An error in the thread is raised
+    in the loop. The thread ends when the loop ends, also by `break` or an exception.
 
-    epoch         how many have begun. An order is a function of seed and epoch alone: set it, to go
-                  on where an earlier run stopped
+    epoch         the number of epochs begun. The order depends only on seed and epoch: set it to
+                  continue where an earlier run stopped
 
     >>> loader = DataLoader(np.arange(5), batch_size=2, shuffle=False)
     >>> len(loader), [batch.tolist() for batch in loader]
@@ -42,7 +43,7 @@ class DataLoader:
                 "a batch has 1 sample or more, and 0 batches or more are prepared "
                 f"ahead, not batch_size={batch_size}, prefetch={prefetch}"
             )
-        number_of_samples(dataset)  # raises here rather than in the first epoch
+        number_of_samples(dataset)  # so that a bad data set raises here and not in the first epoch
         self.dataset = dataset
         self.batch_size, self.shuffle, self.drop_last = batch_size, shuffle, drop_last
         self.prefetch, self.device_queue = prefetch, device_queue
@@ -50,16 +51,16 @@ class DataLoader:
         self.epoch = 0
 
     def bind_queue(self, queue):
-        """Give Tensors on this queue, from the next epoch on."""
+        """Return Tensors on this queue from the next epoch on."""
         self.device_queue = queue
 
     def __len__(self):
-        """Batches in an epoch."""
+        """The number of batches in an epoch."""
         full, rest = divmod(number_of_samples(self.dataset), self.batch_size)
         return full + (rest > 0 and not self.drop_last)
 
     def __iter__(self):
-        """Begin an epoch."""
+        """Start an epoch."""
         samples = number_of_samples(self.dataset)
         order = np.arange(samples)
         if self.shuffle:
@@ -71,27 +72,27 @@ class DataLoader:
         return self._batches(choices, self.device_queue)
 
     def _batches(self, choices, queue):
-        """A batch for each choice of samples."""
+        """A batch for each array of sample indices in `choices`."""
 
         def prepare(numbers):
             batch = gather(self.dataset, numbers)
             return batch if queue is None else map_fields(for_device, batch)
 
         batches = ahead(prepare, choices, self.prefetch) if self.prefetch else map(prepare, choices)
-        under_way = deque()  # copies to the device
+        under_way = deque()  # copies to the device that are in progress
         for batch in batches:
             if queue is not None:
                 copies = []
                 batch = map_fields(partial(upload, queue, copies), batch)
                 under_way.append(copies)
-                if len(under_way) > self.prefetch + 1:  # Python must not run ahead without end
+                if len(under_way) > self.prefetch + 1:  # limit how far Python runs ahead of the device
                     for copy in under_way.popleft():
                         copy.wait()
             yield batch
 
 
 def ahead(function, items, number):
-    """map(function, items), with the next `number` results under way in a thread.
+    """map(function, items), where a thread computes the next `number` results in advance.
 
     >>> list(ahead(abs, [-1, -2, -3], 2))
     [1, 2, 3]
@@ -105,12 +106,12 @@ def ahead(function, items, number):
             if not results:
                 return
             yield results.popleft().result()
-    finally:  # Python comes here, too, when a loop is left and nobody holds the generator any more
+    finally:  # also runs when a loop is left early and the generator is deleted
         pool.shutdown(cancel_futures=True)
 
 
 def number_of_samples(dataset):
-    """How many there are. TypeError or ValueError if it is no data set."""
+    """The number of samples. TypeError or ValueError if this is not a data set."""
     if isinstance(dataset, np.ndarray):
         dataset = (dataset,)
     if not isinstance(dataset, tuple):
@@ -129,7 +130,7 @@ def number_of_samples(dataset):
 
 
 def gather(dataset, numbers):
-    """The samples of these numbers as one array, or a tuple of arrays, in memory of their own."""
+    """The samples at these indices as one new array, or as a tuple of new arrays."""
     if isinstance(dataset, (np.ndarray, tuple)):
         return map_fields(lambda array: np.take(array, numbers, axis=0), dataset)
     samples = [dataset[number] for number in numbers.tolist()]
@@ -139,18 +140,18 @@ def gather(dataset, numbers):
 
 
 def map_fields(function, batch):
-    """function(array) for the array that a batch is, or for each that it holds."""
+    """function(array) for a batch that is one array, or for each array of a tuple."""
     return tuple(map(function, batch)) if isinstance(batch, tuple) else function(batch)
 
 
 def for_device(array):
-    """The array in the dtype that it has on a device. TypeError if it holds no numbers."""
+    """The array in the dtype that it has on a device. TypeError if its elements are not numbers."""
     return np.ascontiguousarray(as_array(array, device_dtype(array)))
 
 
 def upload(queue, copies, array):
-    """The array as a Tensor, without waiting until the device is ready to copy it; `copies` gets
-    the event, which holds the array until then.
+    """The array as a Tensor, without waiting for the copy to the device. The event of the copy is
+    appended to `copies`; it keeps the array alive until the copy is done.
     """
     tensor = Tensor.from_shape(queue, array.shape, array.dtype)
     if array.size:

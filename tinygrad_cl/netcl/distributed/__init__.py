@@ -1,8 +1,8 @@
-"""Training with several processes, started by `mpiexec -n 4 python train.py`: each differentiates
-its share of a batch, and the gradients are summed over all of them.
+"""Training with several processes, started by `mpiexec -n 4 python train.py`: each computes
+the gradients of its share of a batch, and the gradients are summed over all processes.
 
-A process that is alone needs neither mpiexec nor mpi4py: then every sum is its own. mpi4py and an
-MPI come with `pip install tinygrad-cl-course[parallel]`.
+A single process needs neither mpiexec nor mpi4py: each sum then has one term. Install mpi4py and an
+MPI with `pip install tinygrad-cl-course[parallel]`.
 """
 
 from tinygrad_cl.netcl.distributed.collectives import (

@@ -1,4 +1,4 @@
-"""What all processes do together: sums over them, and copies from one to all."""
+"""Collective operations: sums over all processes, and copies from one process to all."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from tinygrad_cl.netcl.distributed.processes import agree, communicator
 
 
 def all_reduce(tensors, op="sum"):
-    """Replace a tensor's numbers by their sum, or mean, over all processes, and return it.
+    """Replace a tensor by its elementwise sum, or mean, over all processes, and return it.
 
-    tensors   a Tensor; or as in netcl a list of replicas within this process, say one on each
-              device: then the sum goes over all replicas of all processes
+    tensors   a Tensor; or, as in netcl, a list of replicas within this process, for example one on
+              each device: then the sum is over all replicas of all processes
     op        "sum" or "mean"
 
-    Here and below, every process calls the same with tensors of the same shapes: ValueError, in
-    each of them, if they do not.
+    Here and below, every process must make the same call with tensors of the same shapes;
+    otherwise every process raises ValueError.
     """
     replicas = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     agree(("all_reduce", op, kinds(replicas)))
@@ -29,12 +29,13 @@ def all_reduce(tensors, op="sum"):
 
 def all_reduce_gradients(parameters, op="mean"):
     """Replace each parameter's gradient by its sum, or mean, over all processes; one message for
-    all of them.
+    all parameters.
 
-    If each loss is a mean over an equal share of a batch, the mean of the gradients is that of the
-    whole batch. Where shares are not equal: divide by the size of the whole batch, and "sum".
+    If each loss is the mean over an equal share of a batch, the mean of the gradients is the gradient
+    of the whole batch. For unequal shares, divide each loss by the size of the whole batch and use
+    "sum".
 
-    Parameters without a gradient are left out; they have none in every process, or in no process.
+    Parameters without a gradient are left out; they must have none in every process.
     ValueError if there is no gradient at all.
     """
     gradients = [parameter.grad for parameter in parameters]
@@ -49,13 +50,13 @@ def all_reduce_gradients(parameters, op="mean"):
 
 
 def broadcast(tensor, root=0):
-    """Replace a tensor's numbers by those that it has in process `root`, and return it."""
+    """Overwrite a tensor with its values in process `root`, and return it."""
     broadcast_parameters([tensor], root)
     return tensor
 
 
 def broadcast_parameters(parameters, root=0):
-    """`broadcast` for several tensors, by one message: every process starts with equal weights."""
+    """`broadcast` for several tensors in one message: every process starts with equal weights."""
     parameters = list(parameters)
     agree(("broadcast", root, kinds(parameters)))
     if not 0 <= root < communicator().size:
@@ -69,14 +70,14 @@ def broadcast_parameters(parameters, root=0):
 
 
 def shard_batch(x, num_shards):
-    """The rows of an array in `num_shards` parts of almost equal length, a list: process number
+    """Split the rows of an array into `num_shards` parts of almost equal length, a list. Process
     `rank()` takes `shard_batch(x, world_size())[rank()]`.
     """
     return np.array_split(x, num_shards)
 
 
 def kinds(tensors):
-    """Shape and dtype of each tensor, or None; equal lists make messages of equal length."""
+    """Shape and dtype of each tensor, or None. Equal lists mean messages of equal length."""
     return [None if tensor is None else (tensor.shape, str(tensor.dtype)) for tensor in tensors]
 
 
@@ -86,7 +87,7 @@ def check(op):
 
 
 def reduced(arrays, op, replicas=1):
-    """The sum or mean of each array over all processes, by one message."""
+    """The sum or mean of each array over all processes, in one message."""
     flat = flattened(arrays)
     result = np.empty_like(flat)
     communicator().Allreduce(flat, result)
@@ -96,11 +97,11 @@ def reduced(arrays, op, replicas=1):
 
 
 def flattened(arrays):
-    """All numbers in one row."""
+    """The elements of all arrays in one vector."""
     return np.concatenate([array.ravel() for array in arrays])
 
 
 def parted(flat, arrays):
-    """The way back: an array in the shape of each of `arrays`."""
+    """The inverse of `flattened`: one array for each of `arrays`, with its shape."""
     ends = np.cumsum([array.size for array in arrays])
     return [part.reshape(array.shape) for part, array in zip(np.split(flat, ends[:-1]), arrays)]

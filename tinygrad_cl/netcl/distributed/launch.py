@@ -1,4 +1,4 @@
-"""Start a function of a notebook in real processes, by mpiexec."""
+"""Run a function of a notebook in real processes, with mpiexec."""
 
 import dis
 import functools
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tinygrad_cl.netcl.distributed.simulated import simulate
 
-# Open MPI refuses to work for root, and to start more processes than there are cores, unless told so.
+# By default, Open MPI refuses to run as root, and to start more processes than there are cores.
 OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -49,12 +49,12 @@ def start(program, size, timeout=60, **environment):
     """The results of program(comm) in each of `size` processes, a list; `comm` is mpi4py's.
 
     program       a function at the top level of a cell; the functions, modules and data that it
-                  uses by name go along
-    timeout       seconds after which the processes are ended
-    environment   variables of the processes' environment
+                  uses by name are sent with it
+    timeout       seconds after which the processes are stopped
+    environment   environment variables for the processes
 
-    Where mpi4py or mpiexec is not installed, this says so and simulates. RuntimeError with what
-    Python said if a process fails. Each process computes on one core.
+    If mpi4py or mpiexec is not installed, this prints a message and simulates the processes.
+    RuntimeError with the traceback if a process fails. Each process computes on one core.
     """
     mpiexec = find_mpiexec()
     if mpiexec is None:
@@ -92,7 +92,7 @@ def start(program, size, timeout=60, **environment):
 
 @functools.cache
 def find_mpiexec():
-    """The mpiexec that belongs to this Python; None if there is none, or no mpi4py."""
+    """The path of mpiexec, first in this Python's scripts; None without mpiexec or mpi4py."""
     if importlib.util.find_spec("mpi4py") is None:
         return None
     places = os.pathsep.join([sysconfig.get_path("scripts"), os.environ.get("PATH", "")])
@@ -100,7 +100,7 @@ def find_mpiexec():
 
 
 def packed(program):
-    """The text of a program that runs `program`, and the data that it uses, {name: value}."""
+    """The source of a script that runs `program`, and the data that it uses, {name: value}."""
     imports, sources, data = [], [], {}
     for name, value in used_by(program).items():
         if isinstance(value, types.ModuleType):
@@ -117,7 +117,7 @@ def packed(program):
 
 
 def used_by(program):
-    """What a function uses by name, and what its own functions use: {name: value}, itself last."""
+    """The globals that a function and its helper functions use: {name: value}, itself last."""
     if program.__closure__:
         raise ValueError(
             f"{program.__name__} uses variables of the function around it "
@@ -136,7 +136,7 @@ def used_by(program):
 
 
 def globals_in(code):
-    """The names of globals that a piece of code reads, and the functions inside of it."""
+    """The names of the globals that a code object and the functions inside it read."""
     names = [step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

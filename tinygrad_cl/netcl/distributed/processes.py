@@ -1,4 +1,4 @@
-"""The processes of one run: how many there are, and which of them this is."""
+"""The processes of one run: their number, and the rank of this process."""
 
 import functools
 import os
@@ -7,7 +7,7 @@ import time
 
 
 class Alone:
-    """What is used of an MPI communicator here, for one process."""
+    """A communicator for a single process, with the part of MPI's interface that is used here."""
 
     rank, size = 0, 1
 
@@ -22,36 +22,36 @@ class Alone:
 
 
 def init():
-    """Join the other processes; every other function here does so, too, when it comes first.
+    """Connect to the other processes. Every other function here does this, too, when called first.
 
-    From then on, an exception that ends one process ends all of them, where they would wait for it
-    for ever. RuntimeError if mpiexec started several processes that do not find each other.
+    From then on, an uncaught exception in one process stops all of them; otherwise they would wait
+    for it forever. RuntimeError if mpiexec started several processes that cannot find each other.
 
-    Each computes on its own `manager.default("auto")`, the first device that works. With several
-    of them, give each process its own by PYOPENCL_CTX: `mpiexec -n 1 -env PYOPENCL_CTX 0:0 python
+    Each process computes on `manager.default("auto")`, the first device that works. If there are
+    several devices, choose one for each process with PYOPENCL_CTX: `mpiexec -n 1 -env PYOPENCL_CTX 0:0 python
     train.py : -n 1 -env PYOPENCL_CTX 0:1 python train.py`.
     """
     communicator()
 
 
 def rank():
-    """The number of this process: 0, …, world_size() − 1."""
+    """The rank of this process: 0, …, world_size() − 1."""
     return communicator().rank
 
 
 def world_size():
-    """How many processes there are."""
+    """The number of processes."""
     return communicator().size
 
 
 def barrier():
-    """Wait until every process is here."""
+    """Wait until every process has called this."""
     agree("barrier")
 
 
 def agree(mine):
-    """ValueError, in every process, unless all are here with an equal value: a word for what they
-    are about to do, and with what.
+    """ValueError in every process unless all call this with equal values. The value describes the
+    next operation and its tensors.
     """
     values = communicator().allgather(mine)
     for number, value in enumerate(values):
@@ -64,11 +64,11 @@ def agree(mine):
 
 @functools.cache
 def communicator():
-    """MPI's communicator of all processes, or Alone. It starts MPI, so importing does not."""
+    """MPI's communicator of all processes, or Alone. The first call starts MPI; the import does not."""
     started = max(int(os.environ.get(name, "1")) for name in ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE"))
     try:
         from mpi4py import MPI
-    except (ImportError, RuntimeError) as error:  # it is not there, or finds no MPI library
+    except (ImportError, RuntimeError) as error:  # it is not installed, or finds no MPI library
         if started == 1:
             return Alone()
         raise RuntimeError(
@@ -89,7 +89,7 @@ def communicator():
     def show_and_end(*exception):
         show(*exception)
         sys.stderr.flush()
-        time.sleep(1)  # mpiexec must have passed it on: what it has not read by then is lost
+        time.sleep(1)  # give mpiexec time to forward the output: what it has not read is lost
         world.Abort(1)
 
     sys.excepthook = show_and_end

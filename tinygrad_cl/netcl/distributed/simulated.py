@@ -1,7 +1,7 @@
-"""Several processes played within one: threads that take turns, and messages that are counted.
+"""Simulate several MPI processes in one: threads that take turns, and messages that are counted.
 
-What a program says to MPI can be tried here without MPI, in a moment, and every time the same. The
-communicator has mpi4py's names, so the same program runs in real processes (`launch.start`).
+An MPI program can be tried here quickly, without MPI, and with the same outcome every time. The
+communicator has mpi4py's names, so the same program also runs in real processes (`launch.start`).
 """
 
 import pickle
@@ -12,22 +12,22 @@ import numpy as np
 
 
 class WaitsForEver(RuntimeError):
-    """Processes wait for something that none of the others will do."""
+    """A deadlock: processes wait for a call that no other process will make."""
 
 
 class BadMessage(ValueError):
-    """A call that MPI would refuse, or answer with garbage."""
+    """A call that MPI would reject, or that would give undefined results."""
 
 
 class Abandoned(BaseException):
-    """Another process has failed: this one ends, too."""
+    """Another process has failed, so this one is stopped."""
 
 
 def simulate(program, size):
-    """Run program(comm) in `size` simulated processes: (their results, what each of them sent).
+    """Run program(comm) in `size` simulated processes: (results, messages), a list each.
 
-    What was sent is a list for each process, with (name of the call, bytes) for each call. An error
-    in one process ends all of them, and is raised here.
+    The messages of a process are a list with (name of the call, bytes) for each call. An error in
+    one process stops all of them, and is raised here.
 
     >>> def program(comm):
     ...     total = np.empty(1)
@@ -57,23 +57,23 @@ def simulate(program, size):
         for thread in threads:
             thread.join()
     finally:
-        world.fail(Abandoned())  # matters if the wait above was interrupted
+        world.fail(Abandoned())  # needed if join was interrupted
     if not isinstance(world.failure, Abandoned):
         raise world.failure
     return results, [comm.sent for comm in processes]
 
 
 class World:
-    """Whose turn it is. A process keeps its turn until it has to wait, so nothing here can race."""
+    """The state that the processes share. Only one runs at a time, until it has to wait: no races."""
 
     def __init__(self, size):
         self.size = size
         self.turn = 0
-        self.waiting = {}  # process: (is what it waits for there?, what that is)
+        self.waiting = {}  # process: (a function that says whether it can go on, what it waits for)
         self.ended = set()
         self.failure = None
-        self.meetings = []  # each collective call: (its name, {process: what it brings})
-        self.letters = {}  # (from, to): what was sent and not yet received
+        self.meetings = []  # each collective call: (its name, {process: the value that it sends})
+        self.letters = {}  # (from, to): messages sent and not yet received
         self.changed = threading.Condition()
 
     def wait_for_turn(self, rank):
@@ -83,7 +83,7 @@ class World:
                 raise Abandoned
 
     def wait_until(self, rank, ready, what):
-        """Let the others run until ready()."""
+        """Let the other processes run until ready() is true."""
         if not ready():
             self.waiting[rank] = ready, what
             self.pass_on(rank)
@@ -91,7 +91,7 @@ class World:
             del self.waiting[rank]
 
     def pass_on(self, rank):
-        """Give the turn to the next process that can go on."""
+        """Let the next process run that can continue. WaitsForEver if there is none."""
         others = [(rank + step) % self.size for step in range(1, self.size + 1)]
         able = [
             other
@@ -121,17 +121,17 @@ class World:
 
 
 class SimulatedComm:
-    """What is used of mpi4py's communicators here.
+    """A communicator with the part of mpi4py's interface that is used here.
 
-    rank, size   the number of this process, and how many there are
-    sent         what it has sent: (name of the call, bytes) for each call
+    rank, size   the rank of this process, and the number of processes
+    sent         its messages: (name of the call, bytes) for each call
     """
 
     def __init__(self, world, rank):
         self.rank, self.size = rank, world.size
         self.sent = []
         self.world = world
-        self.calls = 0  # collective ones: the first of each process belong together, and so on
+        self.calls = 0  # collective calls so far: the n-th calls of all processes belong together
 
     def Get_rank(self):
         return self.rank
@@ -140,12 +140,12 @@ class SimulatedComm:
         return self.size
 
     def Allreduce(self, send, receive):
-        """Fill the array `receive` with the sum of all processes' arrays `send`."""
+        """Write the sum of the arrays `send` of all processes into the array `receive`."""
         self.started("Allreduce", send, receive).Wait()
 
     def Iallreduce(self, send, receive):
-        """Begin an Allreduce and return at once. `receive` holds the sum after Wait() of what is
-        returned; until then, both arrays belong to MPI.
+        """Start an Allreduce and return a Request at once. `receive` holds the sum after its Wait();
+        do not use either array before.
         """
         return self.started("Iallreduce", send, receive)
 
@@ -165,16 +165,16 @@ class SimulatedComm:
             )
         number = self.meet(name, send.copy(), send.nbytes)
         if receive.dtype.kind == "f":
-            receive.fill(np.nan)  # who reads it too early shall see it
+            receive.fill(np.nan)  # so that reading it too early shows
         return Request(self, number, send, receive)
 
     def allgather(self, thing):
-        """The list of what each process brings."""
+        """A list with the value that each process sends."""
         number = self.meet("allgather", pickle.dumps(thing), bytes_of(thing))
         return [pickle.loads(brought) for brought in self.everything(number)]
 
     def Barrier(self):
-        """Wait until every process is here."""
+        """Wait until every process has called this."""
         self.everything(self.meet("Barrier", None, 0))
 
     def sendrecv(self, thing, dest, sendtag=0, recvbuf=None, source=None):
@@ -192,7 +192,7 @@ class SimulatedComm:
         return pickle.loads(box.popleft())
 
     def meet(self, name, brought, nbytes):
-        """Bring something to the next collective call; its number."""
+        """Send a value to the next collective call; returns the number of that call."""
         number, meetings = self.calls, self.world.meetings
         self.calls += 1
         self.sent.append((name, nbytes))
@@ -204,7 +204,7 @@ class SimulatedComm:
         return number
 
     def everything(self, number):
-        """What all have brought to a collective call, once they all are there."""
+        """Wait for all processes; the values that they sent to a collective call."""
         name, brought = self.world.meetings[number]
         self.world.wait_until(
             self.rank, lambda: len(brought) == self.size, f"{name}, its collective call number {number + 1}"
@@ -213,13 +213,13 @@ class SimulatedComm:
 
 
 class Request:
-    """An Allreduce on its way."""
+    """An Allreduce in progress."""
 
     def __init__(self, comm, number, send, receive):
         self.comm, self.number, self.send, self.receive = comm, number, send, receive
 
     def Wait(self):
-        """Wait until it is done; the array that receives holds the sum then."""
+        """Wait until it is done; then `receive` holds the sum."""
         arrays = self.comm.everything(self.number)
         if not np.array_equal(self.send, arrays[self.comm.rank], equal_nan=True):
             raise BadMessage("the array was changed while it was being sent: leave it alone until Wait()")
@@ -233,7 +233,7 @@ class Request:
 
 
 def bytes_of(thing):
-    """The bytes of the numbers in a message; what is around them is not counted."""
+    """The bytes of the elements in a message, without any overhead."""
     if isinstance(thing, (list, tuple)):
         return sum(map(bytes_of, thing))
     if isinstance(thing, dict):

@@ -1,4 +1,4 @@
-"""Steps scaled by running means of the gradient and of its square: Adam, AdamW, RMSProp."""
+"""Optimizers with adaptive step sizes, from running means of g and g²: Adam, AdamW, RMSProp."""
 
 from tinygrad_cl.netcl.ops.primitives import c_number
 from tinygrad_cl.netcl.optim.optimizer import Optimizer, at_least_0
@@ -49,9 +49,9 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam, with weight decay apart from the gradient (Loshchilov and Hutter 2019).
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
 
-    p ← p − lr · λ · p first, then Adam's step with the gradient as it is
+    First p ← p − lr · λ · p, then Adam's step with the unchanged gradient.
     """
 
     __slots__ = ()
@@ -72,7 +72,7 @@ class RMSProp(Optimizer):
 
     s ← α s + (1 − α) g²        d = g / (√s + ε)        p ← p − lr · d
 
-    With momentum μ, b ← μ b + d and p ← p − lr · b, as PyTorch has it. With weight decay λ,
+    With momentum μ, b ← μ b + d and p ← p − lr · b, as in PyTorch. With weight decay λ,
     g ← g + λ p comes first.
     """
 

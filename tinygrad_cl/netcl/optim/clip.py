@@ -1,4 +1,4 @@
-"""Gradients that are too long."""
+"""Gradient clipping."""
 
 import functools
 
@@ -9,16 +9,16 @@ from tinygrad_cl.netcl.ops.primitives import Formula
 from tinygrad_cl.netcl.optim.optimizer import at_least_0
 
 add = functools.partial(elementwise_binary, expression="ADD(v0, v1)")
-SCALED = Formula("scaled", ("v1 * v2",), 3)  # v0 is where the result goes
+SCALED = Formula("scaled", ("v1 * v2",), 3)  # v0 is the output
 
 
 def clip_grad_norm_(params, max_norm):
-    """Scale all gradients together so that their norm is max_norm at most; return the norm before,
-    a Tensor of one number, or None where no parameter has a gradient.
+    """Scale all gradients by one factor so that their norm is at most max_norm. Return the norm
+    before, a Tensor with one element, or None if no parameter has a gradient.
 
-    The norm is √Σg² over all numbers of all gradients, so the direction stays. Nothing is read on
-    the host, so this can be captured and replayed. A scaled gradient lies in memory of its own:
-    somebody may still hold the old one.
+    The norm is √Σg² over the elements of all gradients, so the direction does not change. Nothing
+    is read on the host, so this can be captured and replayed. Each scaled gradient is a new Tensor,
+    since the old one may still be in use.
     """
     params = [params] if isinstance(params, Tensor) else params
     params = [p for p in params if p.grad is not None]

@@ -1,4 +1,4 @@
-"""What all optimizers have in common: parameters, their state, and formulas for one step."""
+"""The base class of all optimizers: parameters, their state, and the formulas of one step."""
 
 import functools
 import math
@@ -10,24 +10,24 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.many import update
 from tinygrad_cl.netcl.ops.primitives import Formula, c_number
 
-formula = functools.lru_cache(maxsize=256)(Formula)  # the same object for the same text
+formula = functools.lru_cache(maxsize=256)(Formula)  # the same object for the same arguments
 
 
 class Optimizer:
-    """Parameters, and a `step` that changes in place those that have a gradient.
+    """Parameters, and a `step` that updates in place those that have a gradient.
 
     params     the parameters, a list
     lr         the learning rate; it may be set at any time, and a replayed step follows it
-    settings   the other numbers by name: they are written into the kernel, so they stay as they are
+    settings   the other hyperparameters by name: constants of the kernel, so they cannot change
     state      for each parameter {name: Tensor}, zeros at first
 
-    A subclass says in C how each number changes, given the names of the old ones:
+    A subclass gives the new value of each element as a C expression of the old values:
 
     update(p, g, lr, *states, *counts)   [new parameter, *new states], with the counts already new
-    count(*counts)                       [*new counts]: what is one number for a whole parameter
+    count(*counts)                       [*new counts]: state with one number for a whole parameter
 
-    A step is one launch for all parameters, and one more for the counts. All that changes from step
-    to step lies on the device, so a step that `runtime.capture` recorded goes on when replayed.
+    A step is one launch for all parameters, and one more for the counts. All state is on the device,
+    so a replay of a step that `runtime.capture` recorded continues correctly.
     """
 
     __slots__ = ("params", "settings", "state", "_lr", "_rates", "_update", "_count")
@@ -72,15 +72,15 @@ class Optimizer:
         return f"({g} + {c_number(decay)} * {p})" if decay else g
 
     def zero_grad(self):
-        """Forget all gradients."""
+        """Set all gradients to None."""
         for p in self.params:
             p.grad = None
 
     def step(self):
-        """Change every parameter that has a gradient, in place.
+        """Update every parameter that has a gradient, in place.
 
-        A parameter that no longer requires a gradient stays as it is. ValueError for a gradient
-        that is no Tensor of the parameter's shape and dtype.
+        A parameter that no longer requires a gradient is not changed. ValueError if a gradient is
+        not a Tensor of the parameter's shape and dtype.
         """
         for (device, dtype), rate in self._rates.items():
             counts, rows = [], []
@@ -96,13 +96,14 @@ class Optimizer:
             update(self._update, rows, (rate,))
 
     def state_dict(self):
-        """Copies of lr and of the state as NumPy arrays: {"lr": …, "0.velocity": …, "1.velocity":
-        …}, numbered as `params`."""
+        """Copies of lr and of the state as NumPy arrays, numbered like `params`: {"lr": …,
+        "0.velocity": …, "1.velocity": …}.
+        """
         return {"lr": np.array(self.lr)} | {name: x.to_host() for name, x in self._named_state()}
 
     def load_state_dict(self, state):
-        """Go on where `state_dict` was taken. Nothing is changed if something does not fit:
-        KeyError for names, ValueError for shapes.
+        """Restore lr and the state from `state_dict`. KeyError if names differ, ValueError if shapes
+        differ; then nothing is changed.
         """
         if "lr" not in state:
             raise KeyError("the state has no lr")
@@ -120,12 +121,14 @@ class Optimizer:
 
 
 def zeros(like, shape):
-    """A Tensor of zeros on the device of another, in its dtype."""
+    """A Tensor of zeros with the device and dtype of `like`."""
     return Tensor.full(like.queue, shape, 0, like.dtype)
 
 
 def parameters(params):
-    """The parameters as a list, each of them a Tensor that requires a gradient."""
+    """The parameters as a list. TypeError or ValueError unless each is a Tensor that requires a
+    gradient.
+    """
     params = [params] if isinstance(params, Tensor) else list(params)
     if not params:
         raise ValueError("an optimizer needs parameters; a generator is empty the second time")

@@ -43,7 +43,7 @@ class SGD(Optimizer):
 
 
 class Momentum(SGD):
-    """SGD with momentum, its arguments in netcl's order."""
+    """SGD with momentum, with netcl's argument order."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Running what was recorded, and seeing what ran: `capture` and `profile`."""
+"""Replay recorded commands (`capture`) and measure them (`profile`)."""
 
 from tinygrad_cl.netcl.runtime.capture import Captured, capture
 from tinygrad_cl.netcl.runtime.profile import Profile, ProfileRecord, profile

@@ -1,4 +1,4 @@
-"""Capture and replay: a training step becomes a list of launches."""
+"""Capture and replay: a training step becomes a list of commands."""
 
 import functools
 import threading
@@ -17,8 +17,8 @@ def capture(function=None, *, queue=None):
     """The function as a Captured, which replays what it enqueues: `@capture`, or `step =
     capture(train_step)`.
 
-    queue   where arrays among the arguments go; by default to the device of the first tensor among
-            them, or to the course's
+    queue   the queue for arrays among the arguments; by default that of the first tensor among the
+            arguments, else that of the default device
     """
     if function is None:
         return functools.partial(capture, queue=queue)
@@ -26,26 +26,27 @@ def capture(function=None, *, queue=None):
 
 
 class Captured:
-    """A function that runs in Python two or three times, and from then on as a list of commands.
+    """A function that runs in Python two or three times, and after that as a list of commands.
 
-    Each call does the work of one call: the first runs the function as it is, and it may make what
-    is made once (the state of an optimizer, kernels). Each call is recorded, until one does exactly
-    as the one before it did: that one is replayed from then on. The third at the latest, else
-    RuntimeError says what differs.
+    Every call does its work. The first call may also create what is created once, such as kernels
+    and the state of an optimizer. Calls are recorded until one enqueues exactly the same commands
+    as the call before it. From then on that recording is replayed. If the third call still differs,
+    RuntimeError says how.
 
-    In a replay, no Python of the function runs. So a captured function
-    - computes on the device what changes from call to call, and in place: parameters (as
-      `optim` does), state, learning rates. A number is what it was when recorded.
-    - is called with arguments of the same shapes, dtypes and values: ValueError otherwise. Tensors
-      and arrays among them, also in lists, tuples and dicts, it gets as copies in memory of its
-      own; floats and truth values of an array become float32, integers int32. Objects, among them
-      Parameters and other tensors that require a gradient, must be the same ones.
-    - returns tensors, each time in fresh memory; Nodes come back without their graph, so backward
-      belongs inside. `grad` of a parameter is the same Tensor after each call, with new numbers.
-    - never reads (`to_host`) nor writes (`from_host`, `write`) but in the first call: RuntimeError.
+    A replay runs no Python code of the function. So a captured function
+    - updates everything that changes between calls on the device and in place: parameters (as
+      `optim` does), state, learning rates. A Python number keeps the value that it had when recorded.
+    - is called with the same argument structure: ValueError otherwise. Tensors and arrays, also in
+      lists, tuples and dicts, need the same shapes and dtypes; the function gets copies of them
+      (floats and booleans of an array as float32, integers as int32). All other arguments must
+      have the same values; Parameters and other tensors that require a gradient must be the same
+      objects.
+    - returns tensors, in new memory each time. Nodes are returned without their graph, so call
+      backward inside. `grad` of a parameter is the same Tensor after each call, with new values.
+    - reads (`to_host`) and writes (`from_host`, `write`) only in the first call: RuntimeError later.
 
-    An exception in the function leaves it, and the call does not count. Inside another captured
-    function, this is the plain function.
+    An exception in the function reaches the caller, and that call does not count. Inside another
+    captured function, this is the plain function.
 
     >>> from tinygrad_cl.netcl.core.parameter import Parameter
     >>> from tinygrad_cl.netcl.ops.elementwise import compute_into, formula_of
@@ -67,11 +68,11 @@ class Captured:
         self.clear()
 
     def __get__(self, instance, owner=None):
-        """In a class it is a method, captured for the instance that it was first called on."""
+        """In a class this is a method, captured for the instance of the first call."""
         return self if instance is None else functools.partial(self, instance)
 
     def clear(self):
-        """Forget what was recorded: the next call is a first one, for other shapes, too."""
+        """Delete the recording: the next call is a first call, and may have other shapes."""
         with self._lock:
             self._form = None  # of the arguments
             self._inputs = []  # the Tensors that the function gets
@@ -99,8 +100,8 @@ class Captured:
             return put_together(form, iter([tensor.copy() for tensor in tensors]))
 
     def _load(self, args, kwargs):
-        """The buffers where the function finds the tensors among its arguments: its own, with a
-        copy, unless a replay can read the caller's.
+        """The buffers of the tensors among the arguments: this object's own buffers, filled with
+        copies, or the caller's buffers if a replay can read them directly.
         """
         given = []
         form = take_apart((args, kwargs), given)
@@ -152,19 +153,19 @@ class Captured:
 
     @property
     def commands(self):
-        """The names of what a replay enqueues, in order: kernels, "fill", "copy". Empty before."""
+        """The names of the commands of a replay, in order: kernels, "fill", "copy". Empty before one
+        is recorded.
+        """
         return [entry.command.name for entry in self._entries()]
 
     @property
     def num_launches(self):
-        """How many of them are kernels: netcl's name."""
+        """The number of kernel launches in a replay; netcl's name."""
         return sum(isinstance(entry.command, Launch) for entry in self._entries())
 
     @property
     def nbytes(self):
-        """Bytes that the recording holds: all that the function computes on the way, its arguments
-        and results.
-        """
+        """Bytes that the recording holds: intermediate results, arguments and results."""
         own = self._recording.memory.values() if self._recording else ()
         return sum(buffer.size for buffer in own) + sum(x.nbytes for x in self._inputs)
 
@@ -180,14 +181,14 @@ class Captured:
 
 # -- nested arguments and results --------------------------------------------------------------
 #
-# A form is what is left of them without the numbers: tuples that begin with list, tuple or dict for
-# these, with Tensor or Node and then shape and dtype for numbers, with None for anything else.
+# A form is their structure without the data: nested tuples. The first element is list, tuple or dict
+# for a container; Tensor or Node, then shape and dtype, for a tensor; None for anything else.
 
 
 def take_apart(value, tensors, results=False):
     """The form of a value; its tensors and arrays are appended to `tensors`.
 
-    results   also Nodes that require a gradient count as numbers, and arrays do not
+    results   Nodes that require a gradient count as tensors, too, and arrays do not
     """
     kind = type(value)
     if kind is tuple or kind is list:
@@ -205,7 +206,7 @@ def take_apart(value, tensors, results=False):
 
 
 def put_together(form, tensors):
-    """The value of a form, with the next of the `tensors`, an iterator, for each of its own."""
+    """The value of a form; its tensors are taken from the iterator `tensors`."""
     kind, *parts = form
     if kind is Tensor:
         return next(tensors)
@@ -217,7 +218,7 @@ def put_together(form, tensors):
 
 
 def dtype_of(x):
-    """The dtype of a Tensor, and the one that an array gets as a Tensor."""
+    """The dtype of a Tensor, or the dtype that an array has as a Tensor."""
     return x.dtype if isinstance(x, Tensor) else device_dtype(x)
 
 

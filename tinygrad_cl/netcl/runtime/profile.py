@@ -1,4 +1,4 @@
-"""What ran on the device, for how long, and how long it had nothing to do."""
+"""Profiling: which commands ran on the device, for how long, and how long the device was idle."""
 
 import contextlib
 import time
@@ -12,11 +12,11 @@ from tinygrad_cl.netcl.core.device import manager
 
 @dataclass(frozen=True)
 class ProfileRecord:
-    """One command: its name ("fill", "copy", "write" and "read" are no kernels), and when it was
-    queued, started and ended, in seconds since its device's first one was queued.
+    """One command: its name (a kernel, "fill", "copy", "write" or "read"), and when it was queued,
+    started and ended, in seconds since the first command of its device was queued.
 
-    nbytes   of the buffers it was given, a little more than the tensors: it can have read and
-             written as much
+    nbytes   bytes of its buffers, an upper bound of what it read and wrote; slightly more than the
+             bytes of the tensors
     """
 
     name: str
@@ -27,16 +27,16 @@ class ProfileRecord:
 
     @property
     def duration_ms(self):
-        """How long it ran, in milliseconds."""
+        """The duration in milliseconds."""
         return (self.end - self.start) * 1e3
 
 
 class Profile:
-    """What `with profile() as p:` saw.
+    """The result of `with profile() as p:`.
 
-    records   the commands of all threads and devices, a ProfileRecord for each, in order
-    wall      seconds from the beginning of the `with` until all was done
-    busy      seconds that commands ran
+    records   a ProfileRecord for each command of all threads and devices, in order
+    wall      seconds from the start of the `with` until all commands had finished
+    busy      total seconds in which commands ran
     """
 
     def __init__(self):
@@ -51,7 +51,7 @@ class Profile:
         return [(each.name, each.queued, each.start, each.end) for each in self.records]
 
     def totals(self):
-        """[(name, count, seconds, bytes)] over all commands of a name, the longest first."""
+        """[(name, count, seconds, bytes)], summed over all commands of a name, the longest first."""
         groups = defaultdict(list)
         for record in self.records:
             groups[record.name].append(record)
@@ -64,7 +64,7 @@ class Profile:
         )
 
     def table(self):
-        """The totals as text, and how much of the time the device was busy."""
+        """The totals as text, and the share of the time in which the device was busy."""
         rows = [("", "count", "total µs", "share", "µs each", "MB each")]
         busy = self.busy or 1.0
         for name, count, seconds, nbytes in self.totals():
@@ -97,15 +97,15 @@ class Profile:
 
 @contextlib.contextmanager
 def profile():
-    """`with profile() as p:` — afterwards p, a Profile, knows every command of the devices in use:
-    `print(p.table())`. It waits for all commands, before and after.
+    """`with profile() as p:` — afterwards the Profile p has a record of every command of the devices in
+    use: `print(p.table())`. Waits for all commands at the start and at the end.
 
-    RuntimeError if a queue that was used takes no times.
+    RuntimeError if a queue was used that has no profiling.
     """
     found, devices, seen = Profile(), manager.devices(), []
 
     def watcher(device):
-        def note(command):  # without its operands, whose memory others wait for
+        def note(command):  # without its operands, so that their memory can be freed
             seen.append((device, command.name, command.event, command.nbytes))
 
         return note

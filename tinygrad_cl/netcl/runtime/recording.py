@@ -1,4 +1,4 @@
-"""What one call of a step enqueued: recorded, compared with another call, and replayed."""
+"""Record the commands of one call of a step, compare them with another call's, and replay them."""
 
 import contextlib
 from dataclasses import dataclass, replace
@@ -23,10 +23,10 @@ REFUSED = {
 class Entry:
     """One command of a recording.
 
-    command   without its event; its operands are memory that this entry keeps
-    meaning   what each operand stands for, the same in every call if the step can be replayed:
-              ("made", n) for the n-th buffer that the step took, ("kept", address) for memory that
-              was there before, ("number", text)
+    command   without its event; this entry keeps the memory of its operands alive
+    meaning   the role of each operand, the same in every call if the step can be replayed:
+              ("made", n) for the n-th buffer that the step allocated, ("kept", address) for memory
+              from before the step, ("number", text) for a scalar
     """
 
     device: Device
@@ -34,7 +34,7 @@ class Entry:
     meaning: tuple
 
     def what(self):
-        """All that is not in the operands, for a comparison."""
+        """Everything except the operands, for comparison."""
         command = self.command
         if isinstance(command, Launch):
             kernel = command.kernel
@@ -43,30 +43,30 @@ class Entry:
 
 
 class Recording:
-    """The commands of one call, in the thread that makes it, and the memory that it takes.
+    """The commands of one call, made by the thread that calls, and the memory that it allocates.
 
-    pools      {Device: PyOpenCL MemoryPool}: where the memory comes from; nobody else takes any
-    before     the Recording of the call before, None for the first: that one alone may read and
-               write, since much is made at first use
+    pools      {Device: PyOpenCL MemoryPool} to allocate from; used by nothing else
+    before     the Recording of the call before; None for the first call, which alone may read and
+               write, since objects are created at first use
 
     entries    the commands, in order
-    memory     {address: buffer}, what was taken. A tensor that dies in the step gives its memory to
-               the next one, as ever; the recording holds it below PyOpenCL's pool, which would not
-               see that it is free otherwise
-    gradients  [(leaf, its gradient afterwards)] for the leaves that backward came to
-    clean      leaves that had no gradient when the call began
+    memory     {address: buffer}, the allocated memory. A tensor that is deleted in the step returns
+               its memory to the pool, as always. So the recording keeps the raw buffers, below
+               PyOpenCL's pool: otherwise the pool would not see that they are free
+    gradients  [(leaf, its gradient afterwards)] for the leaves that backward reached
+    clean      leaves that had no gradient at the start of the call
     """
 
     def __init__(self, pools, before):
         self.pools, self.strict, self.thread = pools, before is not None, get_ident()
         self.entries, self.memory, self.gradients = [], {}, []
         self.clean = [leaf for leaf, _ in before.gradients if leaf.grad is None] if before else []
-        self._number = {}  # address: how many buffers had been taken before the last one there
+        self._number = {}  # address: index of the latest allocation at this address
         self._taken = 0
 
     @contextlib.contextmanager
     def running(self):
-        """`with recording.running():` — what this thread does inside is recorded."""
+        """`with recording.running():` — the commands of this thread are recorded inside."""
         with contextlib.ExitStack() as stack:
             for device in manager.devices():
                 if device not in self.pools:
@@ -109,9 +109,9 @@ class Recording:
         self.entries.append(Entry(device, command, tuple(meaning)))
 
     def prepare(self, inputs, results):
-        """Make ready for replay.
+        """Prepare the replay.
 
-        inputs, results   the tensors that the step got, and gave
+        inputs, results   the tensors that the step took and returned
         """
         self._calls, self._devices = [], {entry.device for entry in self.entries}
         self._readers = {x.buffer.int_ptr: [] for x in inputs}
@@ -120,17 +120,17 @@ class Recording:
         for number, entry in enumerate(self.entries):
             command = entry.command
             if isinstance(command, Launch):
-                command = replace(command, kernel=command.kernel.twin())
+                command = replace(command, kernel=command.kernel.clone())
                 self.entries[number] = replace(entry, command=command)
             self._calls.append(command.again(entry.device.queue))
             self._find_readers(command)
         self._readers = [None if x.buffer.int_ptr in seen else self._readers[x.buffer.int_ptr] for x in inputs]
         for pool in self.pools.values():
-            pool.free_held()  # to the device: nobody else takes from it, and ours is held below
+            pool.free_held()  # release the pool's references; `memory` keeps our buffers alive
         self._addresses = {buffer.int_ptr for entry in self.entries for buffer in entry.command.buffers()}
 
     def _find_readers(self, command):
-        """Note which arguments are inputs: [(handle, index)], or None where one may be written."""
+        """Record which kernel arguments are inputs: [(handle, index)], or None if one may be written."""
         for index, operand in enumerate(command.operands):
             address = getattr(operand, "int_ptr", None)
             if self._readers.get(address) is None:
@@ -142,14 +142,14 @@ class Recording:
                 self._readers[address] = None
 
     def may_read(self, number, buffer):
-        """Whether the step can read input number `number` from this buffer: it only reads it, and
-        neither keeps it nor uses it in another way.
+        """Whether the step can read input number `number` directly from this buffer: the step only
+        reads this input, does not return it, and does not use the buffer otherwise.
         """
         return self._readers[number] is not None and buffer.int_ptr not in self._addresses
 
     def replay(self, inputs):
-        """Enqueue all commands again, with inputs in these buffers. RuntimeError if there is a
-        gradient that there was not.
+        """Enqueue all commands again, with the inputs in these buffers. RuntimeError if a leaf has a
+        gradient that had none when the step was recorded.
         """
         if any([leaf.grad is not None for leaf in self.clean]):
             raise RuntimeError(
@@ -171,7 +171,7 @@ class Recording:
 
 
 def difference(before, after):
-    """What a call did in another way than the one before it, as a sentence; "" if nothing."""
+    """The first difference between two calls, as a sentence; "" if there is none."""
     for number, (old, new) in enumerate(zip(before.entries, after.entries)):
         place = f"command {number} ({new.command.name})"
         if old.command.name != new.command.name:
