@@ -71,7 +71,7 @@ def defined_in(source):
 
 
 RELU = """
-from tinygrad_cl.tensor.function import Function
+from tinygrad_cl.tensor import Function
 
 class ReLU(Function):
     @staticmethod
@@ -131,7 +131,7 @@ CASES = [
         "x.relu().backward([1.0, 1.0])\nprint(x.grad)",
         RELU,
         "forward of mine\nbackward of mine\nTensor([0., 1.])\n",
-        "from tinygrad_cl.tensor.activations import ReLU",
+        "from tinygrad_cl.tensor.core.activations import ReLU",
     ),
     Case(
         "06_control",
@@ -161,8 +161,8 @@ def test_nobody_gets_a_point_for_what_the_package_has():
     lesson = read_lesson("05_layers")
     notebook = solved_notebook(lesson)
     (cell,) = [cell for cell in notebook.cells if course_cell(cell) == ("exercise", "layers.activations")]
-    cell.source = "from tinygrad_cl.tensor.activations import ReLU, Sigmoid, Tanh"
-    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(trials=1), Sandbox())
+    cell.source = "from tinygrad_cl.tensor.core.activations import ReLU, Sigmoid, Tanh"
+    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(trials=1), Sandbox()).verdicts
     assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"layers.activations"}
     assert verdicts["layers.activations"].points == 0
 

@@ -111,9 +111,9 @@ def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(small_class, done,
         written.append(path)
         whole(path, data)
 
-    whole = classroom.write_bytes
+    whole = classroom.write_atomically
     with monkeypatch.context() as full:
-        full.setattr(classroom, "write_bytes", write)
+        full.setattr(classroom, "write_atomically", write)
         with pytest.raises(CourseError, match="cannot be written .No space left on device.; make room"):
             graded(small_class, tmp_path)
     graded(small_class, tmp_path)

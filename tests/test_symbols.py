@@ -17,6 +17,7 @@ from autograder.lesson.symbols import (
 )
 from autograder.lesson.text import read_lesson
 from autograder.student import add_to_class
+from tinygrad_cl.tensor import Tensor
 
 
 def test_a_method_comes_dedented_with_its_decorator():
@@ -27,7 +28,7 @@ def test_a_method_comes_dedented_with_its_decorator():
 
 def test_a_property_comes_with_its_decorator_and_can_be_added_to_its_class():
     class Context:
-        kept = (1, None)
+        kept, tensor_type = (1, None), Tensor
 
     source = pull("tinygrad_cl.tensor.core.function:Context.saved_tensors")
     assert source.startswith("@add_to_class(Context)\n@property\ndef saved_tensors(self):")

@@ -226,7 +226,7 @@ backward.mistake(
 )
 backward.mistake(
     "the rules get no names of inputs, but v0, v1, …",
-    swap=("backward(texts(node, names),", 'backward([f"v{k}" for k in range(len(node.inputs))],'),
+    swap=("inputs = texts(node, names)", 'inputs = [f"v{k}" for k in range(len(node.inputs))]'),
     hint="`texts(node, names)`: the inputs of *this* operation.",
 )
 backward.mistake(

@@ -72,7 +72,7 @@ def forward(student, rng, tools):
     }
 
 
-LINE = "{node.primitive.forward(texts(node, names), node.attrs)}"
+LINE = "node.primitive.forward(texts(node, names), node.attrs)"
 forward.mistake(
     "the name is that of the operation, and not of its result",
     swap=("const V {names[node]}", "const V {node.op_name}"),
@@ -127,12 +127,12 @@ def forward_lines(body, names):
 )
 forward.mistake(
     "a generator comes back, which can be read once",
-    swap=[("return [f", "return (f"), ("in body]", "in body)")],
+    swap=[("return [line", "return (line"), ("in body]", "in body)")],
     hint="A list: whoever gets it may read it twice.",
 )
 forward.mistake(
     "the operation's name is called like a function of C",
-    swap=(LINE, "{node.op_name}({', '.join(texts(node, names))})"),
+    swap=(LINE, """f"{node.op_name}({', '.join(texts(node, names))})\""""),
     hint=["C has no function `sub`. Who knows how the operation is written in C?", "`node.primitive.forward(…)`."],
 )
 forward.mistake(

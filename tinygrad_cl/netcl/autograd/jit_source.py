@@ -43,7 +43,12 @@ def forward_lines(body, names):
             the expression, and texts(node, names) the inputs in C
     names   {node: its name in C}
     """
-    return [f"const V {names[node]} = {node.primitive.forward(texts(node, names), node.attrs)};" for node in body]
+
+    def line(node):
+        expression = node.primitive.forward(texts(node, names), node.attrs)
+        return f"const V {names[node]} = {expression};"
+
+    return [line(node) for node in body]
 
 
 def backward_lines(end, body, names, upstream):
@@ -64,7 +69,8 @@ def backward_lines(end, body, names, upstream):
             continue
         if node.primitive.backward is None:
             continue
-        slopes = node.primitive.backward(texts(node, names), gradients[node], node.attrs, names[node])
+        inputs = texts(node, names)
+        slopes = node.primitive.backward(inputs, gradients[node], node.attrs, names[node])
         for x, need, slope in zip(node.inputs, node.needs, slopes):
             if not need or not slope:
                 continue

@@ -148,6 +148,7 @@ class Sequential(Module):
 
     layers   Modules, or functions
 
+    >>> from tinygrad_cl.netcl.nn.activations import ReLU
     >>> model = Sequential(Linear(None, 2, 3), ReLU(), Linear(None, 3, 1))
     >>> model(np.zeros((4, 2)))
     Node(shape=(4, 1), dtype=float32, op_name='linear', requires_grad=True)
