@@ -19,9 +19,33 @@ def settings(dtype, lanes, text=None):
     """
     double = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" if dtype == "float64" else ""
     macros = {line[len("#define ") : line.index("(")]: line for line in PRELUDE.strip().splitlines()}
-    macros["TANH"] = tanh(dtype, {lanes} if text else {1, lanes})
+    widths = {lanes} if text else {1, lanes}
+    macros["TANH"] = tanh(dtype, widths)
+    macros |= {name: lane_by_lane(name, dtype, widths) for name in ("SIN", "COS")}
     lines = [line for name, line in macros.items() if text is None or re.search(rf"\b{name}\b", text)]
     return f"{double}#define T {C_NAMES[dtype]}\n#define LANES {lanes}\n" + "\n".join([*lines, ""])
+
+
+def lane_by_lane(name, dtype, widths):
+    """SIN(a) or COS(a) in C, of vectors of these widths: as the driver has it, lane by lane where one
+    is huge. In PoCL's sin of float16, all lanes are wrong then (by up to 0.01).
+    """
+    function, text = name.lower(), f"#define {name}(a) {name.lower()}_(a)\n"
+    if widths == {1} or dtype == "int32":
+        return f"#define {name}(a) {function}(a)"
+    for width in sorted(widths):
+        kind = f"{C_NAMES[dtype]}{width if width > 1 else ''}"
+        lines = [f"return {function}(x);"]
+        if width > 1:
+            each = [f"T each[{width}];", f"vstore{width}(x, 0, each);"]
+            each += [
+                f"for (int i = 0; i < {width}; i++) each[i] = {function}(each[i]);",
+                f"return vload{width}(0, each);",
+            ]
+            lines = [*block("if (any(fabs(x) > (T)1e5))", each), *lines]
+        head = f"static {kind} __attribute__((overloadable)) {function}_(const {kind} x)"
+        text += "\n".join(block(head, lines)) + "\n"
+    return text
 
 
 def tanh(dtype, widths):

@@ -20,6 +20,8 @@ Here for Σ tanh(x) b along the last axis of (4, 1000), b the same for all rows,
 A vector at the end of a row is read whole, for every tensor has memory behind it that may be read.
 """
 
+import re
+
 from tinygrad_cl.netcl.ops.c_source import C_NAMES, block, settings
 from tinygrad_cl.netcl.ops.loop_reductions import (
     columns_end,
@@ -34,8 +36,9 @@ from tinygrad_cl.netcl.ops.loop_reductions import (
 def nest_source(nest, inputs, s):
     """The text of the kernel `nest.name` for its Inputs and a Schedule s. Arguments: `arguments`."""
     pairs = list(zip(nest.inputs, inputs))
-    fixed = [fetch(name, each, s) for name, each in pairs if is_fixed(each, s)]
-    moving = [fetch(name, each, s) for name, each in pairs if not is_fixed(each, s)]
+    fill = calls_functions(nest.lines)
+    fixed = [fetch(name, each, s, fill) for name, each in pairs if is_fixed(each, s)]
+    moving = [fetch(name, each, s, fill) for name, each in pairs if not is_fixed(each, s)]
     body = [*position(nest, inputs, s), *fixed, *states(nest.reductions, s)]
     body += start_from_parts(nest, s) if s.launch == 2 else []
     body += loops(nest, [*moving, *nest.lines], s)
@@ -43,14 +46,15 @@ def nest_source(nest, inputs, s):
         body += leave_parts(nest, s)
     elif nest.reductions and not nest.running:
         body += rows_end(nest, s) if s.reduced[-1] else columns_end(nest, s)
-    return kernel(nest.name, arguments(nest, inputs, s), helpers(nest, s), body, s)
+    return kernel(nest, inputs, body, s)
 
 
-def kernel(name, declarations, before, body, s):
-    """The text of a kernel: settings, what stands `before` it, arguments, and the lines of its body."""
+def kernel(nest, inputs, body, s):
+    """The text of a kernel: settings, helpers, arguments, and the lines of its body."""
     group = f"__attribute__((reqd_work_group_size({s.group}, 1, 1)))\n" if s.group > 1 else ""
-    lines = block(f"__kernel {group}void {name}(\n    " + ",\n    ".join(declarations) + ")", body)
-    text = before + "\n" + "\n".join(lines) + "\n"
+    declarations = ",\n    ".join(arguments(nest, inputs, s))
+    text = "\n".join(block(f"__kernel {group}void {nest.name}(\n    {declarations})", body))
+    text = f"{helpers(nest, text, s)}\n{text}\n"
     return settings(s.dtype, s.lanes, text) + text
 
 
@@ -98,24 +102,23 @@ def steps_of(name, each):
     ]
 
 
-def helpers(nest, s):
-    """V, and what is needed where a row does not end with a whole vector."""
+def helpers(nest, text, s):
+    """V, and what the text needs where a row does not end with a whole vector."""
     lanes = s.lanes
     if lanes == 1:
         return "#define V T\n"
     mask = "long" if s.dtype == "float64" else "int"
-    text = f"#define V {C_NAMES[s.dtype]}{lanes}\n"
-    if s.reduced[-1] or s.dtype == "float64":
-        text += f"#define LANE (({mask}{lanes})({', '.join(map(str, range(lanes)))}))\n"
-    if s.dtype == "float64":  # PoCL's pow of double8 is wrong in all lanes where one is subnormal
-        text += """
-// A vector without what lies behind the end of a row: its first element stands there.
+    found = f"#define V {C_NAMES[s.dtype]}{lanes}\n"
+    if "LANE <" in text or "filled(" in text:
+        found += f"#define LANE (({mask}{lanes})({', '.join(map(str, range(lanes)))}))\n"
+    if "filled(" in text:
+        found += """// A vector without what lies behind the end of a row: its first element stands there.
 static V filled(const V v, const long there) {
-    return there >= LANES ? v : (LANE < there ? v : (V)(v.s0));
+    return there >= LANES ? v : (LANE < (int)there ? v : (V)(v.s0));
 }
 """
     results = [to for _, to in nest.outputs] + [each.dtype for each in nest.reductions if not s.reduced[-1]]
-    return text + "".join(put_function(kind, s) for kind in sorted({C_NAMES[to] for to in results}))
+    return found + "".join(put_function(kind, s) for kind in sorted({C_NAMES[to] for to in results}))
 
 
 def put_function(kind, s):
@@ -183,8 +186,19 @@ def is_fixed(each, s):
     return not any(step != 0 and inside for step, inside in zip(each.steps, loop))
 
 
-def fetch(name, each, s):
-    """The line that fetches an input: a vector, or one element for all lanes."""
+def calls_functions(lines):
+    """Whether lines of C call functions of the driver, whose vectors need not be as good as its
+    numbers: in PoCL's sin of float16 all lanes are wrong where one is huge, in its pow of double8
+    where one is subnormal. They shall not see what lies behind the end of a row.
+    """
+    return any(re.search(r"\b[a-z]\w*\(", line) for line in lines)
+
+
+def fetch(name, each, s, fill):
+    """The line that fetches an input: a vector, or one element for all lanes.
+
+    fill   whether the end of a row is filled with elements of it
+    """
     if each.dtype is None:
         return f"const V {name} = (V)(in_{name});"
     *outer, along = each.steps or (0,)
@@ -195,7 +209,7 @@ def fetch(name, each, s):
     value = f"vload{s.lanes}(0, {' + '.join([f'in_{name}', *terms])})"
     if each.dtype != s.dtype:
         value = f"convert_{C_NAMES[s.dtype]}{s.lanes}({value})"
-    if s.dtype == "float64":
+    if fill:
         value = f"filled({value}, there)"
     return f"const V {name} = {value};"
 

@@ -24,7 +24,7 @@ from dataclasses import replace
 
 from tinygrad_cl.netcl.ops.loop_nest import Input, LoopNest, Reduction
 from tinygrad_cl.netcl.ops.loop_reductions import across_group, across_lanes, finished
-from tinygrad_cl.netcl.ops.loop_source import arguments, fetch, helpers, is_fixed, kernel, loops, position, states
+from tinygrad_cl.netcl.ops.loop_source import calls_functions, fetch, is_fixed, kernel, loops, position, states
 
 
 def rows_source(formula, inputs, wanted, s):
@@ -32,7 +32,7 @@ def rows_source(formula, inputs, wanted, s):
     nest = whole_nest(formula, wanted, s.dtype)
     known = dict(zip(formula.inputs, inputs))  # what can be fetched
     lines = [*position(nest, inputs, s), f"const V N = (V)(n{s.last});"]
-    lines += [fetch(name, each, s) for name, each in known.items() if is_fixed(each, s)]
+    lines += [fetch(name, each, s, False) for name, each in known.items() if is_fixed(each, s)]
     for steps in passes(formula.steps):
         if steps[0][1] is None:
             lines += [f"const V {name} = {expression};" for name, _, expression in steps]
@@ -47,7 +47,7 @@ def rows_source(formula, inputs, wanted, s):
     for each in nest.reductions:
         lines += [define[each.value], f"{first}total_{each.value}[position] = {each.value}{'.s0' * (s.lanes > 1)};"]
     ramp = f"#define RAMP (V)({', '.join(map(str, range(s.lanes)))})\n"
-    return kernel(nest.name, arguments(nest, inputs, s), helpers(nest, s) + ramp, lines, s)
+    return ramp + kernel(nest, inputs, lines, s)
 
 
 def whole_nest(formula, wanted, dtype):
@@ -111,7 +111,9 @@ def fetched(lines, known, s):
     """Lines inside a loop along the row, below those that fetch what they mention."""
     text = " ".join(lines)
     place = ["const V place = (V)(i) + RAMP;"] * mentions(text, ["place"])
-    moving = [fetch(name, each, s) for name, each in known.items() if not is_fixed(each, s) and mentions(text, [name])]
+    fill = calls_functions(lines)
+    found = [name for name, each in known.items() if not is_fixed(each, s) and mentions(text, [name])]
+    moving = [fetch(name, known[name], s, fill) for name in found]
     return [*moving, *place, *lines]
 
 

@@ -123,8 +123,8 @@ one(
     "1 / √x",
     domain=POSITIVE,
 )
-one("sin", lambda x, k: f"sin({x})", lambda x, g, out, k: f"({g} * cos({x}))", np.sin, "sin x")
-one("cos", lambda x, k: f"cos({x})", lambda x, g, out, k: f"(-{g} * sin({x}))", np.cos, "cos x")
+one("sin", lambda x, k: f"SIN({x})", lambda x, g, out, k: f"({g} * COS({x}))", np.sin, "sin x")
+one("cos", lambda x, k: f"COS({x})", lambda x, g, out, k: f"(-{g} * SIN({x}))", np.cos, "cos x")
 one(
     "tanh",
     lambda x, k: f"TANH({x})",
