@@ -11,6 +11,7 @@ import io
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from functools import lru_cache
 from pathlib import Path
@@ -102,9 +103,23 @@ def grade(
     try:
         run.grade()
     finally:
-        run.write_csv()
-    write_pages(run.in_order(), out, options.sandbox)
+        with said_if_it_cannot_be_written(out):
+            run.write_csv()
+    with said_if_it_cannot_be_written(out):
+        write_pages(run.in_order(), out, options.sandbox)
     return run.rows()
+
+
+@contextmanager
+def said_if_it_cannot_be_written(out: Path) -> Iterator[None]:
+    """A CourseError that says what to do, where a file of the class's folder cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise CourseError(
+            f"{error.filename or out} cannot be written ({error.strerror}); make room or see to the folder, "
+            "then run the same command again: what is graded already is kept."
+        ) from None
 
 
 class ClassRun:
@@ -130,13 +145,8 @@ class ClassRun:
         with self.options.start_workers() as workers:
             compiled = self.check_reference(modules, workers)
             for place, result in workers.results(self.jobs(waiting, compiled)):
-                try:
+                with said_if_it_cannot_be_written(self.folder.out):
                     self.keep(place, result)
-                except OSError as error:
-                    raise CourseError(
-                        f"{error.filename or self.folder.out} cannot be written ({error.strerror}); make room or see to the "
-                        "folder, then run the same command again: what is graded already is kept."
-                    ) from None
 
     def by_module(self) -> list[int]:
         """Places, module after module: a worker starts the next kernel of a module while one of its notebooks runs."""
