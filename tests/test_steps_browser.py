@@ -50,7 +50,7 @@ def test_the_mouse_walks_forward_and_back(page):
 def test_the_keys_walk_to_the_end_where_the_gradients_are_the_engines(page):
     page.focus(".steps")
     page.keyboard.press("End")
-    assert "Another path came here before: −1 + (−3) = −4" in said(page)
+    assert "Another path arrived here before: −1 + (−3) = −4" in said(page)
     assert [shown(page, f"grad{i}") for i in range(4)] == ["−3", "−4", "−3", "1"]
     page.keyboard.press("ArrowLeft")
     assert shown(page, "grad1") == "−1"
