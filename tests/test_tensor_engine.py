@@ -1,11 +1,12 @@
 """Backward: order, accumulation, freeing, dtypes, hooks, create_graph, grad()."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
 
-from tinygrad_cl.tensor import Tensor, grad
+from tinygrad_cl.tensor import Tensor, enable_grad, grad
 from tinygrad_cl.tensor.core.engine import topological_order
 
 # -- order and accumulation -----------------------------------------------------------------------------
@@ -190,6 +191,21 @@ def test_data_is_copied_and_numpy_stays_on_either_side():
 
 
 # -- hooks ------------------------------------------------------------------------------------------------------
+
+
+def test_a_hook_of_a_leaf_may_call_backward_and_one_that_raises_leaves_no_gradient():
+    x, y, other = (Tensor([2.0], requires_grad=True) for _ in range(3))
+    handle = x.register_hook(enable_grad()(lambda g: (other * other).sum().backward()))
+    thread = threading.Thread(target=lambda: (x * y).sum().backward(), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive(), "the hook waits for the backward that it is called in"
+    assert (x.grad.item(), y.grad.item(), other.grad.item()) == (2.0, 2.0, 4.0)
+    handle.remove()
+    y.register_hook(lambda g: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        (x * y).sum().backward()
+    assert (x.grad.item(), y.grad.item()) == (2.0, 2.0)
 
 
 def test_hooks_see_the_whole_gradient_once_and_may_replace_it():

@@ -17,10 +17,15 @@ def backward(tensor, gradient=None, retain_graph=None, create_graph=False):
     root, gradient = start(tensor, gradient)
     retain_graph = create_graph if retain_graph is None else retain_graph
     with GradMode(create_graph):
-        found = propagate(root, gradient, retain_graph, ask_and_retain)
+        found = hooked(propagate(root, gradient, retain_graph, ask_and_retain))
         with accumulating:
             for leaf, part in found.items():
-                leaf.accumulate_grad(call_hooks(leaf.hooks, part))
+                leaf.accumulate_grad(part)
+
+
+def hooked(found):
+    """{leaf: its gradient}, after the hooks of the leaves; a hook may call backward itself."""
+    return {leaf: call_hooks(leaf.hooks, part) for leaf, part in found.items()}
 
 
 def ask_and_retain(node, grad):
@@ -77,8 +82,7 @@ def gradients_of(targets, roots, gradients, retain_graph, create_graph):
         return [part if below in wanted else None for below, part in zip(node.next_nodes, parts)]
 
     with GradMode(create_graph):
-        leaves = propagate(top, gradients, True, ask)
-        return found | {leaf: call_hooks(leaf.hooks, part) for leaf, part in leaves.items()}
+        return found | hooked(propagate(top, gradients, True, ask))
 
 
 def on_the_way(order, targets):
