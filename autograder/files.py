@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, so that a run can be killed at any moment."""
+"""Files that are written whole or not at all, so that a run can be killed at any moment; and files that are generated."""
 
 import os
 from pathlib import Path
@@ -10,3 +10,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     partial = path.with_name(f".{path.name}.partial")
     partial.write_bytes(content.encode() if isinstance(content, str) else content)
     os.replace(partial, path)
+
+
+def outdated(files: dict[Path, str]) -> dict[Path, str]:
+    """Those of the generated files, {path: text}, that are missing or hold another text."""
+    return {path: text for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text}
+
+
+def update(files: dict[Path, str]) -> list[Path]:
+    """Write the generated files that are outdated; returns their paths."""
+    changed = outdated(files)
+    for path, text in changed.items():
+        write_atomically(path, text)
+    return list(changed)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder import paths
+from autograder.files import outdated, update
 
 if TYPE_CHECKING:
     from tinygrad_cl.netcl.ops.primitives import Primitive
@@ -71,17 +72,13 @@ def stale() -> list[str]:
     """A sentence for each generated file that is not what the records give."""
     return [
         f"{path.relative_to(paths.ROOT)} is not what the records of the operations give"
-        for path, text in generated().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
+        for path in outdated(generated())
     ]
 
 
 def write() -> list[Path]:
     """Write the files that have changed, and return their paths."""
-    changed = [path for path, text in generated().items() if not path.exists() or path.read_text("utf-8") != text]
-    for path in changed:
-        path.write_text(generated()[path], encoding="utf-8")
-    return changed
+    return update(generated())
 
 
 def functions(records: list["Primitive"]) -> str:

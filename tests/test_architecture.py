@@ -47,7 +47,7 @@ CONTRACT = {
     "autograder": set(),
     "autograder.paths": {"autograder"},
     "autograder.errors": set(),
-    "autograder.names": {"autograder", "autograder.paths", "tinygrad_cl.netcl.ops"},
+    "autograder.names": {"autograder", "autograder.paths", "autograder.files", "tinygrad_cl.netcl.ops"},
     "autograder.files": set(),
     # What probes, and measurements on the device, import when they run.
     "autograder.checks": {

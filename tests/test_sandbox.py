@@ -1,5 +1,6 @@
 """The sandbox: what a submission's kernel sees, may use, and leaves behind."""
 
+import ast
 import os
 import subprocess
 import sys
@@ -90,10 +91,13 @@ def test_the_checkout_cannot_be_read(kernel):
     ids=str,
 )
 def test_nothing_else_can_be_read(kernel, path):
-    if Path(sys.prefix).is_relative_to(os.path.normpath(path)):
-        pytest.skip("the environment of Python lies there")
     status, text = run(kernel, f"import os\n(os.listdir if os.path.isdir({str(path)!r}) else open)({str(path)!r})")
-    assert status == "error" and any(word in text for word in ("FileNotFoundError", "PermissionError")), text
+    above = Path(os.path.normpath(path))
+    if Path(sys.prefix).is_relative_to(above):
+        # The way to the environment of Python is there, and nothing beside it.
+        assert status == "ok" and ast.literal_eval(text) == [Path(sys.prefix).relative_to(above).parts[0]]
+    else:
+        assert status == "error" and any(word in text for word in ("FileNotFoundError", "PermissionError")), text
 
 
 def test_checks_mistakes_and_the_judge_are_not_there(kernel):

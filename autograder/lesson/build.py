@@ -13,7 +13,7 @@ from traitlets.config import Config
 
 from autograder import paths
 from autograder.errors import CourseError
-from autograder.files import write_atomically
+from autograder.files import outdated, write_atomically
 from autograder.lesson.notebooks import normalised, source_notebook
 from autograder.lesson.symbols import BEGIN, BEGIN_WRITTEN, STUBS, strip_markers
 from autograder.lesson.text import Lesson, read_lesson
@@ -92,9 +92,7 @@ def write(modules: list[str]) -> list[Path]:
     """Write the generated notebooks; returns those that changed. A notebook that holds a student's work stays."""
     changed = []
     for module in modules:
-        for path, text in build(module).items():
-            if path.exists() and path.read_text(encoding="utf-8") == text:
-                continue
+        for path, text in outdated(build(module)).items():
             if path.exists() and has_outputs(path):
                 raise CourseError(
                     f"{path.relative_to(paths.ROOT)} holds outputs, so somebody worked in it; "

@@ -1,6 +1,9 @@
 """The table of exercises, docs/exercises.md: which are pulled from the package, and why the others are not."""
 
+from pathlib import Path
+
 from autograder import paths
+from autograder.files import outdated, update
 from autograder.lesson.symbols import parse
 from autograder.lesson.text import Cell, Lesson, read_lesson
 
@@ -59,14 +62,9 @@ def reason(cell: Cell) -> str:
 
 def stale() -> list[str]:
     """What is wrong with the page, a sentence; empty if it is what the lessons give."""
-    if FILE.exists() and FILE.read_text(encoding="utf-8") == table():
-        return []
-    return [f"{FILE.relative_to(paths.ROOT)} is not what the lessons give"]
+    return [f"{path.relative_to(paths.ROOT)} is not what the lessons give" for path in outdated({FILE: table()})]
 
 
-def write() -> list:
+def write() -> list[Path]:
     """Write the page if it is stale; returns the files that changed."""
-    if not stale():
-        return []
-    FILE.write_text(table(), encoding="utf-8")
-    return [FILE]
+    return update({FILE: table()})
