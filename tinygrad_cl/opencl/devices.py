@@ -5,11 +5,9 @@ processors newer than its compiler). So a device counts as working only after a 
 the right numbers.
 """
 
-import contextlib
 import os
 import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +16,7 @@ import numpy as np
 import pyopencl as cl
 
 from tinygrad_cl.opencl.cache import private_kernel_cache
+from tinygrad_cl.opencl.programs import build, silent_stderr
 
 DOCTOR = "python -m tinygrad_cl doctor"
 
@@ -75,10 +74,8 @@ class Device:
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def build(self, source: str, options: Sequence[str] = ()) -> cl.Program:
-        """Compile OpenCL C into a `cl.Program`, without output on stderr, which nbgrader would treat as a failure."""
-        with warnings.catch_warnings(), silent_stderr():
-            warnings.simplefilter("ignore", cl.CompilerWarning)
-            return cl.Program(self.context, source).build(options=list(options))
+        """Compile OpenCL C into a `cl.Program`; pyopencl.RuntimeError if the source has an error."""
+        return build(self.context, source, options)
 
     @property
     def is_interpreter(self) -> bool:
@@ -247,16 +244,3 @@ def _reason(device: Device, devices: Sequence[Device], wish: str, faults: list[s
         why = f"the first {device.kind} that works"
     passed_over = f"; passed over {'; '.join(faults)}" if faults else ""
     return f"{why}: a kernel was built, ran and gave the right numbers{passed_over}"
-
-
-@contextlib.contextmanager
-def silent_stderr() -> Iterator[None]:
-    """Discard what drivers and compilers write directly to stderr (file descriptor 2)."""
-    kept = os.dup(2)
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

@@ -5,7 +5,6 @@
 import contextlib
 import math
 import threading
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +13,7 @@ import pyopencl as cl
 from tinygrad_cl import opencl
 from tinygrad_cl.netcl.core.commands import Copy, Fill, Kernel, Launch, Transfer
 from tinygrad_cl.netcl.core.memory import Pool
-from tinygrad_cl.opencl.devices import silent_stderr
+from tinygrad_cl.opencl.programs import build
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 INT32 = np.dtype(np.int32)  # for indices
@@ -137,7 +136,9 @@ class Device:
         with _building:
             program = self._programs.get((source, options))
             if program is None:
-                program = self._programs[source, options] = build(self.context, source, options)
+                program = self._programs[source, options] = build(
+                    self.context, source, ["-cl-kernel-arg-info", *options]
+                )
         return Kernel(program, name, constants, operands, source)
 
     def launch(self, kernel, size, group, operands):
@@ -218,14 +219,7 @@ class Device:
 
 
 _watching = threading.Lock()
-_building = threading.Lock()  # warning filters and stderr belong to the whole process
-
-
-def build(context, source, options):
-    """Compile OpenCL C without output on stderr, which nbgrader would treat as a failure."""
-    with warnings.catch_warnings(), silent_stderr():
-        warnings.simplefilter("ignore", cl.CompilerWarning)
-        return cl.Program(context, source).build(options=["-cl-kernel-arg-info", *options])
+_building = threading.Lock()
 
 
 class Plans(threading.local):
