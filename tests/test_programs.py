@@ -43,7 +43,7 @@ def test_a_program_gets_every_overload_of_the_names_it_contains(header):
     assert "sin(" not in declarations(header, "sine asin")
 
 
-def test_the_header_is_that_of_the_package_which_is_the_driver(monkeypatch, tmp_path, header):
+def test_the_header_of_pip_is_that_of_pips_driver(monkeypatch, tmp_path, header):
     include = tmp_path / ".libs/share/pocl/include"
     include.mkdir(parents=True)
     header.rename(include / "opencl-c.h")
@@ -60,6 +60,14 @@ def test_the_header_is_that_of_the_package_which_is_the_driver(monkeypatch, tmp_
     assert found() is None
     spec.origin = None
     assert found() is None
+
+
+def test_the_header_of_debian_is_that_of_debians_driver(monkeypatch, header):
+    monkeypatch.setattr("tinygrad_cl.opencl.programs.DEBIAN", header)
+    device = SimpleNamespace(platform=SimpleNamespace(name="Portable Computing Language"), driver_version="3.1+debian")
+    assert header_of(device) == header
+    device.driver_version = "7.1"
+    assert header_of(device) is None
 
 
 WORKING = [device for device in find_devices() if not find_fault(device)]

@@ -1,9 +1,8 @@
 """Compiling OpenCL C.
 
-PoCL 3.0, which pip installs as pocl-binary-distribution, parses its header opencl-c.h before each program: 17,000 lines
-that declare 15,000 functions, a tenth of a second. Here a program is compiled with those declarations only whose names
-it contains. They stand before it, with all their overloads, and the header's own include guard, `_OPENCL_H_`, keeps the
-header out.
+PoCL, as pip and Debian install it, parses its header opencl-c.h before each program: 17,000 lines that declare 15,000
+functions, a tenth of a second. Here a program is compiled with those declarations only whose names it contains. They
+stand before it, with all their overloads, and the header's own include guard, `_OPENCL_H_`, keeps the header out.
 """
 
 import contextlib
@@ -19,7 +18,8 @@ from pathlib import Path
 
 import pyopencl as cl
 
-PACKAGE = "pocl_binary_distribution"
+PACKAGE = "pocl_binary_distribution"  # PoCL from pip
+DEBIAN = Path("/usr/share/pocl/include/opencl-c.h")
 INCLUDE_GUARD = "_OPENCL_H_"
 
 _building = threading.Lock()  # warning filters and stderr belong to the whole process
@@ -42,13 +42,17 @@ def build(context: cl.Context, source: str, options: Sequence[str] = ()) -> cl.P
 
 
 def header_of(device: cl.Device) -> Path | None:
-    """The header that the driver parses before each program, if this is PoCL from pip; else None."""
-    package = importlib.util.find_spec(PACKAGE)
-    if device.platform.name != "Portable Computing Language" or package is None or package.origin is None:
+    """The header that the driver parses before each program, if this is PoCL from pip or from Debian; else None."""
+    if device.platform.name != "Portable Computing Language":
         return None
-    if not device.driver_version.startswith(importlib.metadata.version(PACKAGE)):  # another PoCL, or two of them
+    if "+debian" in device.driver_version:
+        header = DEBIAN
+    elif (package := importlib.util.find_spec(PACKAGE)) and device.driver_version.startswith(
+        importlib.metadata.version(PACKAGE)
+    ):
+        header = Path(package.origin or "").parent / ".libs/share/pocl/include/opencl-c.h"
+    else:
         return None
-    header = Path(package.origin).parent / ".libs/share/pocl/include/opencl-c.h"
     return header if header.exists() else None
 
 
