@@ -24,7 +24,11 @@ def check(name: str) -> None:
 ASKED = "{name} is what module {module} asks you to write (exercise {exercise}): run your cell first"
 ABSENT = "{name} is what module {module} asks you to write, so it is not there while your notebook is graded"
 UNUSED = "{name} is not used by module {module}, so it is not there while your notebook is graded"
-ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
+ALWAYS = {
+    "__init__.py",
+    "measurements.py",
+    "opencl",
+}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
 
 
 def hidden_symbols(module: str) -> dict[str, dict[str, str]]:
