@@ -49,7 +49,6 @@ def report(
             seconds[device] = time.perf_counter() - start
             speeds[device] = None if faults[device] else _measure(device, program, patience)
         gflops = {device.key: (speeds[device] or {}).get("gflops", 0.0) for device in devices}
-        numpy = max(numpy, numpy_gflops())  # other programs may have disturbed the first
         if devices:
             measurements.keep({"gflops": measurements.read().get("gflops", {}) | gflops})
         chosen = choose(devices, environ, faults.get, gflops)
