@@ -17,7 +17,7 @@ def make_arithmetic():
     from tinygrad_cl.netcl.core.tensor import Tensor
 
     device = manager.default("auto")
-    lanes = device.choices.lanes[FLOAT32]
+    lanes = device.launch_config.lanes[FLOAT32]
     numbers = range(CHAINS)
     begin = "\n".join(f"    V c{i} = (V)(get_global_id(0) + {i});" for i in numbers)
     step = "\n".join(f"        c{i} = fma(c{i}, a, b);" for i in numbers)
@@ -57,7 +57,7 @@ def make_traffic(size, non_temporal):
     from tinygrad_cl.netcl.core.tensor import Tensor
 
     device = manager.default("auto")
-    lanes = device.choices.lanes[FLOAT32]
+    lanes = device.launch_config.lanes[FLOAT32]
     store = "__builtin_nontemporal_store(v, p)" if non_temporal else "(*(p) = (v))"
     source = f"""
 #define V float{lanes if lanes > 1 else ""}

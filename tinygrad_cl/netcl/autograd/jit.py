@@ -41,7 +41,7 @@ def jit_compile(function=None, *, quiet=False):
     as a matrix product or a softmax, is a step between two chains.
 
     To see what it does, the function is called while operations are written down instead of
-    computed: at the first call, and again when something has another layout, requires_grad or value
+    computed: at the first call, and again when something has another spec, requires_grad or value
     that it takes as an argument, or from a variable around it. What it finds in a list or an object
     may change unseen: such a function is traced in every call, which costs some 10 µs and more, and
     still compiled once. Attributes of modules count as constants.
@@ -157,7 +157,7 @@ class CompiledFunction:
 
     def _trace(self, inputs, args, kwargs):
         """(a Program, the Nodes and Tensors that it uses besides the inputs)"""
-        known = {id(x): TraceNode("input", layout_or_none(x)) for x in inputs}
+        known = {id(x): TraceNode("input", spec_or_none(x)) for x in inputs}
         wrapped, names = as_nodes(args), {name: as_node(x) for name, x in kwargs.items()}
         for x, node in zip((*args, *kwargs.values()), (*wrapped, *names.values())):
             if x is not node:
@@ -188,7 +188,7 @@ class CompiledFunction:
         numbers = {leaf: number for number, leaf in enumerate(leaves)}
         count, steps, records = len(leaves), [], set()
         for head, inputs, body in split(out.value):
-            if not head.layout.size or any(leaf.layout and not leaf.layout.size for leaf in inputs):
+            if not head.spec.size or any(leaf.spec and not leaf.spec.size for leaf in inputs):
                 return Program(why="there are no numbers", warn=False)
             step = SingleOperation(head) if head.op_name in STEPS else self._graph(head, inputs, body)
             steps.append((step, tuple([numbers[leaf] for leaf in inputs])))
@@ -222,9 +222,9 @@ class CompiledFunction:
         return out
 
 
-def layout_or_none(x):
-    """The Layout of a Node or Tensor; None of a number."""
-    return getattr(x.value if isinstance(x, Node) else x, "layout", None)
+def spec_or_none(x):
+    """The TensorSpec of a Node or Tensor; None of a number."""
+    return getattr(x.value if isinstance(x, Node) else x, "spec", None)
 
 
 def as_node(x):

@@ -5,7 +5,7 @@ import math
 
 from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
 from tinygrad_cl.netcl.autograd.steps import register_step
-from tinygrad_cl.netcl.core.tensor import layout_of
+from tinygrad_cl.netcl.core.tensor import spec_of
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
@@ -44,12 +44,12 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
     return apply_op(layer.forward, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
 
 
-def layer_layout(x, weight, bias=None, activation=None, **attrs):
-    """The Layout of a layer's result."""
-    return layout_of(x.device, (*x.shape[:-1], weight.shape[1]), x.dtype)
+def layer_spec(x, weight, bias=None, activation=None, **attrs):
+    """The TensorSpec of a layer's result."""
+    return spec_of(x.device, (*x.shape[:-1], weight.shape[1]), x.dtype)
 
 
-register_step("linear", linear, layer_layout)
+register_step("linear", linear, layer_spec)
 
 
 def check_shapes(x, weight, bias=None):

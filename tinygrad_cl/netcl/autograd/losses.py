@@ -14,7 +14,7 @@ from tinygrad_cl.netcl.autograd.normalization import whole
 from tinygrad_cl.netcl.autograd.ops import mean, sum
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.indexing import index_tensor
 from tinygrad_cl.netcl.ops.reduction import reduce
 from tinygrad_cl.netcl.ops.rows import compute_rows
@@ -112,13 +112,13 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
     )
 
 
-def cross_entropy_layout(logits, target, reduction="mean"):
-    """The Layout of the result of cross_entropy."""
+def cross_entropy_spec(logits, target, reduction="mean"):
+    """The TensorSpec of the result of cross_entropy."""
     dtypes = [each.dtype for each in (logits, target) if each.dtype != INT32]
-    return layout_of(logits.device, logits.shape[:-1] if reduction == "none" else (), np.result_type(*dtypes))
+    return spec_of(logits.device, logits.shape[:-1] if reduction == "none" else (), np.result_type(*dtypes))
 
 
-register_step("cross_entropy", cross_entropy, cross_entropy_layout)
+register_step("cross_entropy", cross_entropy, cross_entropy_spec)
 
 
 def index_cross_entropy(logits, target, tape, reduction):

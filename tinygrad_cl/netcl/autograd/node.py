@@ -11,7 +11,7 @@ from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that prim
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
-from tinygrad_cl.netcl.ops.matmul import product_layout
+from tinygrad_cl.netcl.ops.matmul import product_spec
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes, define_operators
@@ -73,4 +73,4 @@ def getitem(x, key, tape=None):
 
 
 define_operators(apply_primitive, matmul, getitem)
-register_step("matmul", matmul, product_layout)
+register_step("matmul", matmul, product_spec)

@@ -3,7 +3,7 @@
 """
 
 from tinygrad_cl.netcl.autograd.steps import register_step
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
 from tinygrad_cl.netcl.ops.rows_table import (
     LAYER_NORM,
@@ -15,7 +15,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX,
     SOFTMAX_BACKWARD,
 )
-from tinygrad_cl.netcl.ops.shapes import joint_layout, one_axis
+from tinygrad_cl.netcl.ops.shapes import joint_spec, one_axis
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 from tinygrad_cl.netcl.tape.tape import apply_op
@@ -58,7 +58,7 @@ def logsumexp(x, axis=-1, keepdims=False, tape=None):
     one = one_axis(axis, x.shape)
     rows = axis_to_end(x.value, one)
     (out,) = compute_rows(LOGSUMEXP, (rows,))
-    out = out.reshape(logsumexp_layout(x.value.layout, axis, keepdims).shape)
+    out = out.reshape(logsumexp_spec(x.value.spec, axis, keepdims).shape)
 
     def differentiate(g):
         g = g.reshape((*rows.shape[:-1], 1))
@@ -96,16 +96,16 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
     return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})
 
 
-def logsumexp_layout(x, axis=-1, keepdims=False):
-    """The Layout of the result of logsumexp."""
+def logsumexp_spec(x, axis=-1, keepdims=False):
+    """The TensorSpec of the result of logsumexp."""
     one = one_axis(axis, x.shape)
-    return layout_of(x.device, (*x.shape[:one], *[1] * keepdims, *x.shape[one + 1 :]), x.dtype)
+    return spec_of(x.device, (*x.shape[:one], *[1] * keepdims, *x.shape[one + 1 :]), x.dtype)
 
 
 register_step("softmax", softmax, lambda x, axis: x)
 register_step("log_softmax", log_softmax, lambda x, axis: x)
-register_step("logsumexp", logsumexp, logsumexp_layout)
-register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_layout("layer_norm", 3, inputs))
+register_step("logsumexp", logsumexp, logsumexp_spec)
+register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_spec("layer_norm", 3, inputs))
 
 
 def whole(name, x):

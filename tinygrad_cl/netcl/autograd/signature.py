@@ -29,10 +29,10 @@ class Signature:
     def add(self, x):
         """Take in a value."""
         if isinstance(x, Node):
-            self.key += (x.value.layout, x.requires_grad)
+            self.key += (x.value.spec, x.requires_grad)
             self.inputs.append(x)
         elif isinstance(x, Tensor):
-            self.key += (x.layout, x.requires_grad)
+            self.key += (x.spec, x.requires_grad)
             self.inputs.append(x)
         elif isinstance(x, FIXED):
             self.key.append(x)

@@ -21,9 +21,9 @@ INT32 = np.dtype(np.int32)  # for indices
 
 
 @dataclass(frozen=True)
-class Choices:
-    """The launch configuration for a device. It is computed in `choose`, from what the device reports,
-    and nowhere else.
+class LaunchConfig:
+    """The launch configuration for a device. Only `launch_config_for` computes it, from what the
+    device reports.
 
     lanes          {dtype: elements per vector}; 1 if the hardware forms vectors from work-items, as
                    GPUs do
@@ -58,7 +58,7 @@ class Choices:
         return -(-count // group) * group, group
 
 
-def choose(found):
+def launch_config_for(found):
     """The launch configuration for a `tinygrad_cl.opencl.Device`."""
     cpu, handle = found.kind == "CPU", found.handle
     # Intel's CPU driver prefers width 1, since it forms vectors from work-items itself. But a matrix
@@ -68,7 +68,7 @@ def choose(found):
     if found.fp64:
         widths = [handle.preferred_vector_width_double, handle.native_vector_width_double if cpu else 1]
         lanes[FLOAT64] = _lanes(max(widths))
-    return Choices(
+    return LaunchConfig(
         lanes=lanes,
         group=0 if cpu else min(256, 1 << (found.handle.max_work_group_size.bit_length() - 1)),
         local_memory=not cpu,
@@ -101,20 +101,20 @@ class Device:
     """One OpenCL device with its queue, its memory pool, and the kernels built for it. Every
     command is enqueued through its methods, so that it can be counted, timed and recorded.
 
-    found    the `tinygrad_cl.opencl.Device`
-    queue    the PyOpenCL command queue, in order
-    pool     the memory pool of its tensors
-    choices  its launch configuration; replace it before the first operation only
-    layouts  {(shape, dtype): Layout}, filled by core.tensor
+    found           the `tinygrad_cl.opencl.Device`
+    queue           the PyOpenCL command queue, in order
+    pool            the memory pool of its tensors
+    launch_config   its LaunchConfig; replace it before the first operation only
+    specs           {(shape, dtype): TensorSpec}, filled by core.tensor
     """
 
-    def __init__(self, found, queue=None, choices=None):
+    def __init__(self, found, queue=None, launch_config=None):
         self.found = found
         self.queue = queue or found.queue
         self.context = self.queue.context
         self.pool = Pool(self.queue, self.fill)
-        self.choices = choices or choose(found)
-        self.layouts = {}
+        self.launch_config = launch_config or launch_config_for(found)
+        self.specs = {}
         self._programs = {}
         self._watchers = ()
 
@@ -125,7 +125,7 @@ class Device:
         """Whether the device supports tensors of this NumPy dtype: float32 and int32 (for indices)
         always, float64 if the hardware does.
         """
-        return dtype in self.choices.lanes
+        return dtype in self.launch_config.lanes
 
     def kernel(self, source, name, constants, operands, options=()):
         """A new Kernel; each source is compiled once. pyopencl.RuntimeError if it does not compile.
@@ -229,7 +229,7 @@ def build(context, source, options):
 
 
 class Plans(threading.local):
-    """`table`: what an operation caches between calls with the same layouts; one table per thread.
+    """`table`: what an operation caches between calls whose tensors have the same specs; one table per thread.
 
     A kernel object stores its arguments between launches, so two threads must not share one.
     """
@@ -265,15 +265,15 @@ class Manager:
                     return self.use(found)
         raise opencl.NoDeviceError(f"no OpenCL device that works has {name!r} in its name, platform or kind")
 
-    def use(self, found, queue=None, choices=None):
+    def use(self, found, queue=None, launch_config=None):
         """The Device for a `tinygrad_cl.opencl.Device`, the same object for the same queue.
 
-        choices   the launch configuration of another kind of device; needs a separate queue
+        launch_config   that of another kind of device; needs a separate queue
         """
         queue = queue or found.queue
         with self._lock:
             if queue not in self._devices:
-                self._devices[queue] = Device(found, queue, choices)
+                self._devices[queue] = Device(found, queue, launch_config)
             return self._devices[queue]
 
     def devices(self):

@@ -14,5 +14,5 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, layout, buffer, requires_grad=True):
-        super().__init__(layout, buffer, requires_grad)
+    def __init__(self, spec, buffer, requires_grad=True):
+        super().__init__(spec, buffer, requires_grad)

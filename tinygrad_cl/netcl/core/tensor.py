@@ -8,11 +8,11 @@ import numpy as np
 from tinygrad_cl.netcl.core.device import INT32, manager
 
 
-class Layout:
-    """All of a tensor but its numbers: device, shape and dtype. The same object for the same three.
+class TensorSpec:
+    """Device, shape and dtype of a tensor. `spec_of` gives the same object for the same three.
 
-    size     numbers in it
-    nbytes   bytes they take
+    size     number of elements
+    nbytes   their size in bytes
     """
 
     __slots__ = ("device", "shape", "dtype", "size", "nbytes")
@@ -23,28 +23,28 @@ class Layout:
         self.nbytes = self.size * dtype.itemsize
 
     def __repr__(self):
-        return f"Layout({self.shape}, {self.dtype})"
+        return f"TensorSpec({self.shape}, {self.dtype})"
 
 
-def layout_of(device, shape, dtype):
-    """The one Layout of this device, shape and dtype. TypeError if the device has no tensors of
+def spec_of(device, shape, dtype):
+    """The one TensorSpec of this device, shape and dtype. TypeError if the device has no tensors of
     the dtype.
     """
     shape, dtype = tuple(shape), np.dtype(dtype)
-    layout = device.layouts.get((shape, dtype))
-    if layout is None:
+    spec = device.specs.get((shape, dtype))
+    if spec is None:
         if not device.has(dtype):
-            able = ", ".join(str(each) for each in device.choices.lanes)
+            able = ", ".join(str(each) for each in device.launch_config.lanes)
             raise TypeError(f"{device.found.name} has tensors of {able}, not of {dtype}")
         if any(length < 0 for length in shape):
             raise ValueError(f"a shape has no negative length: {shape}")
-        layout = device.layouts[shape, dtype] = Layout(device, tuple(map(int, shape)), dtype)
-    return layout
+        spec = device.specs[shape, dtype] = TensorSpec(device, tuple(map(int, shape)), dtype)
+    return spec
 
 
-def refuse_indices(name, layouts):
+def refuse_indices(name, specs):
     """TypeError if the operation `name` is asked to compute with indices."""
-    if any(layout.dtype == INT32 for layout in layouts):
+    if any(spec.dtype == INT32 for spec in specs):
         raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast to float32 first")
 
 
@@ -107,18 +107,18 @@ class Tensor:
 
     + − * / and @ compute new tensors, broadcast as in NumPy, without autograd: nothing is recorded.
 
-    layout          device, shape and dtype
+    spec          device, shape and dtype
     buffer          the device memory; a view (`reshape`) shares it
     grad            the gradient that a backward pass left here, a Tensor of the same shape; None
                     before
     requires_grad   whether autograd should compute one, when the tensor is used as a leaf
     """
 
-    __slots__ = ("layout", "buffer", "grad", "requires_grad", "__weakref__")
+    __slots__ = ("spec", "buffer", "grad", "requires_grad", "__weakref__")
     __array_ufunc__ = None  # so that np.float64(2) * tensor is left to Tensor.__rmul__
 
-    def __init__(self, layout, buffer, requires_grad=False):
-        self.layout = layout
+    def __init__(self, spec, buffer, requires_grad=False):
+        self.spec = spec
         self.buffer = buffer
         self.grad = None
         self.requires_grad = requires_grad
@@ -138,8 +138,8 @@ class Tensor:
         """A tensor of this shape whose numbers are undefined: `write` them, or let a kernel do
         so.
         """
-        layout = layout_of(manager.of(queue), (shape,) if np.ndim(shape) == 0 else shape, dtype)
-        return cls(layout, layout.device.pool.allocate(layout.nbytes))
+        spec = spec_of(manager.of(queue), (shape,) if np.ndim(shape) == 0 else shape, dtype)
+        return cls(spec, spec.device.pool.allocate(spec.nbytes))
 
     @classmethod
     def full(cls, queue, shape, value, dtype="float32"):
@@ -169,10 +169,10 @@ class Tensor:
 
     def copy(self):
         """The same numbers in memory of their own."""
-        layout = self.layout
-        twin = Tensor(layout, layout.device.pool.allocate(layout.nbytes))
-        if layout.size:
-            layout.device.copy(twin.buffer, self.buffer, layout.nbytes)
+        spec = self.spec
+        twin = Tensor(spec, spec.device.pool.allocate(spec.nbytes))
+        if spec.size:
+            spec.device.copy(twin.buffer, self.buffer, spec.nbytes)
         return twin
 
     def reshape(self, *shape):
@@ -185,10 +185,10 @@ class Tensor:
             if shape.count(-1) > 1 or rest == 0 or self.size % rest:
                 raise ValueError(f"shape {self.shape} cannot become {tuple(shape)}")
             shape = tuple(self.size // rest if length == -1 else length for length in shape)
-        layout = layout_of(self.layout.device, shape, self.dtype)
-        if layout.size != self.size:
-            raise ValueError(f"shape {self.shape} cannot become {layout.shape}")
-        return Tensor(layout, self.buffer)
+        spec = spec_of(self.spec.device, shape, self.dtype)
+        if spec.size != self.size:
+            raise ValueError(f"shape {self.shape} cannot become {spec.shape}")
+        return Tensor(spec, self.buffer)
 
     __add__, __radd__ = operator("add")
     __sub__, __rsub__ = operator("sub")
@@ -201,31 +201,31 @@ class Tensor:
 
     @property
     def queue(self):
-        return self.layout.device.queue
+        return self.spec.device.queue
 
     @property
     def device(self):
-        return self.layout.device
+        return self.spec.device
 
     @property
     def shape(self):
-        return self.layout.shape
+        return self.spec.shape
 
     @property
     def dtype(self):
-        return self.layout.dtype
+        return self.spec.dtype
 
     @property
     def size(self):
-        return self.layout.size
+        return self.spec.size
 
     @property
     def nbytes(self):
-        return self.layout.nbytes
+        return self.spec.nbytes
 
     @property
     def ndim(self):
-        return len(self.layout.shape)
+        return len(self.spec.shape)
 
     def __repr__(self):
         return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"

@@ -1,15 +1,15 @@
-"""Elementwise operations: loop nests of a Formula, one plan for each set of layouts."""
+"""Elementwise operations: loop nests of a Formula, one plan for each set of specs."""
 
 import functools
 
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
+from tinygrad_cl.netcl.core.tensor import Tensor, refuse_indices, spec_of
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest
 from tinygrad_cl.netcl.ops.loop_plan import nest_plan
 from tinygrad_cl.netcl.ops.primitives import Formula
-from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_layout
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_spec
 
 
 def elementwise_unary(x, expression):
@@ -48,12 +48,12 @@ def compute(formula, operands):
 
 
 def compute_into(target, formula, operands):
-    """As `compute`, but the result overwrites `target`, which has its layout and may be an
+    """As `compute`, but the result overwrites `target`, which has its spec and may be an
     operand.
     """
     plan, arguments = planned(formula, operands)
-    if plan.layout is not target.layout:
-        raise ValueError(f"{formula.name} gives {plan.layout}, which does not fit into {target}")
+    if plan.spec is not target.spec:
+        raise ValueError(f"{formula.name} gives {plan.spec}, which does not fit into {target}")
     plan.one(arguments, target.buffer)
 
 
@@ -70,7 +70,7 @@ def planned(formula, operands):
     key, arguments = [formula], []
     for x in operands:
         if isinstance(x, Tensor):
-            key.append(x.layout)
+            key.append(x.spec)
             arguments.append(x.buffer)
         else:
             key.append(None)
@@ -80,17 +80,17 @@ def planned(formula, operands):
 
 
 def make_plan(key):
-    """The Plan for (formula, layout of each operand, None for a number), which it also keeps."""
-    formula, *layouts = key
-    refuse_indices(formula.name, [layout for layout in layouts if layout is not None])
-    out = joint_layout(formula.name, formula.arity, layouts)
-    strides = [layout and broadcast_strides(layout.shape, out.shape) for layout in layouts]
-    plan = plans.table[key] = strided_plan(formula, out, zip(layouts, strides))
+    """The Plan for (formula, spec of each operand, None for a number), which it also keeps."""
+    formula, *specs = key
+    refuse_indices(formula.name, [spec for spec in specs if spec is not None])
+    out = joint_spec(formula.name, formula.arity, specs)
+    strides = [spec and broadcast_strides(spec.shape, out.shape) for spec in specs]
+    plan = plans.table[key] = strided_plan(formula, out, zip(specs, strides))
     return plan
 
 
 def strided_plan(formula, out, inputs):
-    """The Plan that computes results like `out` from inputs, (Layout, strides) of each, (None, None)
+    """The Plan that computes results like `out` from inputs, (TensorSpec, strides) of each, (None, None)
     for a number.
     """
     nest = formula_nest(formula, out.dtype.name)
@@ -136,9 +136,9 @@ def cast(x, dtype):
 
 
 def _copy(x, shape, strides, dtype=None):
-    key = (_copy, x.layout, *shape, *strides, dtype)
+    key = (_copy, x.spec, *shape, *strides, dtype)
     plan = plans.table.get(key)
     if plan is None:
-        out = layout_of(x.device, shape, dtype or x.dtype)
-        plan = plans.table[key] = strided_plan(formula_of("v0", 1), out, [(x.layout, strides)])
+        out = spec_of(x.device, shape, dtype or x.dtype)
+        plan = plans.table[key] = strided_plan(formula_of("v0", 1), out, [(x.spec, strides)])
     return plan.one((x.buffer,))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
-from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, check_all, spec_of
 from tinygrad_cl.netcl.ops import indexing_source as source
 from tinygrad_cl.netcl.ops.elementwise import cast, formula_of, strided_plan
 from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
@@ -44,10 +44,10 @@ def index_select(x, axis, indices):
 
     NaN where an index is not 0, 1, …, length − 1 (−1 where x holds indices itself).
     """
-    key = (index_select, x.layout, axis, indices.layout)
+    key = (index_select, x.spec, axis, indices.spec)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = take_plan(x.layout, axis, indices.layout)
+        plan = plans.table[key] = take_plan(x.spec, axis, indices.spec)
     return run(plan, x.buffer, indices.buffer)
 
 
@@ -56,15 +56,15 @@ def index_select_backward(grad, shape, axis, indices):
     `grad` added where they were taken from. Rows taken twice add up, in the order of the indices;
     an index that is out of range gets nothing.
     """
-    key = (index_select_backward, grad.layout, shape, axis, indices.layout)
+    key = (index_select_backward, grad.spec, shape, axis, indices.spec)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = put_plan(grad.layout, shape, axis, indices.layout)
+        plan = plans.table[key] = put_plan(grad.spec, shape, axis, indices.spec)
     return run(plan, grad.buffer, indices.buffer)
 
 
 def run(plan, *buffers):
-    """The result of a plan (kernel, size, group, layout of the result), a new Tensor."""
+    """The result of a plan (kernel, size, group, spec of the result), a new Tensor."""
     kernel, size, group, out = plan
     buffer = out.device.pool.allocate(out.nbytes)
     if out.size:
@@ -83,47 +83,47 @@ def blocks_of(device, shape, axis, indices):
 
 
 def take_plan(x, axis, indices):
-    """The plan of index_select for two layouts."""
+    """The plan of index_select for two specs."""
     blocks, length, inner, axis = blocks_of(x.device, x.shape, axis, indices)
-    out = layout_of(x.device, x.shape[:axis] + indices.shape + x.shape[axis + 1 :], x.dtype)
+    out = spec_of(x.device, x.shape[:axis] + indices.shape + x.shape[axis + 1 :], x.dtype)
     if not out.size:
         return None, None, None, out
-    columns, width = stretches(x.device.choices, inner)
+    columns, width = stretches(x.device.launch_config, inner)
     constants = [np.int64(each) for each in (inner, indices.size, length, width)]
     kernel = x.device.kernel(source.take_source(x.dtype.name), "take", constants, [None] * 3)
-    return kernel, *grid(x.device.choices, columns, indices.size, blocks), out
+    return kernel, *grid(x.device.launch_config, columns, indices.size, blocks), out
 
 
 def put_plan(grad, shape, axis, indices):
-    """The plan of index_select_backward for two layouts: as many parts as keep every core busy."""
+    """The plan of index_select_backward for two specs: as many parts as keep every core busy."""
     device = grad.device
     blocks, length, inner, axis = blocks_of(device, shape, axis, indices)
-    out = layout_of(device, shape, grad.dtype)
+    out = spec_of(device, shape, grad.dtype)
     if not out.size:
         return None, None, None, out
-    choices = device.choices
-    columns, width = stretches(choices, inner)
-    parts = power_of_two(min(length, -(-choices.workers // (columns * blocks))))
+    config = device.launch_config
+    columns, width = stretches(config, inner)
+    parts = power_of_two(min(length, -(-config.workers // (columns * blocks))))
     constants = [np.int64(each) for each in (inner, indices.size, length, width)]
     kernel = device.kernel(source.put_source(grad.dtype.name, parts), "put", constants, [None] * 3)
-    size, group = grid(choices, columns, parts, blocks)
+    size, group = grid(config, columns, parts, blocks)
     return kernel, size, group or (1, 1, 1), out
 
 
-def stretches(choices, length):
+def stretches(config, length):
     """(how many stretches a row has, how many numbers each): see the source."""
-    width = 1 if choices.group else min(length, STRETCH)
+    width = 1 if config.group else min(length, STRETCH)
     return -(-length // width), width
 
 
-def grid(choices, columns, rows, blocks):
+def grid(config, columns, rows, blocks):
     """(global size, local size) of a work-item for each column, row and block; the kernel guards
     its edges.
     """
-    if not choices.group:
+    if not config.group:
         return (divisible(columns), divisible(rows), blocks), None
-    across = min(choices.group, power_of_two(columns))
-    down = min(choices.group // across, power_of_two(rows))
+    across = min(config.group, power_of_two(columns))
+    down = min(config.group // across, power_of_two(rows))
     return (-(-columns // across) * across, -(-rows // down) * down, blocks), (across, down, 1)
 
 
@@ -182,7 +182,7 @@ class Part:
             grad = index_select_backward(grad, self.shape, self.axis, self.indices)
         if self.is_whole():
             return grad.reshape(self.whole)
-        out = zeros(layout_of(grad.device, self.whole, grad.dtype))
+        out = zeros(spec_of(grad.device, self.whole, grad.dtype))
         copy_part(self.shape, out, self.begin, self.strides, grad, 0, broadcast_strides(self.shape, self.shape))
         return out
 
@@ -223,12 +223,12 @@ def from_the_end(indices, x, length):
     return index_tensor(indices, x, below=length)
 
 
-def zeros(layout):
+def zeros(spec):
     """A Tensor of zeros, written by a kernel."""
-    key = (zeros, layout)
+    key = (zeros, spec)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = strided_plan(formula_of("v0", 1), layout, [(None, None)])
+        plan = plans.table[key] = strided_plan(formula_of("v0", 1), spec, [(None, None)])
     return plan.one((0,))
 
 
@@ -264,23 +264,21 @@ def copy_part(shape, out, out_begin, out_strides, x, x_begin, x_strides):
     key = (copy_part, out.device, out.dtype, shape, *out_strides, *x_strides)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = copy_plan(out.layout, shape, out_strides, x_strides)
+        plan = plans.table[key] = copy_plan(out.spec, shape, out_strides, x_strides)
     out.device.launch(*plan, (out_begin, x_begin, out.buffer, x.buffer))
 
 
-def copy_plan(layout, shape, out_strides, x_strides):
+def copy_plan(spec, shape, out_strides, x_strides):
     """(kernel, size, group) that copies a part of this shape into a tensor of this device and
     dtype.
     """
     (*outer, length), walks = merge_axes(shape, [out_strides, x_strides])
     rows = math.prod(outer)
-    columns, width = stretches(layout.device.choices, length)
+    columns, width = stretches(spec.device.launch_config, length)
     constants = [length, rows, *outer]
     for walk in walks:
         constants += walk[:-1] if walk[-1] == 1 else walk
     constants.append(width)
-    text = source.copy_source(layout.dtype.name, len(outer), [1 if walk[-1] == 1 else None for walk in walks])
-    kernel = layout.device.kernel(
-        text, "copy", [np.int64(each) for each in constants], [np.int64, np.int64, None, None]
-    )
-    return kernel, *grid(layout.device.choices, columns, rows, 1)
+    text = source.copy_source(spec.dtype.name, len(outer), [1 if walk[-1] == 1 else None for walk in walks])
+    kernel = spec.device.kernel(text, "copy", [np.int64(each) for each in constants], [np.int64, np.int64, None, None])
+    return kernel, *grid(spec.device.launch_config, columns, rows, 1)

@@ -1,7 +1,7 @@
 """Sums, means and extremes over axes."""
 
 from tinygrad_cl.netcl.core.device import plans
-from tinygrad_cl.netcl.core.tensor import layout_of, refuse_indices
+from tinygrad_cl.netcl.core.tensor import refuse_indices, spec_of
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
 from tinygrad_cl.netcl.ops.loop_plan import nest_plan
 from tinygrad_cl.netcl.ops.shapes import axes_to, broadcast_strides, normal_axes
@@ -43,20 +43,20 @@ def sum_to(x, shape):
 
 def reduce(x, how, axis=None, keepdims=False):
     """x reduced over axes; `how` is "sum", "mean", "max" or "min"."""
-    key = (reduce, x.layout, how, axis if axis is None or isinstance(axis, int) else tuple(axis), keepdims)
+    key = (reduce, x.spec, how, axis if axis is None or isinstance(axis, int) else tuple(axis), keepdims)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = make_plan(x.layout, how, axis, keepdims)
+        plan = plans.table[key] = make_plan(x.spec, how, axis, keepdims)
     return plan.one((x.buffer,))
 
 
-def make_plan(layout, how, axis, keepdims):
-    """The Plan for a tensor of this layout."""
-    refuse_indices(how, [layout])
-    axes = normal_axes(axis, layout.shape)
-    if how in ("max", "min") and 0 in [layout.shape[each] for each in axes]:
-        raise ValueError(f"there is no {how} of nothing: shape {layout.shape}, axes {axes}")
-    shape = [1 if each in axes else length for each, length in enumerate(layout.shape) if keepdims or each not in axes]
-    nest = LoopNest(f"reduce_{how}", ("x",), reductions=(Reduction("x", how, layout.dtype.name),))
-    inputs = [(layout, broadcast_strides(layout.shape, layout.shape))]
-    return nest_plan(nest, layout, inputs, [layout_of(layout.device, shape, layout.dtype)], axes)
+def make_plan(spec, how, axis, keepdims):
+    """The Plan for a tensor of this spec."""
+    refuse_indices(how, [spec])
+    axes = normal_axes(axis, spec.shape)
+    if how in ("max", "min") and 0 in [spec.shape[each] for each in axes]:
+        raise ValueError(f"there is no {how} of nothing: shape {spec.shape}, axes {axes}")
+    shape = [1 if each in axes else length for each, length in enumerate(spec.shape) if keepdims or each not in axes]
+    nest = LoopNest(f"reduce_{how}", ("x",), reductions=(Reduction("x", how, spec.dtype.name),))
+    inputs = [(spec, broadcast_strides(spec.shape, spec.shape))]
+    return nest_plan(nest, spec, inputs, [spec_of(spec.device, shape, spec.dtype)], axes)

@@ -14,12 +14,12 @@ def cumsum(x, axis, backward=False):
 
     ValueError for an axis that is not there, TypeError for indices.
     """
-    key = (cumsum, x.layout, axis, backward)
+    key = (cumsum, x.spec, axis, backward)
     plan = plans.table.get(key)
     if plan is None:
-        refuse_indices("cumsum", [x.layout])
-        running = Reduction("x", "sum", x.layout.dtype.name)
+        refuse_indices("cumsum", [x.spec])
+        running = Reduction("x", "sum", x.spec.dtype.name)
         nest = LoopNest("cumsum", ("x",), reductions=(running,), running=-1 if backward else 1)
-        inputs = [(x.layout, broadcast_strides(x.shape, x.shape))]
-        plan = plans.table[key] = nest_plan(nest, x.layout, inputs, [x.layout], (one_axis(axis, x.shape),))
+        inputs = [(x.spec, broadcast_strides(x.shape, x.shape))]
+        plan = plans.table[key] = nest_plan(nest, x.spec, inputs, [x.spec], (one_axis(axis, x.shape),))
     return plan.one((x.buffer,))

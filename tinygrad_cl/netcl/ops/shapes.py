@@ -5,30 +5,30 @@ import operator
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import layout_of
+from tinygrad_cl.netcl.core.tensor import spec_of
 
 
-def joint_layout(name, arity, layouts):
-    """The Layout to which operands broadcast, checked: the widest dtype among those that are no
+def joint_spec(name, arity, specs):
+    """The TensorSpec to which operands broadcast, checked: the widest dtype among those that are no
     indices.
 
-    layouts   of each operand, None for a number
+    specs   of each operand, None for a number
     """
-    tensors = [layout for layout in layouts if layout is not None]
-    if len(layouts) != arity:
-        raise TypeError(f"{name} takes {arity} operands, not {len(layouts)}")
+    tensors = [spec for spec in specs if spec is not None]
+    if len(specs) != arity:
+        raise TypeError(f"{name} takes {arity} operands, not {len(specs)}")
     if not tensors:
         raise TypeError(f"{name} needs a Tensor among its operands")
     device = tensors[0].device
-    if any(layout.device is not device for layout in tensors):
+    if any(spec.device is not device for spec in tensors):
         raise ValueError(f"{name}: the operands lie on different devices")
     try:
-        shape = np.broadcast_shapes(*[layout.shape for layout in tensors])
+        shape = np.broadcast_shapes(*[spec.shape for spec in tensors])
     except ValueError:
-        shapes = " and ".join(str(layout.shape) for layout in tensors)
+        shapes = " and ".join(str(spec.shape) for spec in tensors)
         raise ValueError(f"{name}: shapes {shapes} do not broadcast") from None
-    dtypes = [layout.dtype for layout in tensors if layout.dtype != INT32]
-    return layout_of(device, shape, np.result_type(*dtypes))
+    dtypes = [spec.dtype for spec in tensors if spec.dtype != INT32]
+    return spec_of(device, shape, np.result_type(*dtypes))
 
 
 def broadcast_strides(shape, target):

@@ -87,7 +87,7 @@ class Optimizer:
             for p, state in zip(self.params, self.state):
                 if p.grad is None or not p.requires_grad or p.dtype != dtype or p.device is not device:
                     continue
-                if getattr(p.grad, "layout", None) is not p.layout:
+                if getattr(p.grad, "spec", None) is not p.spec:
                     raise ValueError(f"the gradient of {p!r} is a Tensor like it, not {p.grad!r}")
                 counts.append([state[name] for name in self.counts])
                 rows.append([p, *state.values(), p.grad])

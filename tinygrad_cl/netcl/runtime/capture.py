@@ -119,7 +119,7 @@ class Captured:
         for number, (own, x) in enumerate(zip(self._inputs, given)):
             if isinstance(x, np.ndarray):
                 own.write(x)
-            elif x.layout is not own.layout:
+            elif x.spec is not own.spec:
                 raise ValueError(f"captured for a tensor on {own.device}, got one on {x.device}")
             elif self._recording and self._recording.may_read(number, x.buffer):
                 inputs[number] = x.buffer
@@ -133,7 +133,7 @@ class Captured:
             raise RuntimeError(self._fault)
         recording = Recording(self._pools, self._before)
         with recording.running():
-            own = [Tensor(x.layout, x.buffer) for x in self._inputs]  # without gradients
+            own = [Tensor(x.spec, x.buffer) for x in self._inputs]  # without gradients
             args, kwargs = put_together(self._form, iter(own))
             returned = self._function(*args, **kwargs)
         tensors = []

@@ -216,12 +216,12 @@ def seed_gradient(loss, grad):
 
 def unbroadcast(part, parent):
     """A gradient in the shape and dtype of its parent: what broadcasting repeated is summed up."""
-    layout = parent.value.layout
-    if part.layout is layout:
+    spec = parent.value.spec
+    if part.spec is spec:
         return part
-    if part.shape != layout.shape:
-        part = sum_to(part, layout.shape)
-    return part if part.dtype == layout.dtype else cast(part, layout.dtype)
+    if part.shape != spec.shape:
+        part = sum_to(part, spec.shape)
+    return part if part.dtype == spec.dtype else cast(part, spec.dtype)
 
 
 def parts_of(node, gradient):
