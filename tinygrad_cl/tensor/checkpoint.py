@@ -1,4 +1,4 @@
-"""Less memory for more time: what a part of the forward pass saved is dropped, and computed again.
+"""Checkpoints: what a part of the forward pass saved is dropped and computed again, less memory for more time.
 
 Chen et al., Training Deep Nets with Sublinear Memory Cost (2016).
 """
@@ -31,7 +31,7 @@ def checkpoint(function, *inputs, generators=()):
 
 
 class Segment:
-    """A part of the graph whose saved arrays can be brought back."""
+    """A part of the graph whose saved arrays can be computed again."""
 
     def __init__(self, function, inputs, generators):
         self.function = function
@@ -52,7 +52,7 @@ class Segment:
         return result, nodes
 
     def drop(self, nodes):
-        """Forget the arrays that were saved inside; not those of leaves, which exist anyway."""
+        """Drop the arrays that were saved inside, but not those of leaves, which exist anyway."""
         self.nodes = [weakref.ref(node) for node in nodes]  # weak, for the nodes hold the segment
         for node in nodes:
             node.segment = self
@@ -61,11 +61,11 @@ class Segment:
                     saved.array = None
 
     def kept_arrays(self):
-        """The arrays of the inputs, which are what it takes to compute the others again."""
+        """The arrays of the inputs, from which the others are computed again."""
         return [x.data for x in self.inputs if isinstance(x, Variable)]
 
     def recompute(self):
-        """Run the function again, from the same random numbers, and put the arrays back."""
+        """Run the function again, with the same random numbers, and restore the arrays."""
         if self.nodes is None:
             return
         if self.versions != [x.version.count for x in self.inputs if isinstance(x, Variable)]:

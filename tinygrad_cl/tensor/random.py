@@ -16,10 +16,10 @@ state = ThreadGenerator()
 
 
 def manual_seed(seed):
-    """Start this thread's random numbers afresh: the same seed, the same numbers."""
+    """Seed this thread's generator: the same seed gives the same random numbers."""
     state.generator = np.random.default_rng(seed)
 
 
 def default_generator():
-    """The generator that is used where none is given."""
+    """This thread's generator, used where none is given."""
     return state.generator

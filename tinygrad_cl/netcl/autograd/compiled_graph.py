@@ -37,11 +37,10 @@ class CompiledGraph:
     """A chain of elementwise operations of one broadcast shape, perhaps with a reduction at its
     end: one forward kernel and one backward kernel.
 
-    Forward stores the result alone; an extreme also what it was chosen from, and how often it is
-    there. Backward computes the chain once more, in registers: measured, that is faster than to
-    save it and to fetch it. It writes the gradients that are wanted. Where an input was repeated,
-    it sums the gradient, if all such inputs were repeated along the same axes; the engine does what
-    is left.
+    Forward stores the result alone; a maximum or minimum also its input, and the number of ties.
+    Backward computes the chain once more, in registers: as measured, that is faster than to store and
+    read it. It writes the gradients that are needed. Where inputs were broadcast, it sums their
+    gradients, if all were repeated along the same axes; the engine sums the others.
 
     head     the TraceNode of the result
     leaves   the TraceNodes that it is computed from: inputs, and the heads of other graphs
@@ -57,7 +56,7 @@ class CompiledGraph:
         self.names = name_nodes(leaves, body)
         self.tensors = [leaf for leaf in leaves if leaf.spec]
         self.records = True in head.needs
-        # The gradient of an extreme goes to where it is. What it was chosen from is stored:
+        # The gradient of a max or min goes to where it is. What it was chosen from is stored:
         # computed again by another kernel, it need not be the same to the last bit.
         self.chosen = self.how in ("max", "min") and self.records
         self.stored = self.chosen and self.end not in leaves

@@ -53,7 +53,7 @@ def abs(x, tape=None):
 
 
 def absolute_error(x, y, tape=None):
-    """|x − y|; the slope at 0 is 0"""
+    """|x − y|; the derivative at 0 is 0"""
     return apply_primitive("absolute_error", x, y, tape=tape)
 
 
@@ -98,7 +98,7 @@ def ge(x, y, tape=None):
 
 
 def gelu(x, tape=None):
-    """x · Φ(x); the slope is Φ(x) + x · φ(x)"""
+    """x · Φ(x); the derivative is Φ(x) + x · φ(x)"""
     return apply_primitive("gelu", x, tape=tape)
 
 
@@ -143,12 +143,12 @@ def lt(x, y, tape=None):
 
 
 def maximum(x, y, tape=None):
-    """max(x, y); equal ones share the gradient"""
+    """max(x, y); ties share the gradient"""
     return apply_primitive("maximum", x, y, tape=tape)
 
 
 def minimum(x, y, tape=None):
-    """min(x, y); equal ones share the gradient"""
+    """min(x, y); ties share the gradient"""
     return apply_primitive("minimum", x, y, tape=tape)
 
 
@@ -178,7 +178,7 @@ def reciprocal(x, tape=None):
 
 
 def relu(x, tape=None):
-    """max(x, 0); the slope at 0 is 0"""
+    """max(x, 0); the derivative at 0 is 0"""
     return apply_primitive("relu", x, tape=tape)
 
 
@@ -223,7 +223,7 @@ def sub(x, y, tape=None):
 
 
 def swish(x, tape=None):
-    """x · σ(x); the slope is σ(x) · (1 + x − x · σ(x))"""
+    """x · σ(x); the derivative is σ(x) · (1 + x − x · σ(x))"""
     return apply_primitive("swish", x, tape=tape)
 
 

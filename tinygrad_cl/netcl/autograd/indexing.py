@@ -1,5 +1,5 @@
-"""Operations that pick, join and mask: rows by their numbers, parts of a tensor, several tensors as
-one. What they do to a gradient is the way back: it goes to where the numbers came from.
+"""Indexing, slicing, concatenation and masks. The gradient of each goes to the elements that were
+taken; an element that was taken several times gets the sum.
 """
 
 import numpy as np
@@ -28,19 +28,21 @@ __all__ = [
     "unsqueeze",
 ]
 
-# -- rows by their numbers ------------------------------------------------------------------------
+# -- rows by their indices ------------------------------------------------------------------------
 
 
 def embedding(weight, idx, tape=None):
-    """Rows of a table, out[…, :] = weight[idx[…], :].    ∂L/∂weight = 0, but in the rows that were
-    taken the upstream gradient, added as often as they were taken
+    """Rows of a table: out[…, :] = weight[idx[…], :].
+
+    ∂L/∂weight is 0, with the upstream gradient added to the rows that were taken, once for each time.
 
     weight   (rows, features)
-    idx      whole numbers of any shape: on the host, or a Tensor. The result has the shape
+    idx      integers of any shape, from the host or as a Tensor. The result has the shape
              idx.shape + (features,)
 
-    ValueError for an index that is no row; where it lies on the device already, its features are
-    NaN, and its gradient goes nowhere. The gradient has no race: it is the same at every run.
+    ValueError for an index out of range. Indices that are on the device already are not checked: out
+    of range, the features are NaN and the gradient is dropped. The gradient is deterministic: the same
+    at every run.
     """
     (weight,) = as_nodes((weight,))
     if len(weight.shape) != 2:
@@ -73,7 +75,7 @@ def select(name, x, axis, idx, tape):
 
 
 def narrow(x, axis, start, length, tape=None):
-    """`length` numbers along an axis, from `start` on: x[…, start:start + length, …]."""
+    """`length` elements along an axis, from `start` on: x[…, start:start + length, …]."""
     (x,) = as_nodes((x,))
     (axis,) = normal_axes(axis, x.shape)
     start = start + x.shape[axis] if start < 0 else start
@@ -83,8 +85,8 @@ def narrow(x, axis, start, length, tape=None):
 
 
 def split(x, split_size_or_sections, axis=0, tape=None):
-    """x cut into parts along an axis, a list: each of a size, the last one of what is left; or of
-    the sizes in a list, which add up to the length of the axis.
+    """Split x along an axis into a list of parts: of one size, the last one perhaps smaller; or of the
+    sizes in a list, which add up to the length of the axis.
     """
     (x,) = as_nodes((x,))
     (axis,) = normal_axes(axis, x.shape)
@@ -100,8 +102,9 @@ def split(x, split_size_or_sections, axis=0, tape=None):
 
 
 def chunk(x, chunks, axis=0, tape=None):
-    """x cut along an axis into so many parts of one size, the last one smaller; fewer where that
-    does not come out. A list."""
+    """Split x along an axis into a list of `chunks` parts of equal size, the last one perhaps smaller.
+    As in PyTorch, there are fewer parts where equal sizes do not give that many.
+    """
     (x,) = as_nodes((x,))
     (axis,) = normal_axes(axis, x.shape)
     if chunks < 1:
@@ -110,7 +113,7 @@ def chunk(x, chunks, axis=0, tape=None):
 
 
 def unsqueeze(x, axis, tape=None):
-    """x with one more axis, of length 1, in this place."""
+    """x with a new axis of length 1 at position `axis`."""
     (x,) = as_nodes((x,))
     (axis,) = normal_axes(axis, (*x.shape, 1))
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), tape)
@@ -131,7 +134,7 @@ def squeeze(x, axis=None, tape=None):
 
 
 def cat(tensors, axis=0, tape=None):
-    """The tensors one after the other along an axis. Each gets its part of the gradient."""
+    """Concatenate tensors along an axis. Each gets its part of the gradient."""
     nodes = as_nodes(list(tensors))
     if not nodes or not all(isinstance(node, Node) for node in nodes):
         raise TypeError("cat takes a list of Nodes, Tensors and arrays, not all of them arrays")
@@ -152,7 +155,7 @@ def cat(tensors, axis=0, tape=None):
 
 
 def stack(tensors, axis=0, tape=None):
-    """The tensors, all of one shape, along a new axis."""
+    """Stack tensors of one shape along a new axis."""
     return cat([unsqueeze(x, axis, tape) for x in as_nodes(list(tensors))], axis, tape)
 
 
@@ -162,7 +165,7 @@ def stack(tensors, axis=0, tape=None):
 def masked_fill(x, mask, fill=-1e9, tape=None):
     """fill where the mask is true (or not 0), else x.    ∂/∂x = 0 where the mask is true, else 1
 
-    mask   a Tensor or an array, also of truth values, that broadcasts to the shape of x
+    mask   a Tensor or an array, also of booleans, that broadcasts to the shape of x
     """
     x, mask = as_nodes((x, mask))
     if not isinstance(x, Node) or not isinstance(mask, Node):
@@ -173,13 +176,13 @@ def masked_fill(x, mask, fill=-1e9, tape=None):
 
 
 def causal_mask(seq_len, queue=None):
-    """A Tensor (seq_len, seq_len), 1 above the diagonal, else 0: with it, `masked_fill` leaves each
-    row of scores what comes no later than the row itself.
+    """A causal mask for `masked_fill`: a Tensor (seq_len, seq_len), 1 above the diagonal and 0 elsewhere.
+    Position i keeps its scores for the positions 0, …, i.
     """
     queue = queue or manager.default("auto").queue
     return Tensor.from_host(queue, np.triu(np.ones((seq_len, seq_len)), 1))
 
 
 def arange(n, queue=None):
-    """The indices 0, 1, …, n − 1, an int32 Tensor: the numbers of positions, for `embedding`."""
+    """The indices 0, 1, …, n − 1 as an int32 Tensor, such as positions for `embedding`."""
     return Tensor.from_host(queue or manager.default("auto").queue, np.arange(n), "int32")

@@ -32,22 +32,22 @@ class JitFallback(UserWarning):
 def jit_compile(function=None, *, quiet=False):
     """The function with its operations fused: `@jit_compile`, or `fast = jit_compile(slow)`.
 
-    quiet   do not warn (JitFallback) where it cannot be fused; `why` says it in any case
+    quiet   no warning (JitFallback) if it cannot be fused; `why` holds the reason in any case
 
-    It takes Nodes, Tensors, which it gets as Nodes, numbers and whatever else, and returns one
-    Node. A chain of primitives, built-in or registered, with the sum, mean, maximum or minimum at
+    The function takes Nodes, Tensors (which it gets as Nodes), numbers and anything else, and returns
+    one Node. A chain of primitives, built-in or registered, with the sum, mean, maximum or minimum at
     its end becomes one forward and one backward kernel; after a reduction, the next chain begins.
     On the tape, each chain is one operation, `jit_<name>`. What cannot be fused but has a record,
     as a matrix product or a softmax, is a step between two chains.
 
-    To see what it does, the function is called while operations are written down instead of
-    computed: at the first call, and again when something has another spec, requires_grad or value
-    that it takes as an argument, or from a variable around it. What it finds in a list or an object
-    may change unseen: such a function is traced in every call, which costs some 10 µs and more, and
-    still compiled once. Attributes of modules count as constants.
+    The function is traced: called once while its operations are written down instead of computed. It
+    is traced again when an argument, or a variable that it uses from outside, has another shape,
+    dtype, requires_grad or value. A list or an object may change unnoticed: a function that uses one
+    is traced in every call, which costs some 10 µs and more, but is compiled once. Attributes of
+    modules count as constants.
 
-    Where it does something else, such as an operation without a record or an `if` that looks at
-    numbers, or has two results, it runs as it is, operation by operation.
+    A function that cannot be traced (an operation without a record, an `if` that looks at elements,
+    two results) runs as it is, operation by operation.
 
     >>> import tinygrad_cl.netcl.autograd as ag
     >>> x = ag.tensor(Tensor.from_host(manager.default("auto").queue, [0.0, 1.0]), True)
@@ -77,7 +77,7 @@ class Program:
 
     steps     (CompiledGraph or SingleOperation, numbers of its values) in order: the inputs are
               0, 1, …, then come what was found by tracing, then the results of the steps
-    records   the primitives that this depends on: somebody may register other ones
+    records   the primitives that this depends on: a name may be registered anew
     why       why there are no steps; "" where there are
     warn      whether that is worth a warning
     """

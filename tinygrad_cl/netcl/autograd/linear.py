@@ -26,8 +26,7 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
 
     ∂L/∂x = g · Wᵀ      ∂L/∂W = xᵀ · g      ∂L/∂b = Σ g over the rows
 
-    z itself is computed and kept only where f′ is written with it, as gelu's is, and not with f(z),
-    as relu's is.
+    z is stored only if the formula of f′ uses z, as that of gelu does; that of relu uses f(z).
 
     ValueError if the shapes do not fit, TypeError if f does not take one input.
     """
@@ -40,7 +39,7 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
     primitive = None if activation is None else get_primitive(activation)
     form = form_of(primitive, tuple(attrs.items()), bias is not None)
     layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
-    rule, attrs = layer.differentiate if form.slopes else None, {"activation": activation, **attrs}
+    rule, attrs = layer.differentiate if form.differentiable else None, {"activation": activation, **attrs}
     return apply_op(layer.forward, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
 
 
@@ -65,25 +64,25 @@ def check_shapes(x, weight, bias=None):
 class Form:
     """What one kind of layer computes.
 
-    value   the Formula of f(z), of the product and of the bias, if there is one
-    both    the Formula of f(z) and z, where f′ is written with z; else None
-    rule    the PrimitiveRule of f, None for f(z) = z
-    slopes  whether f has a gradient
+    value           the Formula of f(z), of the product and of the bias, if there is one
+    both            the Formula of f(z) and z, if the formula of f′ uses z; else None
+    rule            the PrimitiveRule of f, None for f(z) = z
+    differentiable  whether f has a gradient
     """
 
     def __init__(self, primitive, attrs, biased):
         z, arity = ("(v0 + v1)", 2) if biased else ("v0", 1)
         if primitive is None:
             self.value, self.both = Formula("linear", (z,), arity), None
-            self.rule, self.slopes = None, True
+            self.rule, self.differentiable = None, True
             return
         if primitive.arity != 1:
             raise TypeError(f"linear takes an activation of one input; {primitive.name} has {primitive.arity}")
         y = primitive.forward([z], primitive.constants(attrs))
         self.value = Formula(f"linear_{primitive.name}", (y,), arity)
-        self.slopes = primitive.gradients(attrs) != [None]
-        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.slopes else None
-        reads_z = self.slopes and 0 in self.rule.saved
+        self.differentiable = primitive.gradients(attrs) != [None]
+        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.differentiable else None
+        reads_z = self.differentiable and 0 in self.rule.saved
         self.both = Formula(self.value.name, (y, z), arity) if reads_z else None
 
 
@@ -94,7 +93,7 @@ def form_of(primitive, attrs, biased):
 
 
 class Layer:
-    """One use of a layer, and the tensors that its gradients need.
+    """One call of a layer, and the tensors that its gradients need.
 
     needs   for x, the weight and the bias, if there is one, whether a gradient is wanted
     """

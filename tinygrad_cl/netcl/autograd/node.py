@@ -1,6 +1,4 @@
-"""Operations on Nodes: the primitives of the table, the matrix product, parts of a tensor; and with
-them the operators.
-"""
+"""Operations on Nodes: the primitives of the table, the matrix product, indexing; and the operators."""
 
 from functools import partial
 from numbers import Real
@@ -21,8 +19,12 @@ __all__ = ["apply_primitive", "getitem", "matmul"]
 
 
 def apply_primitive(name, *args, tape=None, **attrs):
-    """A primitive of the table on Nodes, Tensors, arrays and numbers, as a Node: apply_op, with the
-    rule that the table's record gives.
+    """Apply a primitive of the table to Nodes, Tensors, arrays and numbers, and return a Node: apply_op
+    with the VJP of the primitive's record.
+
+    attrs   its constants, such as alpha=0.5 for "elu"; the others have their defaults
+
+    KeyError for an unknown primitive, TypeError for an unknown constant.
     """
     if state.trace is not None:
         return state.trace.operation(name, args, attrs)
@@ -46,7 +48,10 @@ def apply_primitive(name, *args, tape=None, **attrs):
 
 
 def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
-    """A · B, batches broadcast; with the last two axes of either swapped on request.
+    """A · B, with batches broadcast.
+
+    transpose_a, transpose_b   use A or B with its last two axes swapped
+
 
     ∂L/∂A = ∂L/∂C · Bᵀ      ∂L/∂B = Aᵀ · ∂L/∂C
     """
@@ -63,8 +68,8 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
 def getitem(x, key, tape=None):
     """x[key], as in NumPy: whole numbers, slices with any step, None, ...; one array of indices.
 
-    The gradient goes to where the numbers were taken from, added up where one was taken twice.
-    IndexError and ValueError as ops.indexing.Part says.
+    ∂L/∂x is 0, with the upstream gradient added at key: an element that was taken twice gets both.
+    IndexError for a key of another kind, ValueError for an index out of range.
     """
     (x,) = as_nodes((x,))
     key = key if isinstance(key, tuple) else (key,)

@@ -1,6 +1,4 @@
-"""Softmax and its kin, and layer norm, as operations with gradients; their formulas stand in
-`ops.rows_table`.
-"""
+"""Softmax, log-softmax, logsumexp and layer norm, with gradients; their formulas are in `ops.rows_table`."""
 
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
@@ -26,8 +24,8 @@ __all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
 def softmax(x, axis=-1, tape=None):
     """y = eˣ / Σ eˣ, the sum along one axis.    ∂L/∂x = y (g − Σ g y)
 
-    NaN where a row holds NaN, +∞, or nothing but −∞, as in PyTorch: there are no probabilities of
-    nothing. To mask a whole row and get equal ones, mask with a large negative number instead.
+    As in PyTorch, a row becomes NaN if it holds NaN or +∞, or if all of it is −∞. To mask a whole row
+    and get equal probabilities, mask with a large negative number instead of −∞.
     """
     return by_rows("softmax", SOFTMAX, SOFTMAX_BACKWARD, x, axis, tape)
 
@@ -37,21 +35,21 @@ def log_softmax(x, axis=-1, tape=None):
     return by_rows("log_softmax", LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, x, axis, tape)
 
 
-def by_rows(name, there, back, x, axis, tape):
-    """An operation whose gradient is computed from its result, and from that of the result."""
+def by_rows(name, forward, backward, x, axis, tape):
+    """An operation on rows, whose gradient is computed from its result and ∂L/∂(result)."""
     x = whole(name, x)
     if state.trace is not None:
         return state.trace.operation(name, (x,), {"axis": axis})
-    y = along(there, axis, x.value)
+    y = along(forward, axis, x.value)
 
     def differentiate(g):
-        return [along(back, axis, g, y)]
+        return [along(backward, axis, g, y)]
 
     return apply_op(lambda value: y, differentiate, x, tape=tape, op_name=name, attrs={"axis": axis})
 
 
 def logsumexp(x, axis=-1, keepdims=False, tape=None):
-    """ln Σ eˣ along one axis; −∞ for a row of −∞ alone.    ∂L/∂x = g softmax(x)"""
+    """ln Σ eˣ along one axis; −∞ if the whole row is −∞.    ∂L/∂x = g softmax(x)"""
     x = whole("logsumexp", x)
     if state.trace is not None:
         return state.trace.operation("logsumexp", (x,), {"axis": axis, "keepdims": keepdims})
@@ -90,7 +88,7 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
         parts = (None, None)
         if any(wanted):
             parts = compute_rows(LAYER_NORM_BACKWARD, (g, x, scale, mean, rstd), wanted)
-        # What gamma and beta were repeated over is summed up by the engine.
+        # The engine sums the gradients of gamma and beta over the rows.
         return [part for part, each in zip((*parts, g), inputs) if isinstance(each, Node)]
 
     return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})

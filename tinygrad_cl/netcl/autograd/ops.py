@@ -1,11 +1,11 @@
-"""Operations that are not elementwise: `ag.sum`, `ag.reshape`, … take Nodes, Tensors, arrays and numbers, and give a Node."""
+"""Operations that are not elementwise: `ag.sum`, `ag.reshape`, … take Nodes, Tensors, arrays and numbers, and return a Node."""
 
 from functools import partial
 
 import numpy as np
 
 from tinygrad_cl.netcl.autograd.node import apply_primitive
-from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
+from tinygrad_cl.netcl.autograd.rules import max_min_rule, sum_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.ops import elementwise, reduction, scan
@@ -18,7 +18,7 @@ __all__ = ["broadcast_to", "cast", "cumsum", "max", "mean", "min", "primitive", 
 
 
 def primitive(name):
-    """The operation of a record of the table, as a function: also for one that you registered."""
+    """A primitive of the table as a function, also one that you registered."""
     record = get_primitive(name)
     operation = partial(apply_primitive, name)
     operation.__name__ = operation.__qualname__ = name
@@ -38,28 +38,28 @@ def mean(x, axis=None, keepdims=False, tape=None):
 
 
 def max(x, axis=None, keepdims=False, tape=None):
-    """The largest number along axes.    ∂max/∂x = 1 there, 0 elsewhere; equal ones share it."""
+    """The largest element along axes.    ∂max/∂x = 1 there, 0 elsewhere; ties share it equally"""
     return reduced("max", x, axis, keepdims, tape)
 
 
 def min(x, axis=None, keepdims=False, tape=None):
-    """The smallest number along axes.    ∂min/∂x = 1 there, 0 elsewhere; equal ones share it."""
+    """The smallest element along axes.    ∂min/∂x = 1 there, 0 elsewhere; ties share it equally"""
     return reduced("min", x, axis, keepdims, tape)
 
 
 def reduced(how, x, axis, keepdims, tape):
-    """One of the four."""
+    """The reduction `how`: "sum", "mean", "max" or "min"."""
     attrs = {"axis": axis, "keepdims": keepdims}
     if state.trace is not None:
         return state.trace.operation(how, (x,), attrs)
     (x,) = as_nodes((x,))
     out = reduction.reduce(x.value, how, axis, keepdims)
-    rule = extreme_rule(x.value, out, axis) if how in ("max", "min") else sum_rule(x.value, axis, how == "mean")
+    rule = max_min_rule(x.value, out, axis) if how in ("max", "min") else sum_rule(x.value, axis, how == "mean")
     return apply_op(lambda value: out, rule, x, tape=tape, op_name=how, attrs=attrs)
 
 
 def cumsum(x, axis, tape=None):
-    """Running sums along one axis: yᵢ = x₀ + … + xᵢ.    ∂L/∂xᵢ = gᵢ + gᵢ₊₁ + …: from the other end"""
+    """Running sums along one axis: yᵢ = x₀ + … + xᵢ.    ∂L/∂xᵢ = gᵢ + gᵢ₊₁ + …"""
     return apply_op(
         partial(scan.cumsum, axis=axis),
         lambda grad: [scan.cumsum(grad, axis, backward=True)],
@@ -74,36 +74,36 @@ register_step("cumsum", cumsum, lambda x, axis: x)
 
 
 def reshape(x, shape, tape=None):
-    """The same numbers under another shape; nothing is copied. The gradient is shaped back."""
+    """The same elements in another shape; nothing is copied. The gradient gets the shape of x."""
     (x,) = as_nodes((x,))
     before, attrs = x.shape, {"shape": shape}
-    there, back = lambda value: value.reshape(shape), lambda grad: [grad.reshape(before)]
-    return apply_op(there, back, x, tape=tape, op_name="reshape", attrs=attrs)
+    forward, backward = lambda value: value.reshape(shape), lambda grad: [grad.reshape(before)]
+    return apply_op(forward, backward, x, tape=tape, op_name="reshape", attrs=attrs)
 
 
 def transpose(x, axes=None, tape=None):
-    """The axes in another order, reversed by default. The gradient takes the way back."""
+    """The axes in another order, reversed by default. The gradient gets the inverse permutation."""
     (x,) = as_nodes((x,))
     order = tuple(range(x.value.ndim))[::-1] if axes is None else tuple(axes)
-    back = tuple(order.index(axis) for axis in range(len(order)) if axis in order)
-    there = partial(elementwise.permute, axes=order)
+    inverse = tuple(order.index(axis) for axis in range(len(order)) if axis in order)
+    forward = partial(elementwise.permute, axes=order)
 
     def differentiate(grad):
-        return [elementwise.permute(grad, back)]
+        return [elementwise.permute(grad, inverse)]
 
-    return apply_op(there, differentiate, x, tape=tape, op_name="transpose", attrs={"axes": order})
+    return apply_op(forward, differentiate, x, tape=tape, op_name="transpose", attrs={"axes": order})
 
 
 def broadcast_to(x, shape, tape=None):
-    """x repeated to `shape`. The gradient is summed over what was repeated."""
-    there = partial(elementwise.broadcast_to, shape=shape)
-    return apply_op(there, lambda grad: [grad], x, tape=tape, op_name="broadcast_to", attrs={"shape": shape})
+    """x broadcast to `shape`. The gradient is summed over the copies."""
+    forward = partial(elementwise.broadcast_to, shape=shape)
+    return apply_op(forward, lambda grad: [grad], x, tape=tape, op_name="broadcast_to", attrs={"shape": shape})
 
 
 def cast(x, dtype, tape=None):
-    """x with its numbers in another dtype: "float32", "float64", or towards 0 to the indices of
-    "int32". The gradient is cast back; through indices there is none.
+    """x in another dtype: "float32", "float64", or "int32" for indices, rounded towards 0. The gradient is
+    cast back; an int32 result has none.
     """
-    there = partial(elementwise.cast, dtype=dtype)
-    back = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
-    return apply_op(there, back, x, tape=tape, op_name="cast", attrs={"dtype": dtype})
+    forward = partial(elementwise.cast, dtype=dtype)
+    backward = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
+    return apply_op(forward, backward, x, tape=tape, op_name="cast", attrs={"dtype": dtype})

@@ -1,7 +1,7 @@
-"""Operations that are not fused: in a compiled function each is a step between the chains.
+"""Operations that are not fused: in a compiled function each is a step between two chains.
 
-Their records say what a trace needs to know of them: the function that computes them, and the
-spec of the result.
+A trace needs two things of them, which their records hold: the function that computes them, and the
+TensorSpec of the result.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ STEPS = {}
 class Step:
     """The record of an operation.
 
-    function   function(*inputs, tape=None, **attrs) gives its Node
-    spec     spec(*specs, **attrs) gives the TensorSpec of the result, from those of the inputs,
-               None for what is no tensor; it may raise what the function raises
+    function   function(*inputs, tape=None, **attrs) returns a Node
+    spec       spec(*specs, **attrs) returns the TensorSpec of the result, from those of the inputs
+               (None for an input that is no tensor); it may raise what the function raises
     """
 
     function: object
@@ -25,12 +25,12 @@ class Step:
 
 
 def register_step(name, function, spec):
-    """Let functions that are compiled have this operation as a step: see Step."""
+    """Make an operation a step of compiled functions: see Step."""
     STEPS[name] = Step(function, spec)
 
 
 class SingleOperation:
-    """A step of a compiled function that is one operation, as it is without compiling.
+    """A step of a compiled function that is one operation, run as without compiling.
 
     head     the TraceNode of the result
     leaves   the TraceNodes that it is computed from

@@ -1,4 +1,4 @@
-"""Tracing: a function is called with Nodes that hold no numbers yet, and every operation on them is
+"""Tracing: a function is called with Nodes that hold no elements yet, and every operation on them is
 written down instead of computed.
 """
 
@@ -23,11 +23,11 @@ class Untraceable(Exception):
 
 
 class NoNumbers(Untraceable):
-    """Something looked at the numbers of a result that is not computed yet."""
+    """Something read the elements of a result that is not computed yet."""
 
 
 class TraceNode:
-    """A result that is not computed yet: it stands where a Node has its Tensor.
+    """A result that is not computed yet, in place of the Tensor of a Node.
 
     op_name     "input", the name of a primitive, "sum", "mean", "max", "min", or that of a step
     spec      device, shape and dtype; None for a number that is an input

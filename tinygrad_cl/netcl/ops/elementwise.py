@@ -1,4 +1,4 @@
-"""Elementwise operations: loop nests of a Formula, one plan for each set of specs."""
+"""Elementwise operations: loop nests of a Formula, one plan for the same specs."""
 
 import functools
 
@@ -13,23 +13,23 @@ from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_spec
 
 
 def elementwise_unary(x, expression):
-    """The C expression of v0 at every number of x: `elementwise_unary(x, expression="sin(v0)")`."""
+    """The C expression of v0 at every element of x: `elementwise_unary(x, expression="sin(v0)")`."""
     return compute(formula_of(expression, 1), (x,))
 
 
 def elementwise_binary(x, y, expression):
-    """The C expression of v0 and v1 at every number of x and y, broadcast as in NumPy; one may be a
-    number.
+    """The C expression of v0 and v1 at every element of x and y, broadcast as in NumPy; one of them may be
+    a number.
 
-    `elementwise_binary(x, y, expression="MUL(v0, v1)")`; ops.primitives says what an expression may
-    use.
+    `elementwise_binary(x, y, expression="MUL(v0, v1)")`; ops.primitives lists the macros that an
+    expression may use.
     """
     return compute(formula_of(expression, 2), (x, y))
 
 
 @functools.lru_cache(maxsize=1024)
 def formula_of(expression, arity):
-    """The Formula of a C expression that somebody wrote, the same object for the same text."""
+    """The Formula of a C expression, the same object for the same text."""
     return Formula("elementwise", (expression,), arity)
 
 
@@ -39,18 +39,15 @@ def compute(formula, operands):
     operands   Tensors, float32 or float64, and numbers; the result has the widest dtype among the
                Tensors
 
-    Raises ValueError for shapes that do not broadcast and for tensors of two devices, TypeError
-    where no operand is
-    a Tensor, pyopencl.RuntimeError where the expression is no C.
+    ValueError for shapes that do not broadcast and for tensors on two devices, TypeError if no operand
+    is a Tensor, pyopencl.RuntimeError if the expression does not compile.
     """
     plan, arguments = planned(formula, operands)
     return plan.one(arguments)
 
 
 def compute_into(target, formula, operands):
-    """As `compute`, but the result overwrites `target`, which has its spec and may be an
-    operand.
-    """
+    """As `compute`, but the result overwrites `target`, which has the same TensorSpec and may be an operand."""
     plan, arguments = planned(formula, operands)
     if plan.spec is not target.spec:
         raise ValueError(f"{formula.name} gives {plan.spec}, which does not fit into {target}")
@@ -58,9 +55,7 @@ def compute_into(target, formula, operands):
 
 
 def compute_all(formula, operands):
-    """As `compute`, for a Formula of several expressions: a list of Tensors, still by one
-    launch.
-    """
+    """As `compute`, for a Formula of several expressions: a list of Tensors, by one launch."""
     plan, arguments = planned(formula, operands)
     return plan.run(arguments)
 
@@ -110,9 +105,7 @@ def formula_nest(formula, dtype, in_place=False):
 
 
 def permute(x, axes=None):
-    """The axes of x in another order, reversed by default, as a new contiguous tensor:
-    numpy.transpose.
-    """
+    """The axes of x in another order, reversed by default, as a new contiguous tensor: numpy.transpose."""
     axes = tuple(range(x.ndim))[::-1] if axes is None else tuple(axes)
     if sorted(axes) != list(range(x.ndim)):
         raise ValueError(f"{axes} is no order of the axes of shape {x.shape}")
@@ -121,9 +114,7 @@ def permute(x, axes=None):
 
 
 def broadcast_to(x, shape):
-    """x repeated to `shape`, as a new contiguous tensor: numpy.broadcast_to. ValueError where it
-    does not fit.
-    """
+    """x broadcast to `shape`, as a new contiguous tensor: numpy.broadcast_to. ValueError if it does not fit."""
     shape = tuple(shape)
     if np.broadcast_shapes(x.shape, shape) != shape:
         raise ValueError(f"shape {x.shape} does not broadcast to {shape}")
@@ -131,7 +122,7 @@ def broadcast_to(x, shape):
 
 
 def cast(x, dtype):
-    """x with its numbers in another dtype, a new tensor; towards 0 where they become int32."""
+    """x in another dtype, a new tensor; rounded towards 0 for int32."""
     return _copy(x, x.shape, broadcast_strides(x.shape, x.shape), dtype)
 
 

@@ -1,4 +1,4 @@
-"""Rows by their numbers, parts of a tensor, and their gradients put back."""
+"""Indexing on the device: rows by their indices, parts of a tensor, and the gradients of both."""
 
 import math
 from numbers import Integral
@@ -12,19 +12,19 @@ from tinygrad_cl.netcl.ops import indexing_source as source
 from tinygrad_cl.netcl.ops.elementwise import cast, formula_of, strided_plan
 from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
 
-STRETCH = 2048  # numbers that a work-item of a CPU walks along; fewer are not worth one
+STRETCH = 2048  # elements of a row for one work-item of a CPU; fewer are not worth one
 
 
 def index_tensor(x, like, below=None):
     """The indices x as an int32 Tensor on the device of the Tensor `like`.
 
-    x       an array or nested lists of whole numbers, a number, or a Tensor: of int32, which is
-            returned as it is, or of whole numbers of another dtype, which are cast
+    x       an array or nested lists of integers, an integer, or a Tensor: of int32, which is
+            returned as it is, or of integers in another dtype, which are cast
     below   indices are 0, 1, …, below − 1: ValueError that names the first other one and its place.
-            What is on the device already is not looked at, since that would wait for it: kernels
-            that use indices must be right whatever they are
+            Indices on the device are not checked, since that would wait for them: kernels must
+            handle any index
 
-    ValueError for numbers that are not whole, TypeError for truth values: a mask is no index.
+    ValueError for numbers that are no integers, TypeError for booleans: a mask is no index.
     """
     if isinstance(x, Tensor):
         return x if x.dtype == INT32 else cast(x, INT32)
@@ -36,7 +36,7 @@ def index_tensor(x, like, below=None):
     return Tensor.from_host(like.queue, array, INT32)
 
 
-# -- rows by their numbers ------------------------------------------------------------------------
+# -- rows by their indices ------------------------------------------------------------------------
 
 
 def index_select(x, axis, indices):
@@ -111,7 +111,7 @@ def put_plan(grad, shape, axis, indices):
 
 
 def stretches(config, length):
-    """(how many stretches a row has, how many numbers each): see the source."""
+    """(number of stretches of a row, elements in each): see indexing_source."""
     width = 1 if config.group else min(length, STRETCH)
     return -(-length // width), width
 
@@ -128,7 +128,7 @@ def grid(config, columns, rows, blocks):
 
 
 def power_of_two(number):
-    """The smallest power of two that is not less: 1, 2, 4, 4, 8, …"""
+    """The smallest power of two that is at least `number`: 1, 2, 4, 4, 8, …"""
     return 1 << (number - 1).bit_length()
 
 
@@ -136,13 +136,13 @@ def power_of_two(number):
 
 
 class Part:
-    """Which numbers x[key] are, for a tensor x of a certain shape.
+    """Which elements x[key] are, for a tensor x of a certain shape.
 
-    key   as in NumPy: whole numbers, slices, None, one Ellipsis; and one index array (an array, a
-          list or a Tensor), beside which there are no whole numbers
+    key   as in NumPy: integers, slices, None, one Ellipsis; and one index array (an array, a list
+          or a Tensor), which cannot be combined with integers
 
     IndexError for any other key, ValueError for an index in an array that is out of range,
-    TypeError for a mask of truth values.
+    TypeError for a mask of booleans.
 
     whole                   the shape of x
     shape, begin, strides   of the part without the index array, in x's memory
@@ -168,7 +168,7 @@ class Part:
             self.indices = from_the_end(key[place], x, self.shape[self.axis])
 
     def take(self, x):
-        """x[key], a new Tensor; only a reshaped one where nothing moves."""
+        """x[key], a new Tensor; a view of x if it is x in another shape."""
         if self.is_whole():
             part = x.reshape(self.shape)
         else:
@@ -177,7 +177,7 @@ class Part:
         return part if self.indices is None else index_select(part, self.axis, self.indices)
 
     def put(self, grad):
-        """The gradient of x for that of x[key]: zeros, and `grad` where the numbers were taken."""
+        """The gradient of x from that of x[key]: zeros, with `grad` added at key."""
         if self.indices is not None:
             grad = index_select_backward(grad, self.shape, self.axis, self.indices)
         if self.is_whole():
@@ -192,7 +192,7 @@ class Part:
 
 
 def is_basic(each):
-    """Whether one element of a key is no array of indices. IndexError if it is nothing at all."""
+    """Whether one element of a key is not an index array. IndexError if it cannot be in a key."""
     if isinstance(each, (Tensor, np.ndarray, list, bool)):  # index_tensor refuses masks
         return False
     if each is None or each is Ellipsis or isinstance(each, (slice, Integral)):
@@ -256,9 +256,7 @@ def concatenate(tensors, axis=0):
 
 
 def copy_part(shape, out, out_begin, out_strides, x, x_begin, x_strides):
-    """Write a part of x into a part of out: both walk the same shape, each from its own beginning
-    and with its own strides.
-    """
+    """Copy a part of x into a part of out. Both parts have one shape, each its own start and strides."""
     if not math.prod(shape):
         return
     key = (copy_part, out.device, out.dtype, shape, *out_strides, *x_strides)
@@ -269,9 +267,7 @@ def copy_part(shape, out, out_begin, out_strides, x, x_begin, x_strides):
 
 
 def copy_plan(spec, shape, out_strides, x_strides):
-    """(kernel, size, group) that copies a part of this shape into a tensor of this device and
-    dtype.
-    """
+    """(kernel, size, group) that copies a part of this shape into a tensor of this device and dtype."""
     (*outer, length), walks = merge_axes(shape, [out_strides, x_strides])
     rows = math.prod(outer)
     columns, width = stretches(spec.device.launch_config, length)

@@ -1,4 +1,4 @@
-"""Matrix products of engine 3: any transposition, any batch, and what follows, in one launch."""
+"""Matrix products of engine 3: any transposition, any batch, with an elementwise epilogue, in one launch."""
 
 import math
 from dataclasses import dataclass
@@ -20,8 +20,7 @@ FEW = 4  # tiles that do not pay for a copy of their panel of B
 def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operands=()):
     """A · B as a new Tensor, as numpy.matmul: (…, M, K) · (…, K, N) = (…, M, N), batches broadcast.
 
-    transpose_a, transpose_b   use the matrix with its last two axes swapped: nothing is copied for
-                               it
+    transpose_a, transpose_b   use the matrix with its last two axes swapped, without a copy
     epilogue, operands         a Formula of v0, the product, and of v1, v2, …, the operands: it is
                                what is stored. An operand is a Tensor of the result's shape, or of N
                                numbers, one for each column. With several expressions the result is
@@ -40,9 +39,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operand
 
 @dataclass(frozen=True)
 class Matrices:
-    """A batch of matrices in memory: number (i, j) of matrix n lies at n · batch + i · row + j ·
-    column.
-    """
+    """A batch of matrices in memory: element (i, j) of matrix n is at n · batch + i · row + j · column."""
 
     rows: int
     columns: int
@@ -94,7 +91,7 @@ def product_spec(a, b, transpose_a=False, transpose_b=False):
 
 
 def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
-    """The Plan for specs."""
+    """The Plan for the TensorSpecs of A, B and the operands."""
     check_specs(a, b, *operands)
     shapes = f"{a.shape}{'ᵀ' if transpose_a else ''} and {b.shape}{'ᵀ' if transpose_b else ''}"
     if not a.shape or not b.shape:
@@ -131,7 +128,7 @@ def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
 
 
 def check_specs(*specs):
-    """Whether they are numbers of one dtype on one device: ValueError, TypeError."""
+    """ValueError unless all are on one device, TypeError unless they have one dtype, not int32."""
     refuse_indices("matmul", specs)
     if len({spec.device for spec in specs}) > 1:
         raise ValueError("matmul: the operands lie on different devices")

@@ -1,4 +1,4 @@
-"""Random numbers made on the device, by a function of a key and a counter that both lie there.
+"""Random numbers made on the device, by a function of a key and a counter, which are both there.
 
 Philox (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") turns 128 bits of counter
 into 128 random ones. So each work-item makes its own numbers from its place, without any other's,
@@ -50,7 +50,7 @@ __kernel void random_next(__global uint4 *state) {
 
 
 class Generator:
-    """A stream of random numbers on the device of a queue; a seed makes it the same at every run.
+    """A stream of random numbers on the device of a queue; the same seed gives the same numbers.
 
     state   int32 (4,): two words of key, and two that count the draws
     """
@@ -63,9 +63,7 @@ class Generator:
         self.state = Tensor.from_host(queue, words.view(np.int32), INT32)
 
     def keep(self, shape, p, dtype="float32"):
-        """A Tensor whose numbers are 0 with probability p, else 1 / (1 − p): what dropout
-        multiplies by.
-        """
+        """A dropout mask: a Tensor whose elements are 0 with probability p, else 1 / (1 − p)."""
         p = probability(p)
         spec = spec_of(self.state.device, shape, dtype)
         device, state = spec.device, self.state.buffer

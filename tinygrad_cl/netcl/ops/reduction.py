@@ -1,4 +1,4 @@
-"""Sums, means and extremes over axes."""
+"""Sums, means, maxima and minima over axes."""
 
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.tensor import refuse_indices, spec_of
@@ -8,30 +8,28 @@ from tinygrad_cl.netcl.ops.shapes import axes_to, broadcast_strides, normal_axes
 
 
 def reduce_sum(x, axis=None, keepdims=False):
-    """Σ x over one axis, several (a tuple) or all (None), as numpy.sum; 0 where there is
-    nothing.
-    """
+    """Σ x over one axis, several (a tuple) or all (None), as numpy.sum; 0 for no elements."""
     return reduce(x, "sum", axis, keepdims)
 
 
 def reduce_mean(x, axis=None, keepdims=False):
-    """Σ x / n over one axis, several or all, as numpy.mean; NaN where there is nothing."""
+    """Σ x / n over one axis, several or all, as numpy.mean; NaN for no elements."""
     return reduce(x, "mean", axis, keepdims)
 
 
 def reduce_max(x, axis=None, keepdims=False):
-    """The largest number along axes, as numpy.max: NaN if one is; ValueError if there is none."""
+    """The largest element along axes, as numpy.max: NaN if one is NaN; ValueError for no elements."""
     return reduce(x, "max", axis, keepdims)
 
 
 def reduce_min(x, axis=None, keepdims=False):
-    """The smallest number along axes, as numpy.min: NaN if one is; ValueError if there is none."""
+    """The smallest element along axes, as numpy.min: NaN if one is NaN; ValueError for no elements."""
     return reduce(x, "min", axis, keepdims)
 
 
 def sum_to(x, shape):
-    """x summed over the axes along which a tensor of `shape` was repeated: what broadcasting costs
-    a gradient. x itself where nothing was. ValueError if `shape` does not broadcast to x's.
+    """x summed to `shape`, over the axes that broadcasting had added or repeated: the gradient of
+    broadcasting. x itself if it has that shape. ValueError if `shape` does not broadcast to x's.
 
     >>> axes_to((2, 3, 4), (3, 1))
     (0, 2)

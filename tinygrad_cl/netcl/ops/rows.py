@@ -1,7 +1,7 @@
-"""Operations on rows: those in which a number depends on all numbers of its row, as in a softmax.
+"""Operations on rows: an element of the result depends on the whole row, as in a softmax.
 
-A RowFormula says what is computed, in C; one kernel computes it, and reads each row as often as the
-formula needs it.
+A RowFormula describes several reductions along a row, and elementwise steps, fused into one kernel.
+The kernel reads each row as often as the formula needs it.
 """
 
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_spec, merge_ax
 class RowFormula:
     """What one kernel computes of every row. Compared by identity.
 
-    name          the kernel's
+    name          name of the kernel
     inputs        the names of its inputs
-    steps         (name, how, expression), in order. How "sum", "mean" or "max" joins the numbers
-                  of the expression over the row to one; None: it is one; "keep": it has one for
-                  each place, which wait in the memory of the first output until another step, or
-                  the output itself, is stored there
+    steps         (name, how, expression), in order. `how` is "sum", "mean" or "max": the expression
+                  is reduced along the row; None: it has one value for the row; "keep": its value at
+                  each place is stored, in the memory of the first output, for the steps after it,
+                  until something else is stored there
     outputs       expressions, each computed at every place of the row
-    row_outputs   expressions, each one number of the row
+    row_outputs   expressions, each with one value for the row
     indices       the inputs that may be int32
 
-    Expressions are C, of inputs, of steps before them, of `place`, which counts the numbers of a
-    row from 0, and of N, how many there are; T and V as in ops.primitives.
+    Expressions are C, of inputs, of steps before them, of `place`, the position in the
+    row from 0, and of N, the length of the row; T and V as in ops.primitives.
     """
 
     name: str
@@ -55,7 +55,7 @@ def compute_rows(formula, operands, wanted=None):
     """The outputs of a RowFormula, then its row outputs, as new Tensors, by one launch: a list.
 
     operands   Tensors and numbers. They broadcast to one shape, whose last axis is the row
-    wanted     for each output whether it is computed, else None comes back; by default all are
+    wanted     for each output whether to compute it: None is returned for the others; by default all
 
     Outputs have the joint shape, row outputs a last axis of length 1; dtypes as in `compute`.
 
@@ -106,16 +106,14 @@ def make_plan(formula, wanted, *specs):
 
 
 def lanes_and_group(config, dtype, length):
-    """(numbers per vector, work-items for each row): on a GPU as many as the row has numbers for."""
+    """(elements per vector, work-items for each row): on a GPU no more than the row has elements."""
     if not config.local_memory:
         return config.lanes[dtype], 1
     return 1, min(config.group, 1 << max(length - 1, 0).bit_length())
 
 
 def along(formula, axis, *operands):
-    """The first output of a RowFormula whose rows lie along any axis of its operands, all of one
-    number of axes.
-    """
+    """The first output of a RowFormula whose rows lie along any axis; all operands have as many axes."""
     (result,) = compute_rows(formula, [axis_to_end(x, axis) for x in operands])
     return axis_from_end(result, axis)
 
@@ -129,7 +127,7 @@ def axis_to_end(x, axis):
 
 
 def axis_from_end(x, axis):
-    """x with its last axis moved to this place: the way back of `axis_to_end`."""
+    """x with its last axis moved to position `axis`: the inverse of `axis_to_end`."""
     if axis in (-1, x.ndim - 1):
         return x
     axis = one_axis(axis, x.shape)

@@ -1,4 +1,4 @@
-"""Scans: a loop nest whose reduction is stored at each place."""
+"""Scans: loop nests that store the reduction so far at each place."""
 
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.tensor import refuse_indices
@@ -10,9 +10,9 @@ from tinygrad_cl.netcl.ops.shapes import broadcast_strides, one_axis
 def cumsum(x, axis, backward=False):
     """Running sums along one axis, as numpy.cumsum: yᵢ = x₀ + … + xᵢ, a new Tensor.
 
-    backward   from the other end: yᵢ = xᵢ + xᵢ₊₁ + …
+    backward   from the last element to the first: yᵢ = xᵢ + xᵢ₊₁ + …
 
-    ValueError for an axis that is not there, TypeError for indices.
+    ValueError for an axis that does not exist, TypeError for int32.
     """
     key = (cumsum, x.spec, axis, backward)
     plan = plans.table.get(key)
