@@ -174,8 +174,8 @@ def lines_of(made_at):
 
 
 def tensor(x, requires_grad=None):
-    """A leaf that holds the Tensor x itself, not a copy. Unless given, requires_grad is that of x, as
-    for a Parameter. TypeError if x is no Tensor, or if a gradient of int32 is asked for.
+    """A leaf that holds the Tensor x itself, not a copy. Unless given, requires_grad is that of
+    x, as for a Parameter. TypeError if x is no Tensor, or if a gradient of int32 is asked for.
     """
     if not isinstance(x, Tensor):
         kind = type(x).__name__
