@@ -4,14 +4,20 @@ Chen et al., Training Deep Nets with Sublinear Memory Cost (2016).
 """
 
 import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
 
 from tinygrad_cl.tensor import random as randomness
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.core.variable import Variable
 from tinygrad_cl.tensor.node import Saved, recorder
 
+Result = TypeVar("Result")
 
-def checkpoint(function, *inputs, generators=()):
+
+def checkpoint(function: Callable[..., Result], *inputs: Any, generators: Iterable[np.random.Generator] = ()) -> Result:
     """function(*inputs), but what it saves for backward is dropped, and computed again when needed.
 
     generators   NumPy Generators that the function draws from, besides the default one: when it

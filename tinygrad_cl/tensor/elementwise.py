@@ -1,9 +1,13 @@
 """Elementwise operations that no lesson builds, and the methods that call them."""
 
+from typing import Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinygrad_cl.tensor.core import arithmetic
 from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.core.variable import Variable
 
 
 class Log1p(Function):
@@ -187,29 +191,29 @@ class Pow(arithmetic.Pow):
 class ElementwiseMethods:
     """A tensor's methods and operators for these Functions."""
 
-    def __abs__(self):
+    def __abs__(self) -> Self:
         return Abs.apply(self)
 
-    def __pow__(self, other):
+    def __pow__(self, other: Variable | ArrayLike) -> Self:
         return Pow.apply(self, other)
 
-    def __rpow__(self, other):
+    def __rpow__(self, other: Variable | ArrayLike) -> Self:
         return Pow.apply(other, self)
 
-    def log1p(self):
+    def log1p(self) -> Self:
         return Log1p.apply(self)
 
-    def sqrt(self):
+    def sqrt(self) -> Self:
         return Sqrt.apply(self)
 
-    def sin(self):
+    def sin(self) -> Self:
         return Sin.apply(self)
 
-    def cos(self):
+    def cos(self) -> Self:
         return Cos.apply(self)
 
-    def abs(self):
+    def abs(self) -> Self:
         return Abs.apply(self)
 
-    def maximum(self, other):
+    def maximum(self, other: Variable | ArrayLike) -> Self:
         return Maximum.apply(self, other)

@@ -1,18 +1,24 @@
 """Functions that are no methods: of several tensors, losses, dropout."""
 
+from collections.abc import Iterable
+from typing import TypeAlias
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinygrad_cl.tensor import random as randomness
 from tinygrad_cl.tensor.core import losses
 from tinygrad_cl.tensor.core.function import Function
 from tinygrad_cl.tensor.core.indexing import Embedding
-from tinygrad_cl.tensor.core.variable import raw
+from tinygrad_cl.tensor.core.variable import Variable, raw
 from tinygrad_cl.tensor.elementwise import Where
 from tinygrad_cl.tensor.shapes import Cat
 from tinygrad_cl.tensor.tensor import Tensor, as_tensor
 
+Operand: TypeAlias = Variable | ArrayLike
 
-def where(condition, a, b):
+
+def where(condition: Operand, a: Operand, b: Operand) -> Tensor:
     """Elements of a where the condition is true, elements of b elsewhere.
 
     >>> where([True, False], Tensor([1.0, 2.0]), 0.0)
@@ -23,7 +29,7 @@ def where(condition, a, b):
     return Where.apply(condition, a, b)
 
 
-def cat(tensors, axis=0):
+def cat(tensors: Iterable[Operand], axis: int = 0) -> Tensor:
     """Concatenate tensors along an axis; their other axes must be equal.
 
     >>> cat([Tensor([1.0]), Tensor([2.0, 3.0])])
@@ -32,7 +38,7 @@ def cat(tensors, axis=0):
     return Cat.apply(*[as_tensor(x) for x in tensors], axis=axis)
 
 
-def stack(tensors, axis=0):
+def stack(tensors: Iterable[Operand], axis: int = 0) -> Tensor:
     """Stack tensors of one shape along a new axis.
 
     >>> stack([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])], axis=1).shape
@@ -41,12 +47,12 @@ def stack(tensors, axis=0):
     return cat([as_tensor(x).unsqueeze(axis) for x in tensors], axis)
 
 
-def embedding(indices, weight):
+def embedding(indices: ArrayLike, weight: Tensor) -> Tensor:
     """Rows of the table `weight` (rows, features) by their indices: shape (*indices.shape, features)."""
     return Embedding.apply(weight, indices)
 
 
-def dropout(x, p=0.5, training=True, generator=None):
+def dropout(x: Tensor, p: float = 0.5, training: bool = True, generator: np.random.Generator | None = None) -> Tensor:
     """Set each element to 0 with probability p, and divide the others by 1 − p. x itself if not training.
 
     generator   a NumPy Generator; by default the one that manual_seed seeds
@@ -85,13 +91,13 @@ class Dropout(Function):
         return grad * mask * ctx.scale
 
 
-def mse_loss(prediction, target):
+def mse_loss(prediction: Operand, target: Operand) -> Tensor:
     """The mean squared error. ValueError if the shapes differ: (n, 1) and (n,) would broadcast to (n, n)."""
     prediction, target = same_shapes("mse_loss", prediction, target)
     return losses.MSELoss.apply(prediction, target)
 
 
-def binary_cross_entropy(probabilities, target):
+def binary_cross_entropy(probabilities: Operand, target: Operand) -> Tensor:
     """Binary cross-entropy of probabilities from 0 to 1, with targets from 0 to 1."""
     probabilities, target = same_shapes("binary_cross_entropy", probabilities, target)
     constant("binary_cross_entropy", target)
@@ -129,14 +135,14 @@ class BCELoss(Function):
         return grad * (p - t) / (p * (1 - p)).maximum(1e-12) * (1 / p.size), None
 
 
-def binary_cross_entropy_with_logits(logits, target):
+def binary_cross_entropy_with_logits(logits: Operand, target: Operand) -> Tensor:
     """Binary cross-entropy of sigmoid(logits), with targets from 0 to 1."""
     logits, target = same_shapes("binary_cross_entropy_with_logits", logits, target)
     constant("binary_cross_entropy_with_logits", target)
     return losses.BCEWithLogitsLoss.apply(logits, target)
 
 
-def cross_entropy(logits, target):
+def cross_entropy(logits: Tensor, target: Operand) -> Tensor:
     """Cross-entropy of softmax(logits), shape (…, classes), with class indices (…) as targets."""
     target = np.asarray(raw(target))
     if target.dtype.kind not in "iu" or target.shape != logits.shape[:-1]:
@@ -151,7 +157,7 @@ def cross_entropy(logits, target):
     return losses.CrossEntropyLoss.apply(logits, target)
 
 
-def same_shapes(name, prediction, target):
+def same_shapes(name: str, prediction: Operand, target: Operand) -> tuple[Tensor, Tensor]:
     """Both as tensors. ValueError if their shapes differ."""
     prediction, target = as_tensor(prediction), as_tensor(target)
     if prediction.shape != target.shape:
@@ -161,6 +167,6 @@ def same_shapes(name, prediction, target):
     return prediction, target
 
 
-def constant(name, target):
+def constant(name: str, target: Tensor) -> None:
     if target.requires_grad:
         raise ValueError(f"{name}: the target gets no gradient; detach() it")

@@ -13,7 +13,7 @@ class HookHandle:
         self.key = object()  # not self: the handle holds the dict; and the same hook may be there twice
         hooks[self.key] = hook
 
-    def remove(self):
+    def remove(self) -> None:
         """Remove the hook. A second call changes nothing."""
         self.hooks.pop(self.key, None)
 

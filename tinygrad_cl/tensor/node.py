@@ -29,7 +29,7 @@ class Node(Context):
     must not save intermediate results that depend on the inputs; backward computes them again.
     """
 
-    hooks = {}  # {key: hook}, a dict of its own as soon as there is one
+    hooks: dict = {}  # {key: hook}, a dict of its own as soon as there is one
     retained = None  # a weak reference to the result, if retain_grad was called on it
     segment = None  # brings back what a checkpoint dropped
 

@@ -15,11 +15,11 @@ class ThreadGenerator(threading.local):
 state = ThreadGenerator()
 
 
-def manual_seed(seed):
+def manual_seed(seed: int) -> None:
     """Seed this thread's generator: the same seed gives the same random numbers."""
     state.generator = np.random.default_rng(seed)
 
 
-def default_generator():
+def default_generator() -> np.random.Generator:
     """This thread's generator, used where none is given."""
     return state.generator

@@ -175,16 +175,16 @@ class CompiledGraph:
     # -- to look at -------------------------------------------------------------------------------
 
     @property
-    def forward_source(self):
+    def forward_source(self) -> str:
         """The text of the forward kernel."""
         return self.plan(self.forward).source
 
     @property
-    def backward_source(self):
+    def backward_source(self) -> str:
         """The text of the backward kernel; "" where no gradient is wanted."""
         return self.plan(self.backward).source if self.backward else ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         """What was traced, a line for each input and each operation."""
         lines = [
             f"{self.names[leaf]}: {leaf.dtype} {leaf.shape}" if leaf.spec else f"{self.names[leaf]}: a number"

@@ -4,10 +4,12 @@ kernel.
 
 import functools
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import get_ident
 from traceback import walk_tb
+from typing import Any, overload
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
 from tinygrad_cl.netcl.autograd.signature import Signature
@@ -18,6 +20,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import OURS, Node
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["CompiledFunction", "JitFallback", "jit_compile"]
 
@@ -29,6 +32,12 @@ class JitFallback(UserWarning):
     """A compiled function runs operation by operation; the message says why."""
 
 
+@overload
+def jit_compile(function: Callable[..., Node], *, quiet: bool = False) -> "CompiledFunction": ...
+@overload
+def jit_compile(
+    function: None = None, *, quiet: bool = False
+) -> Callable[[Callable[..., Node]], "CompiledFunction"]: ...
 def jit_compile(function=None, *, quiet=False):
     """The function with its operations fused: `@jit_compile`, or `fast = jit_compile(slow)`.
 
@@ -94,18 +103,20 @@ class CompiledFunction:
     why   why the last call was not fused; "" if it was
     """
 
-    def __init__(self, function, quiet=False):
+    why: str
+
+    def __init__(self, function: Callable[..., Node], quiet: bool = False) -> None:
         functools.update_wrapper(self, function, updated=())
         self.why = ""
         self._name = f"jit_{getattr(function, '__name__', type(function).__name__)}"
         self._warn = not quiet
         self._programs, self._graphs = {}, {}
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Node]:
         """In a class, it is a method like any other."""
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args, tape=None, **kwargs):
+    def __call__(self, *args: Any, tape: Tape | None = None, **kwargs: Any) -> Node:
         if state.trace is not None:  # in a function that is compiled as well
             return self.__wrapped__(*args, **kwargs)
         program, values = self._look_up(args, kwargs)
@@ -116,7 +127,7 @@ class CompiledFunction:
             values.append(step([values[number] for number in numbers], self._name, tape))
         return values[-1]
 
-    def steps(self, *args, **kwargs):
+    def steps(self, *args: Any, **kwargs: Any) -> list[CompiledGraph | SingleOperation]:
         """The steps of a call with these arguments, in order: CompiledGraphs and SingleOperations, a
         list; nothing is computed.
         """
@@ -124,11 +135,11 @@ class CompiledFunction:
         self.why = program.why
         return [step for step, _ in program.steps]
 
-    def graphs(self, *args, **kwargs):
+    def graphs(self, *args: Any, **kwargs: Any) -> list[CompiledGraph]:
         """The CompiledGraphs among the steps, a list."""
         return [step for step in self.steps(*args, **kwargs) if isinstance(step, CompiledGraph)]
 
-    def source(self, *args, **kwargs):
+    def source(self, *args: Any, **kwargs: Any) -> str:
         """The text of the kernels of a call with these arguments, forward and backward."""
         return "\n".join(
             text for graph in self.graphs(*args, **kwargs) for text in (graph.forward_source, graph.backward_source)

@@ -5,18 +5,26 @@ import math
 
 from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import Operand
 from tinygrad_cl.netcl.core.tensor import spec_of
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = ["linear"]
 
 
-def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
+def linear(
+    x: Operand,
+    weight: Operand,
+    bias: Operand | None = None,
+    activation: str | None = None,
+    tape: Tape | None = None,
+    **attrs: float,
+) -> Node:
     """f(x · W + b), of shape (…, in) → (…, out), for W (in, out), b (out,), and an activation f.
 
     activation, attrs   the name of a primitive of one input, as "relu" or "gelu", and its

@@ -12,6 +12,7 @@ from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.normalization import whole
 from tinygrad_cl.netcl.autograd.ops import mean, sum
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import LossReduction, Operand
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.indexing import index_tensor
@@ -25,7 +26,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
 )
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = [
     "bce_with_logits",
@@ -37,17 +38,19 @@ __all__ = [
 ]
 
 
-def mse_loss(pred, target, tape=None, reduction="mean"):
+def mse_loss(pred: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean") -> Node:
     """(pred − target)².    ∂/∂pred = 2 (pred − target), ∂/∂target = −∂/∂pred"""
     return elementwise_loss("mse_loss", "squared_error", pred, target, tape, reduction)
 
 
-def l1_loss(pred, target, tape=None, reduction="mean"):
+def l1_loss(pred: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean") -> Node:
     """|pred − target|.    ∂/∂pred = sign(pred − target), ∂/∂target = −∂/∂pred"""
     return elementwise_loss("l1_loss", "absolute_error", pred, target, tape, reduction)
 
 
-def binary_cross_entropy(pred, target, tape=None, reduction="mean"):
+def binary_cross_entropy(
+    pred: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean"
+) -> Node:
     """−t ln p − (1 − t) ln(1 − p), of probabilities p and targets t from 0 to 1.
 
     ∂/∂p = (p − t) / (p (1 − p)). As in PyTorch, logarithms are clamped to at least −100 and
@@ -56,7 +59,9 @@ def binary_cross_entropy(pred, target, tape=None, reduction="mean"):
     return elementwise_loss("binary_cross_entropy", "log_loss", pred, target, tape, reduction)
 
 
-def binary_cross_entropy_with_logits(logits, target, tape=None, reduction="mean"):
+def binary_cross_entropy_with_logits(
+    logits: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean"
+) -> Node:
     """Binary cross-entropy of p = σ(x), from x: −ln σ(x) for target 1, −ln σ(−x) for target 0.
 
     max(x, 0) − x t + ln(1 + e⁻|x|), which never takes the logarithm of 0.    ∂/∂x = σ(x) − t
@@ -81,7 +86,9 @@ def elementwise_loss(name, primitive, pred, target, tape, reduction):
     return mean(loss, tape=tape) if reduction == "mean" else sum(loss, tape=tape)
 
 
-def cross_entropy(logits, target, tape=None, reduction="mean"):
+def cross_entropy(
+    logits: Node | Tensor, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean"
+) -> Node:
     """−ln softmax(logits) at the target, for each row of logits (…, classes).
 
     target   class indices of shape (…): integers from the host, or a Tensor of any dtype. Or

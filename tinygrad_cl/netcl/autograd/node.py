@@ -2,9 +2,11 @@
 
 from functools import partial
 from numbers import Real
+from typing import Any
 
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import Operand
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that primitives are looked up in)
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
@@ -13,12 +15,12 @@ from tinygrad_cl.netcl.ops.matmul import product_spec
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes, define_operators
-from tinygrad_cl.netcl.tape.tape import apply_op, record
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op, record
 
 __all__ = ["apply_primitive", "getitem", "matmul"]
 
 
-def apply_primitive(name, *args, tape=None, **attrs):
+def apply_primitive(name: str, *args: Operand, tape: Tape | None = None, **attrs: float) -> Node:
     """Apply a primitive of the table to Nodes, Tensors, arrays and numbers, and return a Node: apply_op
     with the VJP of the primitive's record.
 
@@ -47,7 +49,9 @@ def apply_primitive(name, *args, tape=None, **attrs):
     return record(Node(out, True, parents, grad_fn, name, attrs), tape)
 
 
-def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
+def matmul(
+    a: Operand, b: Operand, transpose_a: bool = False, transpose_b: bool = False, tape: Tape | None = None
+) -> Node:
     """A · B, with batches broadcast.
 
     transpose_a, transpose_b   use A or B with its last two axes swapped
@@ -65,7 +69,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     return apply_op(partial(tensor_matmul, **attrs), rule, a, b, tape=tape, op_name="matmul", attrs=attrs)
 
 
-def getitem(x, key, tape=None):
+def getitem(x: Operand, key: Any, tape: Tape | None = None) -> Node:
     """x[key], as in NumPy: whole numbers, slices with any step, None, ...; one array of indices.
 
     ∂L/∂x is 0, with the upstream gradient added at key: an element that was taken twice gets both.

@@ -1,6 +1,7 @@
 """Softmax, log-softmax, logsumexp and layer norm, with gradients; their formulas are in `ops.rows_table`."""
 
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import Operand
 from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
 from tinygrad_cl.netcl.ops.rows_table import (
@@ -16,12 +17,12 @@ from tinygrad_cl.netcl.ops.rows_table import (
 from tinygrad_cl.netcl.ops.shapes import joint_spec, one_axis
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
 
 
-def softmax(x, axis=-1, tape=None):
+def softmax(x: Node | Tensor, axis: int = -1, tape: Tape | None = None) -> Node:
     """y = eˣ / Σ eˣ, the sum along one axis.    ∂L/∂x = y (g − Σ g y)
 
     As in PyTorch, a row becomes NaN if it holds NaN or +∞, or if all of it is −∞. To mask a whole row
@@ -30,7 +31,7 @@ def softmax(x, axis=-1, tape=None):
     return by_rows("softmax", SOFTMAX, SOFTMAX_BACKWARD, x, axis, tape)
 
 
-def log_softmax(x, axis=-1, tape=None):
+def log_softmax(x: Node | Tensor, axis: int = -1, tape: Tape | None = None) -> Node:
     """z = ln softmax(x), without a logarithm of 0.    ∂L/∂x = g − softmax(x) Σ g"""
     return by_rows("log_softmax", LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, x, axis, tape)
 
@@ -48,7 +49,7 @@ def by_rows(name, forward, backward, x, axis, tape):
     return apply_op(lambda value: y, differentiate, x, tape=tape, op_name=name, attrs={"axis": axis})
 
 
-def logsumexp(x, axis=-1, keepdims=False, tape=None):
+def logsumexp(x: Node | Tensor, axis: int = -1, keepdims: bool = False, tape: Tape | None = None) -> Node:
     """ln Σ eˣ along one axis; −∞ if the whole row is −∞.    ∂L/∂x = g softmax(x)"""
     x = whole("logsumexp", x)
     if state.trace is not None:
@@ -67,7 +68,13 @@ def logsumexp(x, axis=-1, keepdims=False, tape=None):
     )
 
 
-def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
+def layer_norm(
+    x: Node | Tensor,
+    gamma: Operand | None = None,
+    beta: Operand | None = None,
+    eps: float = 1e-5,
+    tape: Tape | None = None,
+) -> Node:
     """(x − mean) / √(variance + eps) · gamma + beta: mean and variance of each row, the last axis.
 
     gamma, beta   of the length of a row; None for 1 and 0. With u = (x − mean) / √(variance + eps),

@@ -1,23 +1,26 @@
 """Operations that are not elementwise: `ag.sum`, `ag.reshape`, … take Nodes, Tensors, arrays and numbers, and return a Node."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.rules import max_min_rule, sum_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import Axes, Operand
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.ops import elementwise, reduction, scan
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
-from tinygrad_cl.netcl.tape.node import as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.node import Node, as_nodes
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = ["broadcast_to", "cast", "cumsum", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
 
 
-def primitive(name):
+def primitive(name: str) -> Callable[..., Node]:
     """A primitive of the table as a function, also one that you registered."""
     record = get_primitive(name)
     operation = partial(apply_primitive, name)
@@ -27,22 +30,22 @@ def primitive(name):
     return operation
 
 
-def sum(x, axis=None, keepdims=False, tape=None):
+def sum(x: Operand, axis: Axes = None, keepdims: bool = False, tape: Tape | None = None) -> Node:
     """Σ x over one axis, several or all.    ∂Σx/∂x = 1"""
     return reduced("sum", x, axis, keepdims, tape)
 
 
-def mean(x, axis=None, keepdims=False, tape=None):
+def mean(x: Operand, axis: Axes = None, keepdims: bool = False, tape: Tape | None = None) -> Node:
     """Σ x / n over one axis, several or all.    ∂(Σx / n)/∂x = 1 / n"""
     return reduced("mean", x, axis, keepdims, tape)
 
 
-def max(x, axis=None, keepdims=False, tape=None):
+def max(x: Operand, axis: Axes = None, keepdims: bool = False, tape: Tape | None = None) -> Node:
     """The largest element along axes.    ∂max/∂x = 1 there, 0 elsewhere; ties share it equally"""
     return reduced("max", x, axis, keepdims, tape)
 
 
-def min(x, axis=None, keepdims=False, tape=None):
+def min(x: Operand, axis: Axes = None, keepdims: bool = False, tape: Tape | None = None) -> Node:
     """The smallest element along axes.    ∂min/∂x = 1 there, 0 elsewhere; ties share it equally"""
     return reduced("min", x, axis, keepdims, tape)
 
@@ -58,7 +61,7 @@ def reduced(how, x, axis, keepdims, tape):
     return apply_op(lambda value: out, rule, x, tape=tape, op_name=how, attrs=attrs)
 
 
-def cumsum(x, axis, tape=None):
+def cumsum(x: Operand, axis: int, tape: Tape | None = None) -> Node:
     """Running sums along one axis: yᵢ = x₀ + … + xᵢ.    ∂L/∂xᵢ = gᵢ + gᵢ₊₁ + …"""
     return apply_op(
         partial(scan.cumsum, axis=axis),
@@ -73,7 +76,7 @@ def cumsum(x, axis, tape=None):
 register_step("cumsum", cumsum, lambda x, axis: x)
 
 
-def reshape(x, shape, tape=None):
+def reshape(x: Operand, shape: int | Sequence[int], tape: Tape | None = None) -> Node:
     """The same elements in another shape; nothing is copied. The gradient gets the shape of x."""
     (x,) = as_nodes((x,))
     before, attrs = x.shape, {"shape": shape}
@@ -81,7 +84,7 @@ def reshape(x, shape, tape=None):
     return apply_op(forward, backward, x, tape=tape, op_name="reshape", attrs=attrs)
 
 
-def transpose(x, axes=None, tape=None):
+def transpose(x: Operand, axes: Sequence[int] | None = None, tape: Tape | None = None) -> Node:
     """The axes in another order, reversed by default. The gradient gets the inverse permutation."""
     (x,) = as_nodes((x,))
     order = tuple(range(x.value.ndim))[::-1] if axes is None else tuple(axes)
@@ -94,13 +97,13 @@ def transpose(x, axes=None, tape=None):
     return apply_op(forward, differentiate, x, tape=tape, op_name="transpose", attrs={"axes": order})
 
 
-def broadcast_to(x, shape, tape=None):
+def broadcast_to(x: Operand, shape: Sequence[int], tape: Tape | None = None) -> Node:
     """x broadcast to `shape`. The gradient is summed over the copies."""
     forward = partial(elementwise.broadcast_to, shape=shape)
     return apply_op(forward, lambda grad: [grad], x, tape=tape, op_name="broadcast_to", attrs={"shape": shape})
 
 
-def cast(x, dtype, tape=None):
+def cast(x: Operand, dtype: DTypeLike, tape: Tape | None = None) -> Node:
     """x in another dtype: "float32", "float64", or "int32" for indices, rounded towards 0. The gradient is
     cast back; an int32 result has none.
     """

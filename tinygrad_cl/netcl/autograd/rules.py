@@ -15,7 +15,7 @@ from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
 from tinygrad_cl.netcl.ops.shapes import normal_axes
 
-_rules = {}
+_rules: dict[tuple, "PrimitiveRule"] = {}
 
 
 class PrimitiveRule:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tinygrad_cl.netcl.tape.modes import set_grad_enabled
 
-STEPS = {}
+STEPS: dict[str, "Step"] = {}
 
 
 @dataclass(frozen=True)

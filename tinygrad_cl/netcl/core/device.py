@@ -6,13 +6,15 @@ import contextlib
 import math
 import threading
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
 from tinygrad_cl import opencl
-from tinygrad_cl.netcl.core.commands import Copy, Fill, Kernel, Launch, Transfer
+from tinygrad_cl.netcl.core.commands import Command, Copy, Fill, Kernel, Launch, Transfer
 from tinygrad_cl.netcl.core.memory import Pool
 from tinygrad_cl.opencl.devices import silent_stderr
 
@@ -39,7 +41,7 @@ class LaunchConfig:
                    kernels also read; larger results use non-temporal stores, which measured faster
     """
 
-    lanes: dict
+    lanes: dict[np.dtype, int]
     group: int
     local_memory: bool
     workers: int
@@ -48,7 +50,7 @@ class LaunchConfig:
     near: int
     cache: float
 
-    def spread(self, count):
+    def spread(self, count: int) -> tuple[int, int | None]:
         """(`count` work-items rounded up so that they can be divided into groups, how many make a
         group; None: the driver decides). The kernel guards its end.
         """
@@ -58,7 +60,7 @@ class LaunchConfig:
         return -(-count // group) * group, group
 
 
-def launch_config_for(found):
+def launch_config_for(found: opencl.Device) -> LaunchConfig:
     """The launch configuration for a `tinygrad_cl.opencl.Device`."""
     cpu, handle = found.kind == "CPU", found.handle
     # Intel's CPU driver prefers width 1, since it forms vectors from work-items itself. But a matrix
@@ -108,26 +110,35 @@ class Device:
     specs           {(shape, dtype): TensorSpec}, filled by core.tensor
     """
 
-    def __init__(self, found, queue=None, launch_config=None):
+    def __init__(
+        self, found: opencl.Device, queue: cl.CommandQueue | None = None, launch_config: LaunchConfig | None = None
+    ) -> None:
         self.found = found
         self.queue = queue or found.queue
         self.context = self.queue.context
         self.pool = Pool(self.queue, self.fill)
         self.launch_config = launch_config or launch_config_for(found)
-        self.specs = {}
-        self._programs = {}
-        self._watchers = ()
+        self.specs: dict = {}
+        self._programs: dict[tuple[str, tuple[str, ...]], cl.Program] = {}
+        self._watchers: tuple[Callable[[Command], object], ...] = ()
 
     def __repr__(self):
         return f"Device({self.found.name!r}, {self.found.kind})"
 
-    def has(self, dtype):
+    def has(self, dtype: np.dtype) -> bool:
         """Whether the device supports tensors of this NumPy dtype: float32 and int32 (for indices)
         always, float64 if the hardware does.
         """
         return dtype in self.launch_config.lanes
 
-    def kernel(self, source, name, constants, operands, options=()):
+    def kernel(
+        self,
+        source: str,
+        name: str,
+        constants: Iterable[np.generic],
+        operands: Iterable[type | None],
+        options: tuple[str, ...] = (),
+    ) -> Kernel:
         """A new Kernel; each source is compiled once. pyopencl.RuntimeError if it does not compile.
 
         constants   NumPy scalars: the first arguments, the same in every launch
@@ -140,7 +151,9 @@ class Device:
                 program = self._programs[source, options] = build(self.context, source, options)
         return Kernel(program, name, constants, operands, source)
 
-    def launch(self, kernel, size, group, operands):
+    def launch(
+        self, kernel: Kernel, size: tuple[int, ...], group: tuple[int, ...] | None, operands: Sequence[Any]
+    ) -> None:
         """Enqueue a Kernel with its further arguments: buffers and scalars.
 
         size, group   global and local size, tuples; group None: the driver decides
@@ -151,19 +164,19 @@ class Device:
         if self._watchers:
             self.tell(Launch(kernel.name, tuple(operands), event, kernel, size, group))
 
-    def fill(self, buffer, number, nbytes):
+    def fill(self, buffer: cl.Buffer, number: Any, nbytes: int) -> None:
         """Enqueue a command that fills `nbytes` of a buffer with a NumPy scalar."""
         event = cl.enqueue_fill(self.queue, buffer, number, nbytes)
         if self._watchers:
             self.tell(Fill("fill", (buffer, number), event, nbytes))
 
-    def copy(self, target, source, nbytes):
+    def copy(self, target: cl.Buffer, source: cl.Buffer, nbytes: int) -> None:
         """Enqueue a copy of `nbytes` from one buffer to another."""
         event = cl.enqueue_copy(self.queue, target, source, byte_count=nbytes)
         if self._watchers:
             self.tell(Copy("copy", (target, source), event, nbytes))
 
-    def write(self, buffer, array, wait=True):
+    def write(self, buffer: cl.Buffer, array: np.ndarray, wait: bool = True) -> cl.Event:
         """Copy a host array into a buffer and return the event. With `wait=False` the array may be
         read after this call returns: keep the event until it completes, since it keeps the array
         alive.
@@ -173,7 +186,7 @@ class Device:
             self.tell(Transfer("write", (buffer,), event))
         return event
 
-    def read(self, array, buffer):
+    def read(self, array: np.ndarray, buffer: cl.Buffer) -> None:
         """Copy a buffer into a host array and wait until this is done."""
         event = cl.enqueue_copy(self.queue, array, buffer)
         if self._watchers:
@@ -185,12 +198,12 @@ class Device:
             watcher(command)
 
     @property
-    def watched(self):
+    def watched(self) -> bool:
         """Whether there is a watcher."""
         return bool(self._watchers)
 
     @contextlib.contextmanager
-    def watched_by(self, watcher):
+    def watched_by(self, watcher: Callable[[Command], object]) -> Iterator[None]:
         """`with device.watched_by(watcher):` — inside, watcher(command) is called for every
         Command right after it was enqueued, by any thread.
         """
@@ -203,7 +216,7 @@ class Device:
                 self._watchers = tuple(each for each in self._watchers if each is not watcher)
 
     @contextlib.contextmanager
-    def watch(self):
+    def watch(self) -> Iterator[list[Launch]]:
         """`with device.watch() as launches:` — a list that gets a Launch for every kernel
         enqueued inside.
         """
@@ -248,7 +261,7 @@ class Manager:
         self._devices = {}
         self._lock = threading.Lock()
 
-    def default(self, name="auto"):
+    def default(self, name: str = "auto") -> Device:
         """The default device (`tinygrad_cl.opencl.default_device`), or the first working device with
         `name` in its name, platform or kind. Raises tinygrad_cl.opencl.NoDeviceError.
         """
@@ -265,7 +278,9 @@ class Manager:
                     return self.use(found)
         raise opencl.NoDeviceError(f"no OpenCL device that works has {name!r} in its name, platform or kind")
 
-    def use(self, found, queue=None, launch_config=None):
+    def use(
+        self, found: opencl.Device, queue: cl.CommandQueue | None = None, launch_config: LaunchConfig | None = None
+    ) -> Device:
         """The Device for a `tinygrad_cl.opencl.Device`, the same object for the same queue.
 
         launch_config   that of another kind of device; needs a separate queue
@@ -276,11 +291,11 @@ class Manager:
                 self._devices[queue] = Device(found, queue, launch_config)
             return self._devices[queue]
 
-    def devices(self):
+    def devices(self) -> list[Device]:
         """Every Device in use, a list."""
         return list(self._devices.values())
 
-    def of(self, queue):
+    def of(self, queue: cl.CommandQueue) -> Device:
         """The Device of a queue; a queue that the caller created gets a new one. ValueError if the
         queue is out of order.
         """

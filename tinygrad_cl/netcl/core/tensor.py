@@ -1,11 +1,15 @@
 """A tensor: numbers in device memory, with a shape and a dtype."""
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
+from typing import Self, TypeAlias
 
 import numpy as np
+import pyopencl as cl
+from numpy.typing import ArrayLike, DTypeLike
 
-from tinygrad_cl.netcl.core.device import INT32, manager
+from tinygrad_cl.netcl.core.device import INT32, Device, manager
 
 
 class TensorSpec:
@@ -17,7 +21,7 @@ class TensorSpec:
 
     __slots__ = ("device", "shape", "dtype", "size", "nbytes")
 
-    def __init__(self, device, shape, dtype):
+    def __init__(self, device: Device, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.device, self.shape, self.dtype = device, shape, dtype
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
@@ -26,7 +30,7 @@ class TensorSpec:
         return f"TensorSpec({self.shape}, {self.dtype})"
 
 
-def spec_of(device, shape, dtype):
+def spec_of(device: Device, shape: Iterable[int], dtype: DTypeLike) -> TensorSpec:
     """The one TensorSpec of this device, shape and dtype. TypeError if the device has no tensors of
     the dtype.
     """
@@ -76,10 +80,11 @@ def check_all(array, good, fault):
         raise ValueError(f"{array[place]}{f' at {list(place)}' if place else ''} {fault}")
 
 
-OPERATORS = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
+Other: TypeAlias = "Tensor | np.ndarray | float"  # what + and its like take beside a Tensor
+OPERATORS: dict[str, Callable] = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
 
 
-def operator(name):
+def operator(name: str) -> tuple[Callable[["Tensor", Other], "Tensor"], Callable[["Tensor", Other], "Tensor"]]:
     """Two methods, for a Tensor on the left and one on the right of an operator."""
 
     def left(self, other):
@@ -117,14 +122,19 @@ class Tensor:
     __slots__ = ("spec", "buffer", "grad", "requires_grad", "__weakref__")
     __array_ufunc__ = None  # so that np.float64(2) * tensor is left to Tensor.__rmul__
 
-    def __init__(self, spec, buffer, requires_grad=False):
+    spec: TensorSpec
+    buffer: cl.Buffer
+    grad: "Tensor | None"
+    requires_grad: bool
+
+    def __init__(self, spec: TensorSpec, buffer: cl.Buffer, requires_grad: bool = False) -> None:
         self.spec = spec
         self.buffer = buffer
         self.grad = None
         self.requires_grad = requires_grad
 
     @classmethod
-    def from_host(cls, queue, data, dtype="float32"):
+    def from_host(cls, queue: cl.CommandQueue, data: ArrayLike, dtype: DTypeLike = "float32") -> Self:
         """A copy of `data` (an array, nested lists or a number) on the device of `queue`.
 
         dtype   "float32"; "float64" where the device has it; "int32" for indices: ValueError for
@@ -134,7 +144,7 @@ class Tensor:
         return cls.from_shape(queue, array.shape, dtype).write(array)
 
     @classmethod
-    def from_shape(cls, queue, shape, dtype="float32"):
+    def from_shape(cls, queue: cl.CommandQueue, shape: int | Sequence[int], dtype: DTypeLike = "float32") -> Self:
         """A tensor of this shape whose numbers are undefined: `write` them, or let a kernel do
         so.
         """
@@ -142,21 +152,23 @@ class Tensor:
         return cls(spec, spec.device.pool.allocate(spec.nbytes))
 
     @classmethod
-    def full(cls, queue, shape, value, dtype="float32"):
+    def full(
+        cls, queue: cl.CommandQueue, shape: int | Sequence[int], value: float, dtype: DTypeLike = "float32"
+    ) -> Self:
         """A tensor of this shape that holds `value` everywhere."""
         tensor = cls.from_shape(queue, shape, dtype)
         if tensor.size:
             tensor.device.fill(tensor.buffer, as_array(value, dtype), tensor.nbytes)
         return tensor
 
-    def to_host(self):
+    def to_host(self) -> np.ndarray:
         """The numbers as a new NumPy array; waits for the kernels that compute them."""
         array = np.empty(self.shape, self.dtype)
         if array.size:
             self.device.read(array, self.buffer)
         return array
 
-    def write(self, data):
+    def write(self, data: ArrayLike) -> Self:
         """Replace the numbers by those of `data`, of the same shape, and return self. Views see it,
         too.
         """
@@ -167,7 +179,7 @@ class Tensor:
             self.device.write(self.buffer, np.ascontiguousarray(array))
         return self
 
-    def copy(self):
+    def copy(self) -> "Tensor":
         """The same numbers in memory of their own."""
         spec = self.spec
         twin = Tensor(spec, spec.device.pool.allocate(spec.nbytes))
@@ -175,7 +187,7 @@ class Tensor:
             spec.device.copy(twin.buffer, self.buffer, spec.nbytes)
         return twin
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: int | Sequence[int]) -> "Tensor":
         """The same memory under another shape; one length may be −1. ValueError if the sizes
         differ.
         """
@@ -196,35 +208,35 @@ class Tensor:
     __truediv__, __rtruediv__ = operator("div")
     __matmul__, __rmatmul__ = operator("matmul")
 
-    def __neg__(self):
+    def __neg__(self) -> "Tensor":
         return OPERATORS["neg"](self)
 
     @property
-    def queue(self):
+    def queue(self) -> cl.CommandQueue:
         return self.spec.device.queue
 
     @property
-    def device(self):
+    def device(self) -> Device:
         return self.spec.device
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self.spec.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.spec.dtype
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.spec.size
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         return self.spec.nbytes
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return len(self.spec.shape)
 
     def __repr__(self):

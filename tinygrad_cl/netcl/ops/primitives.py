@@ -6,7 +6,7 @@ A record gives C expressions, in which these words stand for the type that a ker
     V   T, or a vector of it: write a constant as (V)(2), a choice as (x > 0 ? x : (V)(0))
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 PRELUDE = """
@@ -23,7 +23,7 @@ PRELUDE = """
 #define MIN(a, b) ((((a) <= (b)) | ((a) != (a))) ? (a) : (b))
 """  # MAX and MIN give NaN where one of the two is NaN, as NumPy's do; TANH is in c_source
 
-PRIMITIVES = {}
+PRIMITIVES: dict[str, "Primitive"] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,14 +71,14 @@ class Primitive:
     layers: tuple = ()
     formulas: dict = field(default_factory=dict, repr=False)
 
-    def constants(self, attrs):
+    def constants(self, attrs: Mapping[str, float]) -> dict[str, float]:
         """The constants of a call: `attrs`, and defaults for the others. TypeError for an unknown one."""
         unknown = set(attrs) - set(self.attrs)
         if unknown:
             raise TypeError(f"{self.name} takes no {', '.join(sorted(unknown))}")
-        return self.attrs | attrs
+        return {**self.attrs, **attrs}
 
-    def forward_formula(self, attrs=None):
+    def forward_formula(self, attrs: Mapping[str, float] | None = None) -> Formula:
         """The Formula of the result, the same object for the same constants."""
         key = tuple(attrs.items()) if attrs else ()
         formula = self.formulas.get(key)
@@ -87,7 +87,7 @@ class Primitive:
             formula = self.formulas[key] = Formula(self.name, (expression,), self.arity)
         return formula
 
-    def gradients(self, attrs=None):
+    def gradients(self, attrs: Mapping[str, float] | None = None) -> list[str | None]:
         """For each input the C expression of its gradient, or None; with the inputs v0, v1, …, the upstream
         gradient `g` and the result `out`.
         """
@@ -100,20 +100,20 @@ class Primitive:
 
 
 def register_primitive(
-    name,
-    forward,
-    backward=None,
-    arity=1,
-    fusible=True,
+    name: str,
+    forward: Callable[[list[str], dict[str, float]], str],
+    backward: Callable[[list[str], str, dict[str, float], str], Sequence[str | None]] | None = None,
+    arity: int = 1,
+    fusible: bool = True,
     *,
-    reference=None,
-    formula="",
-    domain=(float("-inf"), float("inf")),
-    attrs=None,
-    inputs=("x", "y", "z"),
-    aliases=(),
-    layers=(),
-):
+    reference: Callable | None = None,
+    formula: str = "",
+    domain: tuple[float, float] = (float("-inf"), float("inf")),
+    attrs: Mapping[str, float] | None = None,
+    inputs: tuple[str, ...] = ("x", "y", "z"),
+    aliases: tuple[str, ...] = (),
+    layers: tuple[str, ...] = (),
+) -> Primitive:
     """Add one elementwise operation to the table and return its record, a Primitive; its fields are the
     parameters here. An operation of the same name is replaced.
 
@@ -143,7 +143,7 @@ def register_primitive(
     return primitive
 
 
-def get_primitive(name):
+def get_primitive(name: str) -> Primitive:
     """The record of this name. KeyError if there is none."""
     try:
         return PRIMITIVES[name]
@@ -151,7 +151,7 @@ def get_primitive(name):
         raise KeyError(f"there is no primitive {name}: register_primitive makes one") from None
 
 
-def c_number(value):
+def c_number(value: float) -> str:
     """A constant as C text of type V, also inf and nan.
 
     >>> c_number(0.1), c_number(float("-inf"))
