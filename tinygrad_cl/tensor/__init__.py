@@ -1,7 +1,7 @@
-"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, in PyTorch's words.
+"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, under PyTorch's names.
 
 Two storeys. core/ is the ground floor, what lessons 03 to 05 build: read it first, and you know the
-engine. What is beside it stands on it: changes in place and gradients of gradients (memory, node),
+engine. The modules beside it stand on it: changes in place and gradients of gradients (memory, node),
 hooks, grad() (engine), tensor; checkpoint, optim, functional, mxnet.
 """
 

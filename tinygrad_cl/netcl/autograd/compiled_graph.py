@@ -8,7 +8,7 @@ from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_
 from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
 from tinygrad_cl.netcl.core.device import Plans
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.elementwise import cast
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
 from tinygrad_cl.netcl.ops.loop_plan import nest_plan
@@ -23,7 +23,7 @@ __all__ = ["CompiledGraph"]
 class Kernel:
     """What a kernel computes, from and to what: see `ops.loop_plan.nest_plan`.
 
-    inputs   (Layout, shape) of each, (None, None) for a number; the shape as broadcasting sees it:
+    inputs   (TensorSpec, shape) of each, (None, None) for a number; the shape as broadcasting sees it:
              the gradient of a sum has length 1 along the axes that were summed
     """
 
@@ -37,11 +37,10 @@ class CompiledGraph:
     """A chain of elementwise operations of one broadcast shape, perhaps with a reduction at its
     end: one forward kernel and one backward kernel.
 
-    Forward stores the result alone; an extreme also what it was chosen from, and how often it is
-    there. Backward computes the chain once more, in registers: measured, that is faster than to
-    save it and to fetch it. It writes the gradients that are wanted. Where an input was repeated,
-    it sums the gradient, if all such inputs were repeated along the same axes; the engine does what
-    is left.
+    Forward stores the result alone; a maximum or minimum also its input, and the number of ties.
+    Backward computes the chain once more, in registers: as measured, that is faster than to store and
+    read it. It writes the gradients that are needed. Where inputs were broadcast, it sums their
+    gradients, if all were repeated along the same axes; the engine sums the others.
 
     head     the TraceNode of the result
     leaves   the TraceNodes that it is computed from: inputs, and the heads of other graphs
@@ -53,11 +52,11 @@ class CompiledGraph:
         self.how = head.op_name if head.op_name in REDUCTIONS else None
         self.end = head.inputs[0] if self.how else head  # the last of the chain
         self.axes = head.attrs["axes"] if self.how else ()
-        self.whole = self.end.layout
+        self.whole = self.end.spec
         self.names = name_nodes(leaves, body)
-        self.tensors = [leaf for leaf in leaves if leaf.layout]
+        self.tensors = [leaf for leaf in leaves if leaf.spec]
         self.records = True in head.needs
-        # The gradient of an extreme goes to where it is. What it was chosen from is stored:
+        # The gradient of a max or min goes to where it is. What it was chosen from is stored:
         # computed again by another kernel, it need not be the same to the last bit.
         self.chosen = self.how in ("max", "min") and self.records
         self.stored = self.chosen and self.end not in leaves
@@ -96,9 +95,7 @@ class CompiledGraph:
         """The Plan of a Kernel: each thread has its own."""
         plan = self._plans.table.get(id(kernel))
         if plan is None:
-            inputs = [
-                (layout, layout and broadcast_strides(shape, self.whole.shape)) for layout, shape in kernel.inputs
-            ]
+            inputs = [(spec, spec and broadcast_strides(shape, self.whole.shape)) for spec, shape in kernel.inputs]
             plan = nest_plan(kernel.nest, self.whole, inputs, kernel.results, kernel.axes)
             self._plans.table[id(kernel)] = plan
         return plan
@@ -106,7 +103,7 @@ class CompiledGraph:
     # -- making the kernels -----------------------------------------------------------------------
 
     def forward_kernel(self):
-        names, dtype, result = self.names, self.whole.dtype.name, self.head.layout
+        names, dtype, result = self.names, self.whole.dtype.name, self.head.spec
         lines, value = forward_lines(self.body, names), names[self.end]
         outputs = [(value, dtype)] * (self.stored or not self.how)
         reductions = [Reduction(value, self.how, dtype)] * bool(self.how)
@@ -117,7 +114,7 @@ class CompiledGraph:
             results.append(result)
         inputs = tuple(names[leaf] for leaf in self.leaves)
         nest = LoopNest("fused_forward", inputs, tuple(lines), tuple(outputs), tuple(reductions))
-        return Kernel(nest, [(leaf.layout, leaf.layout and leaf.shape) for leaf in self.leaves], self.axes, results)
+        return Kernel(nest, [(leaf.spec, leaf.spec and leaf.shape) for leaf in self.leaves], self.axes, results)
 
     def make_backward(self):
         """The backward Kernel; which leaves it reads, `saved`; and where the gradient of each
@@ -134,10 +131,10 @@ class CompiledGraph:
         remark = ["// The chain once more, as far as its values are needed:"] * bool(forward)
         lines = [*remark, *forward, "// From the last operation to the first:", *lines]
         used = [leaf for leaf in self.leaves if names[leaf] in words(lines)]
-        inputs = [(names[leaf], leaf.layout, leaf.layout and leaf.shape) for leaf in used]
+        inputs = [(names[leaf], leaf.spec, leaf.spec and leaf.shape) for leaf in used]
         inputs += [(end, self.whole, self.whole.shape)] * self.stored
         kept = tuple(1 if axis in self.axes else n for axis, n in enumerate(self.whole.shape))
-        inputs += [(name, self.head.layout, kept) for name in [*["best", "ties"] * self.chosen, "upstream"]]
+        inputs += [(name, self.head.spec, kept) for name in [*["best", "ties"] * self.chosen, "upstream"]]
         inputs += [("count", None, None)] * (self.how == "mean")
         axes, outputs, sums = self.share(wanted)
         results = outputs | sums
@@ -147,8 +144,8 @@ class CompiledGraph:
             "fused_backward",
             tuple(name for name, *_ in inputs),
             tuple(lines),
-            tuple((gradients[leaf], layout.dtype.name) for leaf, layout in outputs.items()),
-            tuple(Reduction(gradients[leaf], "sum", layout.dtype.name) for leaf, layout in sums.items()),
+            tuple((gradients[leaf], spec.dtype.name) for leaf, spec in outputs.items()),
+            tuple(Reduction(gradients[leaf], "sum", spec.dtype.name) for leaf, spec in sums.items()),
         )
         self.backward = Kernel(nest, [rest for _, *rest in inputs], axes, list(results.values()))
 
@@ -161,36 +158,36 @@ class CompiledGraph:
         return "upstream"
 
     def share(self, wanted):
-        """(axes, {leaf: Layout of its gradient, written as it is}, {leaf: Layout of its gradient,
+        """(axes, {leaf: TensorSpec of its gradient, written as it is}, {leaf: TensorSpec of its gradient,
         summed over the axes}): over those along which the first leaf was repeated.
         """
         axes, outputs, sums = (), {}, {}
         for leaf in wanted:
             repeated = tuple(axis for axis in axes_to(self.whole.shape, leaf.shape) if self.whole.shape[axis] > 1)
             if not repeated:
-                outputs[leaf] = leaf.layout
+                outputs[leaf] = leaf.spec
             elif axes in ((), repeated):
-                axes, sums[leaf] = repeated, leaf.layout
+                axes, sums[leaf] = repeated, leaf.spec
             else:
-                outputs[leaf] = layout_of(self.whole.device, self.whole.shape, leaf.dtype)
+                outputs[leaf] = spec_of(self.whole.device, self.whole.shape, leaf.dtype)
         return axes, outputs, sums
 
     # -- to look at -------------------------------------------------------------------------------
 
     @property
-    def forward_source(self):
+    def forward_source(self) -> str:
         """The text of the forward kernel."""
         return self.plan(self.forward).source
 
     @property
-    def backward_source(self):
+    def backward_source(self) -> str:
         """The text of the backward kernel; "" where no gradient is wanted."""
         return self.plan(self.backward).source if self.backward else ""
 
-    def __str__(self):
+    def __str__(self) -> str:
         """What was traced, a line for each input and each operation."""
         lines = [
-            f"{self.names[leaf]}: {leaf.dtype} {leaf.shape}" if leaf.layout else f"{self.names[leaf]}: a number"
+            f"{self.names[leaf]}: {leaf.dtype} {leaf.shape}" if leaf.spec else f"{self.names[leaf]}: a number"
             for leaf in self.leaves
         ]
         lines += [f"{self.names[node]} = {call(node, self.names)}" for node in self.body]
@@ -245,4 +242,4 @@ def content(head, leaves, body):
         (node.primitive, node.needs, repr(node.attrs), *[x if isinstance(x, str) else numbers[x] for x in node.inputs])
         for node in body
     ]
-    return (*[leaf.layout for leaf in leaves], *operations, head.op_name, head.needs, repr(head.attrs), head.layout)
+    return (*[leaf.spec for leaf in leaves], *operations, head.op_name, head.needs, repr(head.attrs), head.spec)
