@@ -6,13 +6,13 @@ import contextlib
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl import opencl
+from tinygrad_cl import measurements, opencl
 from tinygrad_cl.netcl.core.commands import Command, Copy, Fill, Kernel, Launch, Transfer
 from tinygrad_cl.netcl.core.memory import Pool
 from tinygrad_cl.opencl.programs import build
@@ -24,7 +24,7 @@ INT32 = np.dtype(np.int32)  # for indices
 @dataclass(frozen=True)
 class LaunchConfig:
     """The launch configuration for a device. Only `launch_config_for` computes it, from what the
-    device reports.
+    device reports and from what `runtime.tune` has measured on it.
 
     lanes          {dtype: elements per vector}; 1 if the hardware forms vectors from work-items, as
                    GPUs do
@@ -38,6 +38,9 @@ class LaunchConfig:
                    the size of a cache there, or less
     cache          largest result in bytes that is written through the cache: half of the cache, since
                    kernels also read; larger results use non-temporal stores, which measured faster
+    packed         largest right factor of a matrix product, in bytes, that is used where it lies; of
+                   a larger one each work-item copies its panel first. None: `near`
+    panel          bytes of that copy, of as many rows as fit. None: half of `near`
     """
 
     lanes: dict[np.dtype, int]
@@ -48,6 +51,8 @@ class LaunchConfig:
     vectors: int
     near: int
     cache: float
+    packed: int | None = None
+    panel: int | None = None
 
     def spread(self, count: int) -> tuple[int, int | None]:
         """(`count` work-items rounded up so that they can be divided into groups, how many make a
@@ -60,7 +65,24 @@ class LaunchConfig:
 
 
 def launch_config_for(found: opencl.Device) -> LaunchConfig:
-    """The launch configuration for a `tinygrad_cl.opencl.Device`."""
+    """The launch configuration for a `tinygrad_cl.opencl.Device`: by rules, and what was measured."""
+    tuned = measurements.read().get("tuned", {}).get(tuning_key(found), {}).get("settings", {})
+    measured = {name: tuned[name] for name, allowed in TUNED.items() if tuned.get(name) in allowed}
+    return replace(by_rules(found), **measured)
+
+
+# What is measured, and the values that it may have, whatever stands in the file.
+TUNED = {"rows": range(1, 17), "vectors": range(1, 5), "packed": range(1, 2**31), "panel": range(2**10, 2**24)}
+GENERATOR = 1  # raise it when the kernels of matrix products change: what was measured with others is void
+
+
+def tuning_key(found: opencl.Device) -> str:
+    """What is measured for a device is kept under this text."""
+    return f"{found.key}, generator {GENERATOR}"
+
+
+def by_rules(found: opencl.Device) -> LaunchConfig:
+    """The launch configuration from what the device reports."""
     cpu, handle = found.kind == "CPU", found.handle
     # Intel's CPU driver prefers width 1, since it forms vectors from work-items itself. But a matrix
     # product in registers is thirty times as fast with the native width.

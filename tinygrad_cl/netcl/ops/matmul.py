@@ -175,12 +175,13 @@ def registers_plan(device, dtype, a, b, count, expressions, kinds):
     copy = None
     if b.column != 1 and b.columns > 1:
         copy = "turn"
-    elif b.rows * b.columns * dtype.itemsize > config.near and tiles > FEW:
+    elif b.rows * b.columns * dtype.itemsize > (config.packed or config.near) and tiles > FEW:
         copy = "copy"
     # Each copies a panel of its own, so those who copy are few, and their parts of it tall.
     items = config.workers * (2 if copy else 4)
     height = -(-tiles // min(tiles, -(-items // (panels * count)))) * rows
-    depth = max(1, config.near // 2 // (width * dtype.itemsize) // lanes) * lanes
+    panel = min(config.panel or config.near // 2, config.near)
+    depth = max(1, panel // (width * dtype.itemsize) // lanes) * lanes
     text = source.registers_source(dtype.name, lanes, rows, vectors, depth, copy, expressions, kinds)
     constants = [
         *map(np.int64, (a.rows, b.columns, a.columns, height, a.row, a.column, a.batch, b.row, b.column, b.batch))
