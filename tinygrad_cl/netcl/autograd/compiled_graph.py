@@ -1,20 +1,22 @@
 """A traced chain as one forward and one backward kernel."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_lines, name_nodes, needed, words
 from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
-from tinygrad_cl.netcl.autograd.trace import REDUCTIONS
+from tinygrad_cl.netcl.autograd.trace import REDUCTIONS, TraceNode
 from tinygrad_cl.netcl.core.device import Plans
 from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.elementwise import cast
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
-from tinygrad_cl.netcl.ops.loop_plan import nest_plan
+from tinygrad_cl.netcl.ops.loop_plan import Plan, nest_plan
 from tinygrad_cl.netcl.ops.shapes import axes_to, broadcast_strides
 from tinygrad_cl.netcl.tape.node import Node
-from tinygrad_cl.netcl.tape.tape import record
+from tinygrad_cl.netcl.tape.tape import Tape, record
 
 __all__ = ["CompiledGraph"]
 
@@ -47,7 +49,7 @@ class CompiledGraph:
     body     the elementwise operations, in order
     """
 
-    def __init__(self, head, leaves, body):
+    def __init__(self, head: TraceNode, leaves: list[TraceNode], body: list[TraceNode]) -> None:
         self.head, self.leaves, self.body = head, leaves, body
         self.how = head.op_name if head.op_name in REDUCTIONS else None
         self.end = head.inputs[0] if self.how else head  # the last of the chain
@@ -60,15 +62,17 @@ class CompiledGraph:
         # computed again by another kernel, it need not be the same to the last bit.
         self.chosen = self.how in ("max", "min") and self.records
         self.stored = self.chosen and self.end not in leaves
-        self.forward, self.backward = self.forward_kernel(), None
-        self.saved, self.places = [], [None] * len(self.tensors)
+        self.forward = self.forward_kernel()
+        self.backward: Kernel | None = None
+        self.saved: list[int] = []
+        self.places: list[int | None] = [None] * len(self.tensors)
         if self.records:
             self.make_backward()
         self._plans = Plans()
 
     # -- running ----------------------------------------------------------------------------------
 
-    def __call__(self, values, name, tape=None):
+    def __call__(self, values: Sequence[Any], name: str, tape: Tape | None = None) -> Node:
         """The Node of the result, from a Node, Tensor or number for each leaf."""
         tensors = [x.value if isinstance(x, Node) else x for x in values]
         results = self.plan(self.forward).run(tensors)
@@ -81,17 +85,17 @@ class CompiledGraph:
         )
         return record(Node(out, True, parents, partial(self.differentiate, saved), name, {}), tape)
 
-    def differentiate(self, saved, gradient):
+    def differentiate(self, saved: list[Any], gradient: Tensor) -> list[Tensor | None]:
         """The gradient of each leaf that is a tensor, or None, from that of the result."""
         if self.backward is None:
-            return self.places
+            return [None] * len(self.tensors)
         if gradient.dtype != self.head.dtype:
             gradient = cast(gradient, self.head.dtype)
         count = [math.prod(self.whole.shape[axis] for axis in self.axes)] * (self.how == "mean")
         results = self.plan(self.backward).run([*saved, gradient, *count])
         return [None if place is None else results[place] for place in self.places]
 
-    def plan(self, kernel):
+    def plan(self, kernel: Kernel) -> Plan:
         """The Plan of a Kernel: each thread has its own."""
         plan = self._plans.table.get(id(kernel))
         if plan is None:
@@ -102,11 +106,11 @@ class CompiledGraph:
 
     # -- making the kernels -----------------------------------------------------------------------
 
-    def forward_kernel(self):
+    def forward_kernel(self) -> Kernel:
         names, dtype, result = self.names, self.whole.dtype.name, self.head.spec
         lines, value = forward_lines(self.body, names), names[self.end]
         outputs = [(value, dtype)] * (self.stored or not self.how)
-        reductions = [Reduction(value, self.how, dtype)] * bool(self.how)
+        reductions = [Reduction(value, self.how, dtype)] if self.how else []
         results = [self.whole] * self.stored + [result]
         if self.chosen:
             lines.append("const V ties = (V)(1);")
@@ -116,7 +120,7 @@ class CompiledGraph:
         nest = LoopNest("fused_forward", inputs, tuple(lines), tuple(outputs), tuple(reductions))
         return Kernel(nest, [(leaf.spec, leaf.spec and leaf.shape) for leaf in self.leaves], self.axes, results)
 
-    def make_backward(self):
+    def make_backward(self) -> None:
         """The backward Kernel; which leaves it reads, `saved`; and where the gradient of each
         tensor is among its results, `places`.
         """
@@ -149,7 +153,7 @@ class CompiledGraph:
         )
         self.backward = Kernel(nest, [rest for _, *rest in inputs], axes, list(results.values()))
 
-    def first_gradient(self):
+    def first_gradient(self) -> str:
         """The gradient of the end of the chain, in C, from that of the result, `upstream`."""
         if self.how == "mean":
             return "upstream / count"
@@ -157,7 +161,7 @@ class CompiledGraph:
             return f"({self.names[self.end]} == best ? (V)(1) : (V)(0)) * (upstream / ties)"
         return "upstream"
 
-    def share(self, wanted):
+    def share(self, wanted: list[TraceNode]) -> tuple[tuple[int, ...], dict, dict]:
         """(axes, {leaf: TensorSpec of its gradient, written as it is}, {leaf: TensorSpec of its gradient,
         summed over the axes}): over those along which the first leaf was repeated.
         """

@@ -4,11 +4,15 @@ written down instead of computed.
 
 from contextlib import contextmanager
 from numbers import Real
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
 
 from tinygrad_cl.netcl.autograd.steps import STEPS
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.core.tensor import Tensor, refuse_indices, spec_of
-from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, c_number
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, Primitive, c_number
 from tinygrad_cl.netcl.ops.shapes import joint_spec, normal_axes
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
@@ -39,28 +43,36 @@ class TraceNode:
 
     __slots__ = ("op_name", "spec", "inputs", "needs", "attrs", "primitive")
 
-    def __init__(self, op_name, spec, inputs=(), needs=(), attrs=None, primitive=None):
+    def __init__(
+        self,
+        op_name: str,
+        spec: Any,
+        inputs: tuple[Any, ...] = (),
+        needs: tuple[bool, ...] = (),
+        attrs: dict[str, Any] | None = None,
+        primitive: Primitive | None = None,
+    ) -> None:
         self.op_name, self.spec, self.inputs = op_name, spec, inputs
         self.needs, self.attrs, self.primitive = needs, attrs or {}, primitive
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         return self.spec.shape
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype:
         return self.spec.dtype
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         return len(self.spec.shape)
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.spec.size
 
     @property
-    def queue(self):
+    def queue(self) -> cl.CommandQueue:
         return self.spec.device.queue
 
     def __getattr__(self, name):

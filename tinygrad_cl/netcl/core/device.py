@@ -215,7 +215,7 @@ class Device:
         if self._watchers:
             self.tell(Transfer("read", (buffer,), event))
 
-    def tell(self, command):
+    def tell(self, command: Command) -> None:
         """Pass an enqueued Command to every watcher."""
         for watcher in self._watchers:
             watcher(command)
@@ -273,8 +273,8 @@ plans = Plans()
 class Manager:
     """Every Device in use, one for each queue."""
 
-    def __init__(self):
-        self._devices = {}
+    def __init__(self) -> None:
+        self._devices: dict[cl.CommandQueue, Device] = {}
         self._lock = threading.Lock()
 
     def default(self, name: str = "auto") -> Device:

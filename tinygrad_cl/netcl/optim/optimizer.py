@@ -2,7 +2,7 @@
 
 import functools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,15 +66,15 @@ class Optimizer:
         for rate in self._rates.values():
             rate.write(self._lr)
 
-    def update(self, p, g, lr):
+    def update(self, p: str, g: str, lr: str) -> Sequence[str]:
         """The C expressions of the new parameter and of its new states."""
         raise NotImplementedError
 
-    def count(self):
+    def count(self) -> Sequence[str]:
         """The C expressions of the new counts."""
         return ()
 
-    def decayed(self, p, g):
+    def decayed(self, p: str, g: str) -> str:
         """g + λ p, the gradient of the loss with λ/2 · p² added to it: weight decay."""
         decay = self.settings["weight_decay"]
         return f"({g} + {c_number(decay)} * {p})" if decay else g

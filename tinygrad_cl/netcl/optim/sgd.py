@@ -42,7 +42,7 @@ class SGD(Optimizer):
             nesterov=nesterov,
         )
 
-    def update(self, p, g, lr, velocity=None):
+    def update(self, p: str, g: str, lr: str, velocity: str | None = None) -> list[str]:
         g = self.decayed(p, g)
         if velocity is None:
             return [f"{p} - {lr} * {g}"]

@@ -40,8 +40,9 @@ class Profile:
     busy      total seconds in which commands ran
     """
 
-    def __init__(self):
-        self.records, self.wall = [], 0.0
+    def __init__(self) -> None:
+        self.records: list[ProfileRecord] = []
+        self.wall = 0.0
 
     @property
     def busy(self) -> float:
