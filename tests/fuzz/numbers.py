@@ -11,6 +11,13 @@ import threading
 import numpy as np
 
 
+def owner(array):
+    """The array that owns the memory."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def re(x):
     return np.real(x)
 
@@ -28,7 +35,11 @@ def relu(x):
 
 
 def clamp(x, low, high):
-    return np.where((x.real >= low) & (x.real <= high), x, np.clip(x.real, low, high)) if is_complex(x) else np.clip(x, low, high)
+    return (
+        np.where((x.real >= low) & (x.real <= high), x, np.clip(x.real, low, high))
+        if is_complex(x)
+        else np.clip(x, low, high)
+    )
 
 
 def leaky_relu(x):
@@ -54,7 +65,9 @@ def gelu_tanh(x):
 
 def erf(x):
     value = np.vectorize(math.erf, otypes=[np.float64])(x.real)
-    return value + 1j * x.imag * 2 / math.sqrt(math.pi) * np.exp(-x.real**2) if is_complex(x) else value.astype(x.dtype)
+    return (
+        value + 1j * x.imag * 2 / math.sqrt(math.pi) * np.exp(-(x.real**2)) if is_complex(x) else value.astype(x.dtype)
+    )
 
 
 def gelu(x):
@@ -64,7 +77,8 @@ def gelu(x):
 def power(a, n):
     if is_complex(a) and not is_complex(n) and np.ndim(n) == 0 and n == 0:
         return np.ones_like(a)
-    return a**n
+    with_slope = a**n
+    return np.where(re(a) < 0, np.nan, with_slope) if is_complex(n) else with_slope  # no slope along n there
 
 
 def maximum(a, b):
@@ -96,6 +110,10 @@ def var(x, axis=None, keepdims=False):
     return ((x - x.mean(axis, keepdims=True)) ** 2).mean(axis, keepdims=keepdims)
 
 
+def norm(x):
+    return 0 * x.sum() if is_complex(x) and not x.real.any() else np.sqrt((x * x).sum())
+
+
 def largest(x, axis):
     """The largest of the real parts, 0 for none: a shift that changes nothing."""
     checked_axis(x, axis)
@@ -105,6 +123,11 @@ def largest(x, axis):
 def checked_axis(x, axis):
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"no axis {axis}")
+
+
+def cumsum(x, axis):
+    checked_axis(x, axis)
+    return x.cumsum(axis)
 
 
 def softmax(x, axis):
@@ -147,14 +170,14 @@ def cat(a, b, axis):
 
 
 def embedding(rows, table):
-    rows = np.array(rows, int)
     if rows.size and rows.max() >= len(table):
         raise IndexError("no such row")
     return table[rows]
 
 
 def cross_entropy(x, labels):
-    labels = np.array(labels, int)
+    if labels.shape != x.shape[:-1]:
+        raise ValueError("a label for each row")
     if labels.size and labels.max() >= x.shape[-1]:
         raise ValueError("no such class")
     return -log_softmax(x, -1)[np.arange(len(labels)), labels].mean()
@@ -176,9 +199,13 @@ def l1_loss(a, b):
 
 
 def bce_with_logits(x, t):
-    t = np.array(t, x.real.dtype)
+    t = t.astype(x.real.dtype)
     same(x, t)
     return (np.where(re(x) > 0, x, 0) - x * t + np.log1p(np.exp(np.where(re(x) > 0, -x, x)))).mean()
+
+
+def masked_fill(x, mask, number):
+    return np.where(np.broadcast_to(mask, x.shape), x.real.dtype.type(number), x)
 
 
 def narrow(x, axis, start, length):

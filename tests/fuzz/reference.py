@@ -6,7 +6,7 @@ with an error: what it answers has to be right.
 
 import numpy as np
 
-from fuzz.numbers import evaluate
+from fuzz.numbers import evaluate, owner
 
 STEP = 1e-40  # of the imaginary part: its square is 0 beside 1
 FINE = 1e-5  # of differences, for the gradient of a gradient
@@ -159,7 +159,7 @@ def moved(order, shift):
 class Reference:
     """Runs statements, and holds the variables.
 
-    views   words whose result shares memory where NumPy's does; None: all
+    views   views(name of the word, result, input): does the result share memory, where NumPy's does? None: always
     """
 
     name = "reference"
@@ -196,18 +196,28 @@ class Reference:
         text = statement.text("numpy")
         used = [(name, self[name]) for name in dict.fromkeys(statement.operands)]
         result = np.asarray(evaluate(text, {name: x.data for name, x in used}))
-        if result.dtype == np.float64 and statement.word.name != "cast" and not any(x.data.dtype == np.float64 for _, x in used):
+        if (
+            result.dtype == np.float64
+            and statement.word.name != "cast"
+            and not any(x.data.dtype == np.float64 for _, x in used)
+        ):
             result = result.astype(np.float32)
-        inputs = {name: (x.node, x.data.copy(), x.memory, x.memory.version) for name, x in used}
+        sloped = statement.operands[statement.word.flat :]
+        inputs = {
+            name: (x.node if name in sloped else None, x.data.copy(), x.memory, x.memory.version) for name, x in used
+        }
         return result, text, inputs
 
     def op(self, statement, recording):
         result, text, inputs = self.compute(statement)
-        shared = [self[name] for name in statement.operands if np.may_share_memory(result, self[name].data)]
-        if shared and self.views is not None and statement.word.name not in self.views:
+        shared = [self[name] for name in statement.operands if owner(result) is owner(self[name].data)]
+        if shared and self.views is not None and not self.views(statement.name, result, shared[0].data):
             result, shared = result.copy(), []
         memory = shared[0].memory if shared else Memory()
         memory.sharers += bool(shared)
+        if statement.name.startswith("checkpoint"):  # it keeps its inputs
+            for name in statement.operands:
+                self[name].memory.sharers += 1
         node = None
         if recording and statement.word.kind != "cut" and any(x[0] for x in inputs.values()):
             node = Node(result, text, inputs, memory=memory)
@@ -255,7 +265,7 @@ class Reference:
             raise Refused("another shape")
         return x.node, np.asarray(upstream).astype(x.data.dtype).astype(float)
 
-    def backward(self, statement, recording, times=1):
+    def backward(self, statement, recording, times=1, keep=False):
         root, upstream = self.seed(statement)
         nodes = graph(root)
         if any(node.freed for node in nodes):
@@ -267,11 +277,11 @@ class Reference:
         for x in self.variables.values():
             if x is not None and x.retains and not x.leaf and x.node in nodes:
                 self.accumulate(x, differentiate(root, x.node, upstream) * x.node.factor() * times, doubtful)
-        if statement.setting("retain") == "False":
+        if statement.setting("retain") == "False" and not keep:
             self.free(nodes)
 
     def threads(self, statement, recording):
-        self.backward(statement, recording, times=3)
+        self.backward(statement, recording, times=3, keep=True)
 
     def free(self, nodes):
         perhaps = any(isinstance(node, Gradient) for node in nodes)
@@ -298,6 +308,8 @@ class Reference:
         if any(node.freed for node in nodes):
             raise Refused("freed")
         data = np.asarray(differentiate(root, x.node, upstream) * x.node.factor()).astype(x.data.dtype)
+        if np.isnan(data).any():
+            raise Unknown("the gradient")
         out = Variable(data)
         out.doubtful = any(isinstance(node, Gradient) for node in nodes)
         if statement.setting("create") == "True":

@@ -93,7 +93,8 @@ class Draw:
         if not below and not self.missed():
             shape = (0,)
         top = below + 1 if self.missed() else below
-        return nested([str(self.rng.randrange(max(top, 1))) for _ in range(int(np.prod(shape)))], shape)
+        numbers = [str(self.rng.randrange(max(top, 1))) for _ in range(int(np.prod(shape)))]
+        return f"np.array({nested(numbers, shape)}, int)"
 
     def key(self, shape) -> str:
         """What may stand between brackets: whole numbers, slices, lists, None, an ellipsis."""
@@ -105,7 +106,7 @@ class Draw:
                 parts.append(str(length if out or not length else self.rng.randrange(-length, length)))
             elif kind < 0.8:
                 parts.append(self.rng.choice([":", "1:", ":1", "::2", "::-1", ":-1", "0:0", "-2:"]))
-            elif kind < 0.9 and not any("[" in part for part in parts):
+            elif kind < 0.9 and not any("np" in part for part in parts):
                 parts.append(self.indices((2,), length))
             else:
                 parts.append("None")
@@ -129,6 +130,7 @@ class Word:
     draw      (operands, settings) from a Draw; None where nothing fits
     kind      "op", a new tensor; "cut", one without gradient; "change", in place; and what the reference knows by itself
     weight    how often
+    flat      how many of the first operands get no gradient: a condition
     """
 
     name: str
@@ -139,6 +141,7 @@ class Word:
     torch: str | None = None
     kind: str = "op"
     weight: float = 1.0
+    flat: int = 0
 
 
 def one(d):
@@ -248,7 +251,7 @@ def chosen(d):
 
 
 def table(d):
-    name = d.name(lambda shape: len(shape) == 2 or (len(shape) > 0 and d.missed()))
+    name = d.name(lambda shape: len(shape) == 2)
     return name and ([name], {"rows": d.indices(d.rng.choice([(2,), (3,), (2, 2)]), d.shape(name)[0])})
 
 
@@ -262,7 +265,8 @@ def targets(d):
     if not name:
         return None
     shape = (*d.shape(name), 2) if d.missed() else d.shape(name)
-    return [name], {"t": nested([d.rng.choice(["0.0", "1.0", "0.25"]) for _ in range(int(np.prod(shape)))], shape)}
+    numbers = [d.rng.choice(["0.0", "1.0", "0.25"]) for _ in range(int(np.prod(shape)))]
+    return [name], {"t": f"np.array({nested(numbers, shape)}, 'f4').reshape({shape})"}
 
 
 def clamped(d):
@@ -299,8 +303,9 @@ def filled(d):
     name = d.name()
     if not name:
         return None
-    size = int(np.prod(d.shape(name)))
-    return [name], {"mask": nested([d.rng.choice(["True", "False"]) for _ in range(size)], d.shape(name))}
+    shape = (*d.shape(name), 2) if d.missed() else d.shape(name)
+    mask = nested([d.rng.choice(["True", "False"]) for _ in range(int(np.prod(shape)))], shape)
+    return [name], {"mask": f"np.array({mask}, bool).reshape({shape})"}
 
 
 def attended(d):
@@ -338,7 +343,11 @@ def gradient(d):
     (name,), settings = drawn
     create = d.rng.random() < 0.5
     unused = str(d.rng.random() < 0.6)
-    return [name, below], settings | {"create": str(create), "unused": unused, "retain": str(create or d.rng.random() < 0.4)}
+    return [name, below], settings | {
+        "create": str(create),
+        "unused": unused,
+        "retain": str(create or d.rng.random() < 0.4),
+    }
 
 
 def hooked(d):
@@ -364,7 +373,12 @@ def graded(d):
 def assigned(d):
     x = d.name(lambda shape: len(shape) > 0)
     v = x and d.name()
-    return v and ([x, v], {"key": d.key(d.shape(x)), "k": d.rng.choice(NUMBERS)})
+    return v and ([x, v], {"key": d.key(d.shape(x))})
+
+
+def assigned_number(d):
+    x = d.name(lambda shape: len(shape) > 0)
+    return x and ([x], {"key": d.key(d.shape(x)), "k": d.rng.choice(NUMBERS)})
 
 
 def written(d):
@@ -377,10 +391,12 @@ CHAINS = [  # of jit_compile: a few, since each is a kernel
     ("exp(-{0} * {0}) * {1}", "np.exp(-{0} * {0}) * {1}"),
     ("relu({0} - {1}) / (1 + {1} * {1})", "relu({0} - {1}) / (1 + {1} * {1})"),
     ("sum(sigmoid({0}) * {1})", "(sigmoid({0}) * {1}).sum()"),
-    ("where(gt({0}, {1}), {0} * inf, {1})", "where(re({0}) > re({1}), {0} * inf, {1})"),
+    ("where(gt({0}, {1}), {0} * {1}, inf)", "where(re({0}) > re({1}), {0} * {1}, inf)"),
     ("maximum({0}, nan * {1}) + {0}", "maximum({0}, nan * {1}) + {0}"),
 ]
-FUNCTIONS = "abs add clamp cos div eq exp ge gt log maximum minimum mul neg relu sigmoid sin sqrt sum tanh where".split()
+FUNCTIONS = (
+    "abs add clamp cos div eq exp ge gt log maximum minimum mul neg relu sigmoid sin sqrt sum tanh where".split()
+)
 
 
 def compiled(d):
@@ -457,7 +473,7 @@ WORDS = [
     with_number("div", "{0} / {k}"),
     with_number("div from", "{k} / {0}"),
     Word("pow number", number, "power({0}, {k})", "{0} ** {k}", "{0} ** {k}", "{0} ** {k}", weight=1.5),
-    Word("number pow", number, "power({k}, {0})", "{k} ** {0}", "{k} ** {0}", "{k} ** {0}"),
+    Word("number pow", number, "power({k}, {0})", "({k}) ** {0}", "({k}) ** {0}", "({k}) ** {0}"),
     method("exp"),
     method("log"),
     method("log1p"),
@@ -488,14 +504,17 @@ WORDS = [
         "where({0} > {k}, {1}, {2})",
         "ag.where(ag.gt({0}, {k}), {1}, {2})",
         "torch.where({0} > {k}, {1}, {2})",
+        flat=1,
     ),
     over("sum", "np.sum", "sum", "sum", "torch.sum", weight=3),
     over("mean", "np.mean", "mean", "mean", "torch.mean", weight=1.5),
     over("max", "amax", "max", "max", "torch.amax", weight=1.5),
     over("min", "amin", "min", "min", "torch.amin"),
     over("var", "var", "var", None, "var"),
-    Word("norm", one, "np.sqrt(({0} * {0}).sum())", "{0}.norm()", None, "{0}.norm()"),
-    Word("softmax", rows, "softmax({0}, {axis})", "{0}.softmax({axis})", "ag.softmax({0}, {axis})", "{0}.softmax({axis})"),
+    Word("norm", one, "norm({0})", "{0}.norm()", None, "{0}.norm()"),
+    Word(
+        "softmax", rows, "softmax({0}, {axis})", "{0}.softmax({axis})", "ag.softmax({0}, {axis})", "{0}.softmax({axis})"
+    ),
     Word(
         "log_softmax",
         rows,
@@ -506,7 +525,7 @@ WORDS = [
     ),
     only3("logsumexp", "logsumexp({0}, {axis})", "{0}.logsumexp({axis})", rows, "ag.logsumexp({0}, {axis})"),
     only3("layer_norm", "layer_norm({0})", "F.layer_norm({0}, {0}.shape[-1:])", rows),
-    Word("cumsum", along, "np.cumsum({0}, {axis})", "{0}.cumsum({axis})", "ag.cumsum({0}, {axis})", "{0}.cumsum({axis})"),
+    Word("cumsum", along, "cumsum({0}, {axis})", "{0}.cumsum({axis})", "ag.cumsum({0}, {axis})", "{0}.cumsum({axis})"),
     Word("flip", along, "np.flip({0}, {axis})", "{0}.flip({axis})", None, "{0}.flip({axis})"),
     Word(
         "reshape",
@@ -516,7 +535,7 @@ WORDS = [
         "ag.reshape({0}, {shape})",
         "{0}.reshape({shape})",
     ),
-    Word("flatten", one, "{0}.reshape(-1)", "{0}.flatten()", None, "{0}.flatten()"),
+    Word("flatten", one, "{0}.reshape(-1)", "{0}.flatten()", None, "{0}.flatten()[...]"),
     Word(
         "permute",
         permuted,
@@ -525,10 +544,19 @@ WORDS = [
         "ag.transpose({0}, {axes})",
         "{0}.permute({axes})",
     ),
-    Word("transpose", swapped, "np.swapaxes({0}, {i}, {j})", "{0}.transpose({i}, {j})", None, "{0}.transpose({i}, {j})"),
-    Word("T", one, "np.transpose({0})", "{0}.T", "ag.transpose({0})", "{0}.permute(*range({0}.ndim)[::-1])"),
+    Word(
+        "transpose", swapped, "np.swapaxes({0}, {i}, {j})", "{0}.transpose({i}, {j})", None, "{0}.transpose({i}, {j})"
+    ),
+    Word("T", one, "np.transpose({0})", "{0}.T", "ag.transpose({0})", "{0}.permute(tuple(range({0}.ndim))[::-1])"),
     Word("mT", one, "np.swapaxes({0}, -1, -2)", "{0}.mT", None, "{0}.mT", weight=0.5),
-    Word("squeeze", squeezed, "np.squeeze({0}, {axis})", "{0}.squeeze({axis})", "ag.squeeze({0}, {axis})", "squeeze({0}, {axis})"),
+    Word(
+        "squeeze",
+        squeezed,
+        "np.squeeze({0}, {axis})",
+        "{0}.squeeze({axis})",
+        "ag.squeeze({0}, {axis})",
+        "squeeze({0}, {axis})",
+    ),
     Word(
         "unsqueeze",
         unsqueezed,
@@ -545,7 +573,14 @@ WORDS = [
         "ag.broadcast_to({0}, {shape})",
         "{0}.expand({shape})",
     ),
-    Word("cat", equal, "cat({0}, {1}, {axis})", "cat([{0}, {1}], {axis})", "ag.cat([{0}, {1}], {axis})", "torch.cat([{0}, {1}], {axis})"),
+    Word(
+        "cat",
+        equal,
+        "cat({0}, {1}, {axis})",
+        "cat([{0}, {1}], {axis})",
+        "ag.cat([{0}, {1}], {axis})",
+        "torch.cat([{0}, {1}], {axis})",
+    ),
     Word(
         "stack",
         equal,
@@ -560,7 +595,7 @@ WORDS = [
         "embedding({rows}, {0})",
         "embedding({rows}, {0})",
         "ag.embedding({0}, {rows})",
-        "F.embedding(torch.tensor({rows}, dtype=int), {0})",
+        "F.embedding(torch.tensor({rows}), {0})",
     ),
     Word(
         "cross_entropy",
@@ -568,7 +603,7 @@ WORDS = [
         "cross_entropy({0}, {labels})",
         "cross_entropy({0}, {labels})",
         "ag.cross_entropy({0}, {labels})",
-        "F.cross_entropy({0}, torch.tensor({labels}, dtype=int))",
+        "F.cross_entropy({0}, torch.tensor({labels}))",
     ),
     Word("mse_loss", equal, "mse_loss({0}, {1})", "mse_loss({0}, {1})", "ag.mse_loss({0}, {1})", "mse_loss({0}, {1})"),
     only3("l1_loss", "l1_loss({0}, {1})", "F.l1_loss({0}, {1})", equal, "ag.l1_loss({0}, {1})"),
@@ -577,10 +612,10 @@ WORDS = [
         targets,
         "bce_with_logits({0}, {t})",
         "binary_cross_entropy_with_logits({0}, {t})",
-        "ag.bce_with_logits({0}, np.array({t}))",
+        "ag.bce_with_logits({0}, {t})",
         "F.binary_cross_entropy_with_logits({0}, torch.tensor({t}, dtype={0}.dtype))",
     ),
-    Word("index", indexed, "{0}[{key}]", "{0}[{key}]", "{0}[{key}]", "part({0}, np.s_[{key}])", weight=3),
+    Word("index", indexed, "{0}[{key}]", "{0}[{key}]", "{0}[{key}]", "{0}[known(np.s_[{key}])]", weight=3),
     only3(
         "narrow",
         "narrow({0}, {axis}, {start}, {length})",
@@ -588,15 +623,31 @@ WORDS = [
         narrowed,
         "ag.narrow({0}, {axis}, {start}, {length})",
     ),
-    only3("chunk", "chunk({0}, {n}, {axis})", "{0}.chunk({n}, {axis})[0].clone()", parted, "ag.chunk({0}, {n}, {axis})[0]"),
-    only3("split", "split({0}, {n}, {axis})", "{0}.split({n}, {axis})[0].clone()", parted, "ag.split({0}, {n}, {axis})[0]"),
-    only3("masked_fill", "where({mask}, 0.5, {0})", "{0}.masked_fill(torch.tensor({mask}), 0.5)", filled, "ag.masked_fill({0}, {mask}, 0.5)"),
+    only3(
+        "chunk", "chunk({0}, {n}, {axis})", "{0}.chunk({n}, {axis})[0].clone()", parted, "ag.chunk({0}, {n}, {axis})[0]"
+    ),
+    only3(
+        "split", "split({0}, {n}, {axis})", "{0}.split({n}, {axis})[0].clone()", parted, "ag.split({0}, {n}, {axis})[0]"
+    ),
+    only3(
+        "masked_fill",
+        "masked_fill({0}, {mask}, 0.5)",
+        "{0}.masked_fill(torch.tensor({mask}), 0.5)",
+        filled,
+        "ag.masked_fill({0}, {mask}, 0.5)",
+    ),
     only3("attention", "attention({0})", "attention({0})", attended, "attention({0}, {0}, {0})"),
-    only3("linear", "linear({0}, {1}, {activation})", "linear({0}, {1}, {activation})", layer, "ag.linear({0}, {1}, activation={activation})"),
+    only3(
+        "linear",
+        "linear({0}, {1}, {activation})",
+        "linear({0}, {1}, {activation})",
+        layer,
+        "ag.linear({0}, {1}, activation={activation})",
+    ),
     only3("jit_compile", "{numpy}", None, compiled, "ag.jit_compile(lambda u, v: {chain})({0}, {1})", weight=2),
     Word("clone", one, "{0}.copy()", "{0}.clone()", None, "{0}.clone()"),
     Word("detach", one, "{0}", "{0}.detach()", None, "{0}.detach()", kind="cut"),
-    Word("cast", cast, "cast({0}, {dtype})", "{0}.astype({dtype})", None, "{0}.to(dtypes[{dtype}])"),
+    Word("cast", cast, "cast({0}, {dtype})", "{0}.astype({dtype})", None, "{0}.to(dtypes[{dtype}], copy=True)"),
     checkpointed("({0} * {0}).tanh()".replace("({0} * {0}).tanh()", "{0}.tanh() * {0}")),
     checkpointed("({0} * {0}).sum() + {0}.exp()"),
     change("iadd", two, "{0} += {1}", "{0} + {1}"),
@@ -606,8 +657,14 @@ WORDS = [
     change("imul number", number, "{0} *= {k}", "{0} * {k}"),
     change("ipow", number, "{0} **= {k}", "power({0}, {k})"),
     change("zero_", one, "{0}.zero_()", "np.zeros_like({0})"),
-    change("put", assigned, "{0}[{key}] = {1}", "put({0}, np.s_[{key}], {1})"),
-    change("put number", assigned, "{0}[{key}] = {k}", "put({0}, np.s_[{key}], {k})"),
+    change("put", assigned, "{0}[{key}] = {1}", "put({0}, np.s_[{key}], {1})", torch="{0}[known(np.s_[{key}])] = {1}"),
+    change(
+        "put number",
+        assigned_number,
+        "{0}[{key}] = {k}",
+        "put({0}, np.s_[{key}], {k})",
+        torch="{0}[known(np.s_[{key}])] = {k}",
+    ),
     Word("write", written, "{data}", None, "{0}.value.write({data})", None, kind="write"),
     Word(
         "leaf",
@@ -650,7 +707,16 @@ WORDS = [
     ),
     Word("grad of", graded, "", "{0}.grad", None, "{0}.grad", kind="take"),
     Word("clear", graded, "", "{0}.grad = None", "{0}.grad = None", "{0}.grad = None", kind="clear"),
-    Word("hook", hooked, "", "{0}.register_hook(lambda g: {answer})", None, "{0}.register_hook(lambda g: {answer})", kind="hook", weight=1.5),
+    Word(
+        "hook",
+        hooked,
+        "",
+        "{0}.register_hook(lambda g: {answer})",
+        None,
+        "{0}.register_hook(lambda g: {answer})",
+        kind="hook",
+        weight=1.5,
+    ),
     Word("retain_grad", wanting, "", "{0}.retain_grad()", None, "{0}.retain_grad()", kind="retain", weight=1.5),
     Word("requires_grad_", flagged, "", "{0}.requires_grad_({flag})", None, "{0}.requires_grad_({flag})", kind="ask"),
     Word("requires_grad =", flagged, "", "{0}.requires_grad = {flag}", None, "{0}.requires_grad = {flag}", kind="ask"),
@@ -692,7 +758,7 @@ dtypes = {"f4": torch.float32, "f8": torch.float64}
 
 
 def leaf(data, grad):
-    return torch.tensor(np.ascontiguousarray(data).reshape(data.shape), requires_grad=grad)
+    return torch.tensor(data.copy(), requires_grad=grad)
 
 
 def up(gradient, x):
@@ -716,7 +782,7 @@ def var(x, axes, keepdim):
 
 
 def squeeze(x, axis):
-    if x.shape[axis] != 1:
+    if x.ndim and x.shape[axis] != 1:
         raise ValueError("no axis of length 1")
     return x.squeeze(axis)
 
@@ -727,11 +793,10 @@ def mse_loss(a, b):
     return F.mse_loss(a, b)
 
 
-def part(x, key):
-    for axis, each in enumerate([k for k in (key if isinstance(key, tuple) else (key,)) if k is not None]):
-        if isinstance(each, slice) and each.step == -1:
-            raise NotImplementedError("PyTorch has no negative steps")
-    return x[key]
+def known(key):
+    if any(isinstance(each, slice) and each.step == -1 for each in (key if isinstance(key, tuple) else (key,))):
+        raise NotImplementedError("PyTorch has no negative steps")
+    return key
 
 
 def attention(x):
