@@ -245,7 +245,7 @@ def in_threads(function, count=3):
         try:
             with np.errstate(all="ignore"):
                 function()
-        except Exception as error:  # noqa: BLE001 (handed on)
+        except Exception as error:
             errors.append(error)
 
     threads = [threading.Thread(target=call) for _ in range(count)]

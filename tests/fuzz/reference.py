@@ -5,7 +5,6 @@ with an error: what it answers has to be right.
 """
 
 import numpy as np
-
 from fuzz.numbers import evaluate, owner
 
 STEP = 1e-40  # of the imaginary part: its square is 0 beside 1
