@@ -213,7 +213,9 @@ def differences_agree(reference):
     if not leaves or any(type(node) is not Node or not np.isfinite(node.base).all() for node in nodes):
         return False
     numbers = np.concatenate([leaf.base.ravel() for leaf in leaves])
-    if not numbers.all() or len(set(numbers)) < len(numbers):  # ties and zeros: there are kinks, with slopes by convention
+    if not numbers.all() or len(set(numbers)) < len(
+        numbers
+    ):  # ties and zeros: there are kinks, with slopes by convention
         return False
     target, upstream = leaves[0], np.ones(root.base.shape)
     exact = differentiate(root, target, upstream)

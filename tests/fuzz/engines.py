@@ -35,6 +35,18 @@ def array(x):
     return x.detach().numpy() if hasattr(x, "grad_fn") and not hasattr(x, "wrap") else x.data
 
 
+@dataclass
+class Raised:
+    """An error, without its frames, which would keep tensors alive: its type, its text, and why it is none of ours, or ""."""
+
+    type: str
+    text: str
+    fault: str
+
+    def __str__(self):
+        return f"{self.type}: {self.text}"
+
+
 class Engine:
     """Runs statements in the words of an engine.
 
@@ -45,14 +57,14 @@ class Engine:
         self.name, self.namespace = name, dict(namespace(name)) | (faults or {})
 
     def step(self, statement):
-        """Run a statement; the error that it raised, or None."""
+        """Run a statement; what it Raised, or None."""
         try:
             exec(statement.source(self.name), self.namespace)
             if self.name == "torch" and statement.target and statement.mode == "no_grad":
                 # PyTorch 2.13 says of a view made here that it requires a gradient.
                 self.namespace[statement.target] = self.namespace[statement.target].detach()
         except Exception as error:
-            return error
+            return Raised(type(error).__name__, str(error), fault_of(error))
         return None
 
     def see(self, name):
@@ -159,7 +171,7 @@ class Beside:
     def run(self, program):
         """The first Disagreement; None."""
         for index, statement in enumerate(program):
-            if not set(statement.operands) <= self.reference.variables.keys():
+            if any(self.reference.variables.get(name) is None for name in statement.operands):
                 continue  # what it needs could not be made
             try:
                 found = self.step(statement)
@@ -175,9 +187,8 @@ class Beside:
     def step(self, statement):
         reason = self.reference.may_refuse(statement)
         error = self.engine.step(statement)
-        fault = error and fault_of(error)
-        if fault:
-            return "no sentence", type(error).__name__, fault
+        if error and error.fault:
+            return "no sentence", error.type, error.fault
         if error is None or not reason:
             try:
                 self.reference.step(statement)
@@ -185,11 +196,11 @@ class Beside:
             except Unknown:
                 raise
             except Exception as refusal:
-                wrong = refusal
+                wrong = f"{type(refusal).__name__}: {refusal}"
             if error is None and wrong is not None:
-                return "did not raise", statement.name, f"the reference says {type(wrong).__name__}: {wrong}"
+                return "did not raise", statement.name, f"the reference says {wrong}"
             if error is not None and wrong is None:
-                return "raised alone", statement.name, f"{type(error).__name__}: {error}"
+                return "raised alone", statement.name, str(error)
         if error is not None:
             self.reference.variables.pop(statement.target, None)
             return "end" if statement.word.kind in ("backward", "threads", "grad", "change") else None
@@ -202,7 +213,7 @@ class Beside:
                 if x is not seen and not (x is not None and x.doubtful and not np.nan_to_num(x.data).any()):
                     return "gradient", name, f"{seen and seen.value} for {x and x.data}"
                 self.reference.variables[name] = None
-                return None
+                continue
             found = self.differs(name, x, seen)
             if found:
                 return found
@@ -252,7 +263,7 @@ class Pair:
 
     def run(self, program):
         for index, statement in enumerate(program):
-            if not set(statement.operands) <= set(self.names):
+            if any(name not in self.names or self.engine.see(name) is None for name in statement.operands):
                 continue  # what it needs could not be made
             found = self.step(statement)
             if found == "end":
@@ -264,15 +275,14 @@ class Pair:
 
     def step(self, statement):
         error, theirs = self.engine.step(statement), self.peer.step(statement)
-        fault = error and fault_of(error)
-        if fault:
-            return "no sentence", type(error).__name__, fault
-        if isinstance(theirs, NotImplementedError):
+        if error and error.fault:
+            return "no sentence", error.type, error.fault
+        if theirs and theirs.type == "NotImplementedError":
             return "end"
         if error is None and theirs is not None:
-            return "did not raise", statement.name, f"{self.peer.name} says {type(theirs).__name__}: {theirs}"
+            return "did not raise", statement.name, f"{self.peer.name} says {theirs}"
         if error is not None and theirs is None:
-            return "raised alone", statement.name, f"{type(error).__name__}: {error}"
+            return "raised alone", statement.name, str(error)
         if error is not None:
             return "end" if statement.word.kind in ("backward", "threads", "grad", "change") else None
         if statement.target:

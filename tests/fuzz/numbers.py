@@ -78,7 +78,7 @@ def power(a, n):
     if is_complex(a) and not is_complex(n) and np.ndim(n) == 0 and n == 0:
         return np.ones_like(a)
     with_slope = a**n
-    return np.where(re(a) < 0, np.nan, with_slope) if is_complex(n) else with_slope  # no slope along n there
+    return np.where(re(a) <= 0, np.nan, with_slope) if is_complex(n) else with_slope  # no slope along n there
 
 
 def maximum(a, b):
@@ -126,8 +126,8 @@ def checked_axis(x, axis):
 
 
 def cumsum(x, axis):
-    checked_axis(x, axis)
-    return x.cumsum(axis)
+    checked_axis(x if x.ndim else x.reshape(1), axis)
+    return x.cumsum(axis).reshape(x.shape)
 
 
 def softmax(x, axis):
@@ -233,7 +233,8 @@ def cast(x, dtype):
 
 def put(x, key, values):
     y = np.array(x, complex) if is_complex(values) else x.copy()
-    y[key] = values
+    spare = max(0, np.ndim(values) - np.ndim(y[key]))  # axes of length 1 in front
+    y[key] = np.reshape(values, np.shape(values)[spare:])
     return y
 
 

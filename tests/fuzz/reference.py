@@ -56,6 +56,13 @@ class Node:
             values[name] = copy + STEP * 1j * tangent[node] if node in tangent else copy
         return np.asarray(evaluate(self.text, values))
 
+    def is_singular(self):
+        """Is its slope along some input infinite? Then 0 · ∞ may be met on the way."""
+        tangent = {
+            node: 1.5 + np.cos(np.arange(copy.size)).reshape(copy.shape) for node, copy, *_ in self.inputs.values()
+        }
+        return bool((np.abs(np.imag(self.value({}, tangent))) > LARGE * STEP).any())
+
     def factor(self):
         return float(np.prod(self.hooks))
 
@@ -93,14 +100,17 @@ class Variable:
         return self.node is not None
 
 
-def graph(root):
-    """All nodes from the root down, the oldest first."""
+def graph(root, sure=False):
+    """All nodes from the root down, the oldest first.
+
+    sure   only those that an engine reaches for certain: the gradient of a gradient needs some of the nodes below, not all
+    """
     found, waiting = set(), [root]
     while waiting:
         node = waiting.pop()
         if node not in found:
             found.add(node)
-            waiting += node.below()
+            waiting += [] if sure and isinstance(node, Gradient) else node.below()
     return sorted(found, key=lambda node: node.number)
 
 
@@ -126,6 +136,7 @@ def differentiate(root, target, upstream, shift=None):
     if second and shift is not None:
         raise Unknown("a third derivative")
     unknown = any(not np.isfinite(node.base).all() for node in [target, *order])
+    unknown = unknown or any(node.is_singular() for node in order if node.text)
     gradient = np.full(target.base.shape, np.nan)
     for place in np.ndindex(*gradient.shape) if not unknown else ():
         unit = np.zeros(gradient.shape)
@@ -146,6 +157,8 @@ def slopes(order, target, unit, shift):
         if not np.isfinite(value).all():
             return np.nan
         tangent[node] = np.imag(value) / STEP * node.factor()
+        if (np.abs(tangent[node]) > LARGE).any():
+            return np.nan
     return tangent[order[-1]]
 
 
@@ -181,7 +194,7 @@ class Reference:
     # -- operations ------------------------------------------------------------------------------
 
     def leaf(self, statement, recording):
-        data = np.array(evaluate(statement.setting("data"), {}))
+        data = np.array(evaluate(statement.setting("data"), {}), order="C")
         return self.own_leaf(Variable(data), statement.setting("grad") == "True")
 
     def own_leaf(self, variable, wanted):
@@ -267,7 +280,7 @@ class Reference:
     def backward(self, statement, recording, times=1, keep=False):
         root, upstream = self.seed(statement)
         nodes = graph(root)
-        if any(node.freed for node in nodes):
+        if any(node.freed for node in graph(root, sure=True)):
             raise Refused("freed")
         found = {node: differentiate(root, node, upstream) * node.factor() for node in nodes if node.owner}
         doubtful = any(isinstance(node, Gradient) for node in nodes)
@@ -290,7 +303,7 @@ class Reference:
 
     def accumulate(self, x, gradient, doubtful):
         before = x.grad.data if isinstance(x.grad, Variable) else x.grad
-        x.grad = Variable((gradient if before is None else before + gradient).astype(x.data.dtype))
+        x.grad = Variable(np.asarray(gradient if before is None else before + gradient, x.data.dtype))
         x.grad.doubtful = doubtful
 
     def grad(self, statement, recording):
@@ -304,7 +317,7 @@ class Reference:
         if not used:
             return None
         nodes = way(root, x.node)
-        if any(node.freed for node in nodes):
+        if any(node.freed for node in set(nodes) & set(graph(root, sure=True))):
             raise Refused("freed")
         data = np.asarray(differentiate(root, x.node, upstream) * x.node.factor()).astype(x.data.dtype)
         if np.isnan(data).any():
@@ -367,7 +380,8 @@ class Reference:
                 return "another tensor shares the memory"
         if kind in ("backward", "grad", "threads") and used[0].node:
             nodes = graph(used[0].node)
-            if any(node.freed is None for node in nodes):
+            unsure = set(nodes) - set(graph(used[0].node, sure=True))
+            if any(node.freed is None or node.freed and node in unsure for node in nodes):
                 return "perhaps freed"
             edges = [edge[2:] for node in nodes if node.text for edge in node.inputs.values()]
             if any(memory and memory.version != then for memory, then in [*edges, *[node.result for node in nodes]]):

@@ -81,7 +81,7 @@ log_softmax  | rows       | {0}.log_softmax({axis})            | log_softmax({0}
 logsumexp    | rows       | -                                  | logsumexp({0}, {axis})         | ag.logsumexp({0}, {axis})          | {0}.logsumexp({axis})              |
 layer_norm   | rows       | -                                  | layer_norm({0})                | ag.layer_norm({0})                 | F.layer_norm({0}, {0}.shape[-1:])  |
 cumsum       | along      | {0}.cumsum({axis})                 | cumsum({0}, {axis})            | ag.cumsum({0}, {axis})             | ~                                  |
-flip         | along      | {0}.flip({axis})                   | np.flip({0}, {axis})           | -                                  | ~                                  |
+flip         | along      | {0}.flip({axis})                   | np.flip({0}, {axis}).copy()           | -                                  | ~                                  |
 reshape      | reshaped   | {0}.reshape({shape})               | ~                              | ag.reshape({0}, {shape})           | ~                                  |
 flatten      | one        | {0}.flatten()                      | {0}.reshape(-1)                | -                                  | {0}.flatten()[...]                 |
 permute      | permuted   | {0}.permute({axes})                | np.transpose({0}, {axes})      | ag.transpose({0}, {axes})          | ~                                  |
