@@ -430,6 +430,16 @@ NETCL = [
         finding="3.9",
     ),
     Difference(
+        "attention to nothing",
+        "netcl",
+        "reference",
+        (leaf("np.zeros((3, 0), 'f4')"), do("attention", "b", "a")),
+        "no sentence",
+        "float division by zero",
+        "attention",
+        finding="3.9",
+    ),
+    Difference(
         "a mask that does not broadcast",
         "netcl",
         "reference",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-SPECIAL = ["inf", "-inf", "nan", "0.0", "-0.0", "88.0", "-104.0", "700.0", "1e18", "-1e-18"]
+SPECIAL = ["inf", "-inf", "nan", "0.0", "-0.0", "88.0", "-104.0", "700.0", "1e18", "-1e-6"]
 EVERY_SPECIAL = ["inf", "-inf", "nan", "0.0", "-0.0"]
 NUMBERS = ["2", "0.5", "-1.0", "3.0", "1", "1.5", "-0.3", "0.0"]
 

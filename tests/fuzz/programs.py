@@ -21,7 +21,7 @@ def same_memory(word, result, x):
     if word in ("reshape", "squeeze", "unsqueeze"):
         return True
     whole = result.size == x.size and result.__array_interface__["data"] == x.__array_interface__["data"]
-    return word == "index" and whole and result.flags.c_contiguous
+    return word in ("index", "narrow", "split", "chunk") and whole and result.flags.c_contiguous
 
 
 @dataclass(frozen=True)
