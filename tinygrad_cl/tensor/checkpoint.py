@@ -8,6 +8,7 @@ import weakref
 from tinygrad_cl.tensor import random as randomness
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.memory import owned
 from tinygrad_cl.tensor.node import Saved, recorder
 
 
@@ -35,7 +36,9 @@ class Segment:
 
     def __init__(self, function, inputs, generators):
         self.function = function
-        self.inputs = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else x for x in inputs]
+        self.inputs = [
+            x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else owned(x) for x in inputs
+        ]
         self.versions = [x.version.count for x in inputs if isinstance(x, Variable)]
         self.generators = (randomness.default_generator(), *generators)
         self.states = [g.bit_generator.state for g in self.generators]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tinygrad_cl.tensor.core import arithmetic
+from tinygrad_cl.tensor.core import activations, arithmetic
 from tinygrad_cl.tensor.core.function import Function
 
 
@@ -109,7 +109,7 @@ class Abs(Function):
     @staticmethod
     def backward(ctx, grad):
         (sign,) = ctx.saved_tensors
-        return grad * sign
+        return shared(grad, sign)
 
 
 class Where(Function):
@@ -136,7 +136,8 @@ class Where(Function):
 class Maximum(Function):
     """The larger of a and b, number by number.
 
-    ∂L/∂a = grad where a > b, ∂L/∂b = grad where b > a; where they are equal, each gets half.
+    ∂L/∂a = grad where a > b, ∂L/∂b = grad where b > a; where they are equal, each gets half, and where
+    one is NaN, each gets all of it.
 
     >>> a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([1.0, 4.0], requires_grad=True)
     >>> a.maximum(b).backward([1.0, 10.0]); a.grad, b.grad
@@ -145,14 +146,36 @@ class Maximum(Function):
 
     @staticmethod
     def forward(ctx, a, b):
-        half = np.float32(0.5)
-        ctx.save_for_backward(half * np.greater(a, b) + half * np.greater_equal(a, b))
+        half = np.float32(0.5) * np.equal(a, b)
+        ctx.save_for_backward(~np.less(a, b) - half, ~np.greater(a, b) - half)
         return np.maximum(a, b)
 
     @staticmethod
     def backward(ctx, grad):
-        (share,) = ctx.saved_tensors
-        return grad * share, grad * (1 - share)
+        return tuple(
+            [shared(grad, x) if needed else None for x, needed in zip(ctx.saved_tensors, ctx.needs_input_grad)]
+        )
+
+
+def shared(grad, share):
+    """grad · share, but 0 where the share is 0, also of an infinite grad."""
+    return Where.apply(share == 0, 0.0, grad) * share
+
+
+class ReLU(activations.ReLU):
+    """y = max(x, 0), right for an infinite or NaN gradient, too: nothing of it arrives where x ≤ 0.
+
+    ∂L/∂x = 0 where x ≤ 0, else grad, also where x is NaN
+
+    >>> x = Tensor([-1.0, 4.0], requires_grad=True)
+    >>> x.relu().backward([np.inf, 1.0]); x.grad
+    Tensor([0., 1.])
+    """
+
+    @staticmethod
+    def backward(ctx, grad):
+        (y,) = ctx.saved_tensors
+        return Where.apply(y <= 0, 0.0, grad)
 
 
 class Pow(arithmetic.Pow):
@@ -168,7 +191,7 @@ class Pow(arithmetic.Pow):
 
     @staticmethod
     def forward(ctx, a, n):
-        a = a if isinstance(a, np.ndarray) else np.asarray(a, np.result_type(a, n))
+        a = np.asarray(a, np.result_type(a, n)) if isinstance(a, (int, float)) else a
         return arithmetic.Pow.forward(ctx, a, n)
 
     @staticmethod
@@ -195,6 +218,9 @@ class ElementwiseMethods:
 
     def __rpow__(self, other):
         return Pow.apply(other, self)
+
+    def relu(self):
+        return ReLU.apply(self)
 
     def log1p(self):
         return Log1p.apply(self)

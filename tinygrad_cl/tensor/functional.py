@@ -43,7 +43,7 @@ def stack(tensors, axis=0):
 
 def embedding(indices, weight):
     """The rows of the table `weight` with these numbers, in a new last axis."""
-    return Embedding.apply(weight, indices)
+    return Embedding.apply(weight, np.array(raw(indices)))
 
 
 def dropout(x, p=0.5, training=True, generator=None):
@@ -77,12 +77,12 @@ class Dropout(Function):
         mask = rng.random(x.shape) >= p
         ctx.save_for_backward(mask)
         ctx.scale = 1 / (1 - p) if p < 1 else 0.0
-        return x * mask * ctx.scale
+        return np.where(mask, x, 0) * ctx.scale
 
     @staticmethod
     def backward(ctx, grad):
         (mask,) = ctx.saved_tensors
-        return grad * mask * ctx.scale
+        return Where.apply(mask, grad, 0.0) * ctx.scale
 
 
 def mse_loss(prediction, target):

@@ -2,7 +2,42 @@
 
 import numpy as np
 
+from tinygrad_cl.tensor.core import reductions
 from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.core.reductions import kept_shape
+from tinygrad_cl.tensor.elementwise import Where
+
+
+class Max(reductions.Max):
+    """The largest of the numbers along axes; the others get 0 of an infinite gradient, too."""
+
+    @staticmethod
+    def backward(ctx, grad):
+        (hit,) = ctx.saved_tensors
+        share = grad.reshape(kept_shape(hit.shape, ctx.axis)) / hit.sum(ctx.axis, keepdims=True)
+        return Where.apply(hit, share, 0.0)
+
+
+class Norm(Function):
+    """The length y = √Σx² of all numbers as one vector.
+
+    ∂L/∂x = grad · x / y, and 0 where y = 0, as in PyTorch
+
+    >>> x = Tensor([3.0, 4.0], requires_grad=True)
+    >>> x.norm().backward(); x.grad
+    Tensor([0.6, 0.8])
+    """
+
+    @staticmethod
+    def forward(ctx, x):
+        y = np.sqrt((x * x).sum())
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        return x * (Where.apply(y == 0, 0.0, grad) / Where.apply(y == 0, 1.0, y))
 
 
 class CumSum(Function):

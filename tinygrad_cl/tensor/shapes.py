@@ -3,6 +3,7 @@
 import numpy as np
 
 from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.elementwise import Where
 
 
 class Flip(Function):
@@ -18,7 +19,7 @@ class Flip(Function):
     @staticmethod
     def forward(ctx, x, axis):
         ctx.axis = axis
-        return np.flip(x, axis)
+        return np.flip(x, axis).copy()
 
     @staticmethod
     def backward(ctx, grad):
@@ -68,7 +69,7 @@ class Cast(Function):
 class SetItem(Function):
     """x, but with values at key; the new array, x itself stays.
 
-    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
+    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key], for the last value at each place
 
     >>> x, v = Tensor([1.0, 2.0], requires_grad=True), Tensor(5.0, requires_grad=True)
     >>> SetItem.apply(x, v, key=0).backward([1.0, 10.0]); x.grad, v.grad
@@ -79,11 +80,19 @@ class SetItem(Function):
     def forward(ctx, x, values, key):
         ctx.key = key
         y = x.copy()
-        y[key] = values
+        shape, part = np.shape(values), np.shape(y[key])
+        try:
+            y[key] = np.reshape(values, shape[max(0, len(shape) - len(part)) :])  # axes of size 1 in front may be spare
+        except ValueError:
+            raise ValueError(f"x[…] = values: shape {shape} does not fit the part of shape {part}") from None
         return y
 
     @staticmethod
     def backward(ctx, grad):
-        keep = np.ones(grad.shape, bool)
-        keep[ctx.key] = False
-        return grad * keep, grad[ctx.key]
+        part = grad[ctx.key]
+        number = np.arange(part.size).reshape(part.shape)
+        place = np.full(grad.shape, -1)  # where the number of a value stands, that value was assigned
+        place[ctx.key] = number
+        part = Where.apply(place[ctx.key] == number, part, 0.0)
+        spare = max(0, len(ctx.input_shapes[1]) - part.ndim)
+        return Where.apply(place < 0, grad, 0.0), part.reshape((1,) * spare + part.shape)

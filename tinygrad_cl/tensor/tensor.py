@@ -6,12 +6,14 @@ import numpy as np
 
 from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core import tensor as core
+from tinygrad_cl.tensor.core.indexing import GetItem
+from tinygrad_cl.tensor.core.modes import is_grad_enabled
 from tinygrad_cl.tensor.core.variable import Variable
 from tinygrad_cl.tensor.elementwise import ElementwiseMethods
 from tinygrad_cl.tensor.hooks import HookHandle
-from tinygrad_cl.tensor.memory import Version, in_place
+from tinygrad_cl.tensor.memory import Version, in_place, overwrite, owned
 from tinygrad_cl.tensor.node import Node
-from tinygrad_cl.tensor.reductions import CumSum, LogSoftmax
+from tinygrad_cl.tensor.reductions import CumSum, LogSoftmax, Max, Norm
 from tinygrad_cl.tensor.shapes import Cast, Flip, SetItem
 
 
@@ -87,9 +89,15 @@ class Tensor(ElementwiseMethods, core.Tensor):
         self.version.add_sharer(self)
 
     def copy_(self, values):
-        """Overwrite the numbers, and count that. It is not recorded: for use under no_grad."""
-        self.version.count += 1
-        return super().copy_(values)
+        """Overwrite the numbers, as x[...] = values does, and return self; gradients then flow to the values.
+
+        The numbers of a leaf can be overwritten by numbers without a gradient, which changes nothing else.
+        """
+        needed = isinstance(values, Variable) and values.requires_grad
+        if is_grad_enabled() and (needed or self.grad_fn is not None):
+            return in_place(self, SetItem.apply(self, values, key=...), "copy_")
+        overwrite(self, values)
+        return self
 
     def __iadd__(self, other):
         return in_place(self, self + other, "+=")
@@ -107,7 +115,7 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return in_place(self, self**other, "**=")
 
     def __setitem__(self, key, values):
-        in_place(self, SetItem.apply(self, values, key=core.raw_key(key)), "x[…] =")
+        in_place(self, SetItem.apply(self, values, key=own_key(key)), "x[…] =")
 
     def zero_(self):
         """Set all numbers to 0, in place."""
@@ -160,7 +168,10 @@ class Tensor(ElementwiseMethods, core.Tensor):
 
     def norm(self):
         """The length √Σx² of all numbers as one vector."""
-        return (self * self).sum().sqrt()
+        return Norm.apply(self)
+
+    def max(self, axis=None, keepdims=False):
+        return Max.apply(self, axis=axis, keepdims=keepdims)
 
     def min(self, axis=None, keepdims=False):
         return -(-self).max(axis, keepdims)
@@ -182,8 +193,16 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def flatten(self):
         return self.reshape(-1)
 
+    def __getitem__(self, key):
+        return GetItem.apply(self, key=own_key(key))
+
     def __iter__(self):
         return (self[i] for i in range(len(self)))
+
+
+def own_key(key):
+    """An index, of numbers and arrays that nobody else has."""
+    return key if isinstance(key, (int, slice)) else owned(core.raw_key(key))
 
 
 def as_tensor(x):
