@@ -3,17 +3,23 @@
 Each expected number is PyTorch's, unless a comment says why not.
 """
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 from tinygrad_cl.tensor import (
+    SGD,
+    Adam,
+    AdamW,
     Function,
     Tensor,
     backward,
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
+    cat,
     checkpoint,
     cross_entropy,
     dropout,
@@ -326,8 +332,9 @@ def test_infinite_gradients_of_what_was_overwritten():
 def test_nan_goes_on_through_relu_and_maximum():
     nan = math.nan
     x = leaf(nan, -1.0, 1.0)
-    x.relu().sum().backward()
-    assert x.grad.data.tolist() == [1, 0, 1]
+    y = x.relu()
+    (y * y).sum().backward()
+    assert np.isnan(y.data).tolist() == np.isnan(x.grad.data).tolist() == [True, False, False]
     a, b = leaf(nan, 1.0, nan, 2.0, 1.0), leaf(1.0, nan, nan, 2.0, 3.0)
     a.maximum(b).sum().backward()
     assert a.grad.data.tolist() == [1, 1, 1, 0.5, 0] and b.grad.data.tolist() == [1, 1, 1, 0.5, 1]
@@ -398,6 +405,67 @@ def test_what_a_hook_returns_may_be_filled_again():
     assert g.data.tolist() == [3, 4]
 
 
+# -- copies and views --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, pickle.dumps])
+def test_a_computed_tensor_has_no_deep_copy(duplicate):
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match=r"only a leaf .*detach\(\)"):
+        duplicate(x * x)
+    with pytest.raises(RuntimeError, match=r"only a leaf .*detach\(\)"):
+        duplicate([{"y": x * x}])
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_deep_copy_of_a_leaf_stands_for_itself(duplicate):
+    x = leaf(1.0, 2.0)
+    view = x.detach()
+    x.register_hook(lambda g: g * 100)
+    (x * x).sum().backward()
+    y = duplicate(x)
+    assert y.is_leaf and y.requires_grad and y.grad.data.tolist() == [200, 400]
+    y.grad = None
+    (y * y).sum().backward()
+    assert y.grad.data.tolist() == [2, 4], "hooks stay with the original"
+    with no_grad():
+        y += 1
+    assert x.data.tolist() == view.data.tolist() == [1, 2] and y.version.count == 1 and x.version.count == 0
+    array = duplicate(mxnet.array([1.0]))
+    assert type(array) is mxnet.NDArray and array.grad_req == "write"
+
+
+def test_a_shallow_copy_knows_whose_memory_it_has():
+    x = leaf(1.0, 2.0)
+    y = x * 2
+    other = copy.copy(y)
+    z = other * other
+    with pytest.raises(RuntimeError, match="shares this memory"):
+        y += 1
+    with no_grad():
+        y += 1
+    with pytest.raises(RuntimeError, match="changed in place"):
+        z.sum().backward()
+    (other * 3).sum().backward()
+    assert x.grad.data.tolist() == [6, 6]
+
+
+def test_flip_is_a_copy():
+    w = leaf(1.0, 2.0)
+    (w * 1).sum().backward()
+    f = w.flip(0)
+    SGD([w], lr=1.0).step()
+    assert f.data.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("array", [np.asfortranarray(np.ones((2, 3))), np.ones((3, 2)).T, np.ones((2, 3))[::-1, ::-1]])
+def test_a_new_tensor_lies_in_c_order_so_reshape_is_a_view(array):
+    x = Tensor(array)
+    flat = x.flatten()
+    x[1, 2] = 5.0
+    assert flat.data.tolist() == [1, 1, 1, 1, 1, 5]
+
+
 # -- generators under no_grad -------------------------------------------------------------------------------
 
 
@@ -452,3 +520,107 @@ def test_a_coroutine_is_refused():
         @no_grad()
         async def step():
             pass
+
+
+# -- errors are sentences -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_softmax_of_no_numbers(axis):
+    for shape in ((2, 0), (0, 2)):
+        for f in (Tensor.softmax, Tensor.log_softmax):
+            x = Tensor(np.zeros(shape), requires_grad=True)
+            y = f(x, axis)
+            y.sum().backward()
+            assert y.shape == x.grad.shape == shape
+
+
+@pytest.mark.parametrize("loss", [mse_loss, binary_cross_entropy, binary_cross_entropy_with_logits])
+@pytest.mark.filterwarnings("ignore:Mean of empty slice:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_the_mean_loss_of_no_numbers_is_nan(loss):
+    x = Tensor(np.zeros((0, 3)), requires_grad=True)
+    y = loss(x, np.zeros((0, 3)))
+    y.backward()
+    assert math.isnan(y.item()) and x.grad.shape == (0, 3)
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("classes", [0, 3])
+def test_the_cross_entropy_of_no_rows_is_nan(classes):
+    x = Tensor(np.zeros((0, classes)), requires_grad=True)
+    y = cross_entropy(x, np.zeros(0, int))
+    y.backward()
+    assert math.isnan(y.item()) and x.grad.shape == (0, classes)
+
+
+def test_matmul_takes_lists_as_the_other_operators_do():
+    x = leaf(1.0, 2.0)
+    (x @ [3.0, 4.0] + [[1.0, 2.0]] @ x).sum().backward()
+    assert x.grad.data.tolist() == [4, 6]
+
+
+def test_logits_may_be_an_array():
+    assert cross_entropy(np.zeros((2, 4)), [0, 1]).item() == pytest.approx(math.log(4))
+
+
+def test_a_tuple_as_operand():
+    x = leaf(2.0, 3.0)
+    (x ** (2.0, 3.0)).sum().backward()
+    assert x.grad.data.tolist() == [4, 27]
+
+
+def test_cumsum_of_one_number():
+    x = Tensor(2.0, requires_grad=True)
+    y = x.cumsum(0)
+    y.backward()
+    assert y.shape == () and y.item() == 2 and x.grad.item() == 1
+
+
+SENTENCES = {
+    "cat of nothing": (lambda x: cat([]), ValueError, "cat needs at least one tensor"),
+    "stack of nothing": (lambda x: stack([]), ValueError, "stack needs at least one tensor"),
+    "cat, axis": (lambda x: cat([x, x], axis=5), IndexError, "axis 5 is out of bounds for array of dimension 1"),
+    "cat, axis of a number": (lambda x: cat([x.sum(), x.sum()]), ValueError, "zero-dimensional arrays cannot be conc"),
+    "cat, no axis": (lambda x: cat([x, x], axis=None), TypeError, "cat: axis is a whole number, not None"),
+    "cumsum, no axis": (lambda x: x.cumsum(None), TypeError, "cumsum: axis is a whole number, not None"),
+    "cumsum of one number": (lambda x: x.sum().cumsum(5), IndexError, "axis 5 is out of bounds"),
+    "matmul, number": (lambda x: x @ 2.0, ValueError, r"the last axis of \(2,\) and .* of \(\) must have the same"),
+    "matmul, number first": (lambda x: 2.0 @ x, ValueError, r"the last axis of \(\) and .* of \(2,\) must have"),
+    "max of nothing": (lambda x: x[:0].max(), ValueError, "no largest or smallest of no numbers"),
+    "min of nothing": (lambda x: x[:0].min(), ValueError, "no largest or smallest of no numbers"),
+    "permute": (lambda x: x.permute(0, 1), ValueError, r"permute needs each axis of the shape \(2,\) once"),
+    "permute of one number": (lambda x: x.sum().permute(0), ValueError, r"permute needs each axis of the shape \(\)"),
+    "assigned text": (lambda x: (x * 1).__setitem__(0, "a"), ValueError, "could not convert string to float"),
+    "copy_, shape": (lambda x: x.sum().detach().copy_([1.0, 2.0]), ValueError, r"from shape \(2,\) into shape \(\)"),
+    "logits, one number": (lambda x: cross_entropy(x.sum(), 0), ValueError, r"logits of shape \(…, classes\)"),
+    "backward, number": (lambda x: backward(3.0), TypeError, "backward takes a tensor, or a list of tensors, not 3.0"),
+    "grad, array": (lambda x: grad(x.sum(), [x.data]), TypeError, "grad takes a tensor, or a list of tensors, not arr"),
+    "grad, no outputs": (lambda x: grad([], [x]), ValueError, "starts at one tensor or more"),
+    "mxnet.backward": (lambda x: mxnet.backward(None), TypeError, "takes a tensor, or a list of tensors, not None"),
+    "lr": (lambda x: SGD([x], lr=-1), ValueError, "lr is at least 0 and less than inf, not -1"),
+    "lr, nan": (lambda x: Adam([x], lr=math.nan), ValueError, "lr is at least 0 and less than inf, not nan"),
+    "weight decay": (lambda x: AdamW([x], weight_decay=-1), ValueError, "weight_decay is at least 0"),
+    "momentum": (lambda x: SGD([x], lr=1, momentum=-1), ValueError, "momentum is at least 0"),
+    "betas": (lambda x: Adam([x], betas=(0.9, 1.0)), ValueError, "a beta is at least 0 and less than 1, not 1"),
+    "parameters, text": (lambda x: SGD("ab", lr=1), TypeError, "an optimizer takes tensors, not 'a'"),
+    "parameters, names": (lambda x: SGD({"w": x}, lr=1), TypeError, "an optimizer takes tensors, not 'w'"),
+    "parameters, one array": (lambda x: SGD(x.detach().numpy(), lr=1), TypeError, "an optimizer takes tensors, not "),
+    "parameters, none": (lambda x: SGD(None, lr=1), TypeError, "an optimizer takes tensors, not None"),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_bad_input_gets_a_sentence(name):
+    program, kind, sentence = SENTENCES[name]
+    with pytest.raises(kind, match=sentence):
+        program(Tensor([1.0, 2.0], requires_grad=True))
+
+
+@pytest.mark.parametrize("answer", [0.5, "half", [1.0, 2.0]])
+def test_what_a_hook_returns_is_a_tensor(answer):
+    y = leaf(1.0, 2.0)
+    y.register_hook(lambda g: answer)
+    with pytest.raises(TypeError, match="a hook returns a tensor or an array, or None, not "):
+        y.sum().backward()

@@ -163,9 +163,7 @@ def shared(grad, share):
 
 
 class ReLU(activations.ReLU):
-    """y = max(x, 0), right for an infinite or NaN gradient, too: nothing of it arrives where x ≤ 0.
-
-    ∂L/∂x = 0 where x ≤ 0, else grad, also where x is NaN
+    """y = max(x, 0), right for an infinite gradient, too: 0 · ∞ would be NaN.
 
     >>> x = Tensor([-1.0, 4.0], requires_grad=True)
     >>> x.relu().backward([np.inf, 1.0]); x.grad
@@ -174,6 +172,8 @@ class ReLU(activations.ReLU):
 
     @staticmethod
     def backward(ctx, grad):
+        if np.isfinite(grad.data).all():
+            return activations.ReLU.backward(ctx, grad)
         (y,) = ctx.saved_tensors
         return Where.apply(y <= 0, 0.0, grad)
 

@@ -13,12 +13,22 @@ from tinygrad_cl.tensor.node import Node
 accumulating = threading.Lock()  # two threads may add to the same leaf
 
 
+def tensors_in(name, tensors):
+    """The tensors of a list, or one alone, as a list."""
+    tensors = list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+    for x in tensors:
+        if not isinstance(x, Variable):
+            raise TypeError(f"{name} takes a tensor, or a list of tensors, not {x!r}")
+    return tensors
+
+
 class Top(Node):
     """A node above several tensors, where backward starts: its rule hands on the gradients of each."""
 
     def __init__(self, tensors, gradients):
-        tensors = as_list(tensors)
-        gradients = [None] * len(tensors) if gradients is None else as_list(gradients)
+        tensors = tensors_in("backward", tensors)
+        several = isinstance(gradients, (list, tuple))
+        gradients = gradients if several else [None] * len(tensors) if gradients is None else [gradients]
         if not len(tensors) == len(gradients) > 0:
             counts = f"{len(gradients)} for {len(tensors)} tensors"
             raise ValueError(f"backward starts at one tensor or more, with a gradient for each, not with {counts}")
@@ -26,10 +36,6 @@ class Top(Node):
 
     def input_gradients(self, grad):
         return grad
-
-
-def as_list(x):
-    return list(x) if isinstance(x, (list, tuple)) else [x]
 
 
 def backward(tensors, gradients=None, retain_graph=None, create_graph=False):
@@ -72,7 +78,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     create_graph      record the computation, so that its result can be differentiated again
     allow_unused      None for an input that the outputs do not depend on, instead of an error
     """
-    inputs = as_list(inputs)
+    inputs = tensors_in("grad", inputs)
     for x in inputs:
         if not x.requires_grad:
             raise RuntimeError(f"grad: an input of shape {x.shape} requires no gradient")

@@ -29,7 +29,7 @@ def cat(tensors, axis=0):
     >>> cat([Tensor([1.0]), Tensor([2.0, 3.0])])
     Tensor([1., 2., 3.])
     """
-    return Cat.apply(*[as_tensor(x) for x in tensors], axis=axis)
+    return Cat.apply(*some("cat", tensors), axis=axis)
 
 
 def stack(tensors, axis=0):
@@ -38,7 +38,15 @@ def stack(tensors, axis=0):
     >>> stack([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])], axis=1).shape
     (2, 2)
     """
-    return cat([as_tensor(x).unsqueeze(axis) for x in tensors], axis)
+    return cat([x.unsqueeze(axis) for x in some("stack", tensors)], axis)
+
+
+def some(name, tensors):
+    """The tensors as a list, which is not empty."""
+    tensors = [as_tensor(x) for x in tensors]
+    if not tensors:
+        raise ValueError(f"{name} needs at least one tensor")
+    return tensors
 
 
 def embedding(indices, weight):
@@ -88,7 +96,7 @@ class Dropout(Function):
 def mse_loss(prediction, target):
     """The mean squared error, of equal shapes: (n, 1) against (n,) would broadcast to (n, n)."""
     prediction, target = same_shapes("mse_loss", prediction, target)
-    return losses.MSELoss.apply(prediction, target)
+    return mean_loss(losses.MSELoss, prediction, target)
 
 
 def binary_cross_entropy(probabilities, target):
@@ -100,7 +108,7 @@ def binary_cross_entropy(probabilities, target):
             "binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
             " use binary_cross_entropy_with_logits"
         )
-    return BCELoss.apply(probabilities, target)
+    return mean_loss(BCELoss, probabilities, target)
 
 
 class BCELoss(Function):
@@ -133,12 +141,14 @@ def binary_cross_entropy_with_logits(logits, target):
     """Binary cross-entropy of sigmoid(logits), with targets from 0 to 1."""
     logits, target = same_shapes("binary_cross_entropy_with_logits", logits, target)
     constant("binary_cross_entropy_with_logits", target)
-    return losses.BCEWithLogitsLoss.apply(logits, target)
+    return mean_loss(losses.BCEWithLogitsLoss, logits, target)
 
 
 def cross_entropy(logits, target):
     """Cross-entropy of softmax(logits), shape (…, classes), with whole numbers (…) as targets."""
-    target = np.asarray(raw(target))
+    logits, target = as_tensor(logits), np.asarray(raw(target))
+    if not logits.ndim:
+        raise ValueError("cross_entropy needs logits of shape (…, classes), not one number")
     if target.dtype.kind not in "iu" or target.shape != logits.shape[:-1]:
         raise ValueError(
             f"cross_entropy of logits {logits.shape} needs whole numbers of shape"
@@ -148,7 +158,12 @@ def cross_entropy(logits, target):
         raise ValueError(
             f"cross_entropy with {logits.shape[-1]} classes: the targets go from {target.min()} to {target.max()}"
         )
-    return losses.CrossEntropyLoss.apply(logits, target)
+    return mean_loss(losses.CrossEntropyLoss, logits, target)
+
+
+def mean_loss(loss, prediction, target):
+    """The mean of no numbers is NaN, as in PyTorch; a loss has a rule for some."""
+    return loss.apply(prediction, target) if prediction.size else prediction.mean()
 
 
 def same_shapes(name, prediction, target):

@@ -88,6 +88,7 @@ def is_recording():
 
 def backward(heads, head_grads=None, retain_graph=False):
     """Backward from several arrays together, each with its head gradient, or ones."""
+    heads = engine.tensors_in("backward", heads)
     head_grads = [None] * len(heads) if head_grads is None else head_grads
     head_grads = [np.ones_like(y.data) if g is None else g for y, g in zip(heads, head_grads, strict=True)]
     engine.backward(heads, head_grads, retain_graph)

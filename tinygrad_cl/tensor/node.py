@@ -129,7 +129,7 @@ def pack(x, inputs, out, returned):
     """
     if x is returned:
         return Saved(out.data, out, is_result=True)
-    if isinstance(x, list) and any(each is x for each in inputs):
+    if isinstance(x, (list, tuple)) and any(each is x for each in inputs):
         x = np.array(x)
     if not isinstance(x, np.ndarray):
         return x

@@ -12,7 +12,15 @@ class Max(reductions.Max):
     """The largest of the numbers along axes; the others get 0 of an infinite gradient, too."""
 
     @staticmethod
+    def forward(ctx, x, axis=None, keepdims=False):
+        if not x.size and x.sum(axis).size:
+            raise ValueError(f"there is no largest or smallest of no numbers: the shape is {x.shape}, the axis {axis}")
+        return reductions.Max.forward(ctx, x, axis, keepdims)
+
+    @staticmethod
     def backward(ctx, grad):
+        if np.isfinite(grad.data).all():
+            return reductions.Max.backward(ctx, grad)
         (hit,) = ctx.saved_tensors
         share = grad.reshape(kept_shape(hit.shape, ctx.axis)) / hit.sum(ctx.axis, keepdims=True)
         return Where.apply(hit, share, 0.0)
@@ -53,11 +61,13 @@ class CumSum(Function):
     @staticmethod
     def forward(ctx, x, axis):
         ctx.axis = axis
-        return x.cumsum(axis)
+        if not isinstance(axis, (int, np.integer)):
+            raise TypeError(f"cumsum: axis is a whole number, not {axis!r}")
+        return x.cumsum(axis).reshape(x.shape)  # of one number NumPy makes shape (1,)
 
     @staticmethod
     def backward(ctx, grad):
-        return grad.flip(ctx.axis).cumsum(ctx.axis).flip(ctx.axis)
+        return grad.flip(ctx.axis).cumsum(ctx.axis).flip(ctx.axis) if grad.ndim else grad
 
 
 class LogSoftmax(Function):

@@ -38,9 +38,12 @@ class Cat(Function):
 
     @staticmethod
     def forward(ctx, *arrays, axis):
-        ctx.axis = axis % arrays[0].ndim
+        if not isinstance(axis, (int, np.integer)):
+            raise TypeError(f"cat: axis is a whole number, not {axis!r}")
+        y = np.concatenate(arrays, axis)
+        ctx.axis = axis % y.ndim
         ctx.ends = np.cumsum([x.shape[axis] for x in arrays])
-        return np.concatenate(arrays, axis)
+        return y
 
     @staticmethod
     def backward(ctx, grad):
@@ -83,7 +86,9 @@ class SetItem(Function):
         shape, part = np.shape(values), np.shape(y[key])
         try:
             y[key] = np.reshape(values, shape[max(0, len(shape) - len(part)) :])  # axes of size 1 in front may be spare
-        except ValueError:
+        except ValueError as error:
+            if "shape" not in str(error):
+                raise
             raise ValueError(f"x[…] = values: shape {shape} does not fit the part of shape {part}") from None
         return y
 

@@ -33,6 +33,10 @@ class Tensor(ElementwiseMethods, core.Tensor):
     hooks = {}  # {key: hook} of a leaf, a dict of its own as soon as there is one
     _version = None
 
+    def __init__(self, data, requires_grad=False, dtype=None):
+        super().__init__(data, requires_grad, dtype)
+        self.data = np.asarray(self.data, order="C")  # so that reshape is a view, also of what was Fortran's
+
     # -- the graph ---------------------------------------------------------------------------------
 
     @classmethod
@@ -87,6 +91,18 @@ class Tensor(ElementwiseMethods, core.Tensor):
         if self.version.sharers is None:
             self.version.sharers = [weakref.ref(other)]
         self.version.add_sharer(self)
+
+    def __copy__(self):
+        other = self.wrap(self.data)
+        vars(other).update(vars(self))
+        other.share_memory_with(self)
+        return other
+
+    def __getstate__(self):
+        """What pickle and copy.deepcopy take along: numbers, requires_grad, grad; no hooks."""
+        if self.grad_fn is not None:
+            raise RuntimeError("only a leaf can be copied deeply or pickled: detach() a computed tensor before")
+        return {k: v for k, v in vars(self).items() if k not in ("hooks", "_version")} | {"data": self.data.copy()}
 
     def copy_(self, values):
         """Overwrite the numbers, as x[...] = values does, and return self; gradients then flow to the values.
@@ -156,8 +172,17 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def minimum(self, other):
         return -(-self).maximum(-as_tensor(other))
 
+    def __matmul__(self, other):
+        return super().__matmul__(other if hasattr(other, "shape") else as_tensor(other))
+
+    def __rmatmul__(self, other):
+        return super().__rmatmul__(other if hasattr(other, "shape") else as_tensor(other))
+
+    def softmax(self, axis=-1):
+        return super().softmax(axis) if self.size else self.clone()
+
     def log_softmax(self, axis=-1):
-        return LogSoftmax.apply(self, axis=axis)
+        return LogSoftmax.apply(self, axis=axis) if self.size else self.clone()
 
     def astype(self, dtype):
         return Cast.apply(self, dtype=dtype)
@@ -186,6 +211,12 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def T(self):
         """All axes in the opposite order."""
         return self.permute(*range(self.ndim)[::-1])
+
+    def permute(self, *axes):
+        axes = core.numbers(axes)
+        if len(axes) != self.ndim:
+            raise ValueError(f"permute needs each axis of the shape {self.shape} once, not {axes}")
+        return super().permute(axes)
 
     def flip(self, axis):
         return Flip.apply(self, axis=axis)
