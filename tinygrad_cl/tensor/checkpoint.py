@@ -5,10 +5,11 @@ Chen et al., Training Deep Nets with Sublinear Memory Cost (2016).
 
 import weakref
 
+import numpy as np
+
 from tinygrad_cl.tensor import random as randomness
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.core.variable import Variable
-from tinygrad_cl.tensor.memory import owned
 from tinygrad_cl.tensor.node import Saved, recorder
 
 
@@ -29,6 +30,13 @@ def checkpoint(function, *inputs, generators=()):
     if recorder.nodes is not None:  # a checkpoint in a checkpoint
         recorder.nodes += nodes
     return result
+
+
+def owned(x):
+    """x, but arrays and lists are copied: the caller may fill them again before backward."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    return type(x)([owned(each) for each in x]) if type(x) in (list, tuple) else x
 
 
 class Segment:

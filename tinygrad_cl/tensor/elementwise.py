@@ -109,7 +109,7 @@ class Abs(Function):
     @staticmethod
     def backward(ctx, grad):
         (sign,) = ctx.saved_tensors
-        return shared(grad, sign)
+        return Where.apply(sign == 0, 0.0, grad) * sign
 
 
 class Where(Function):
@@ -146,20 +146,20 @@ class Maximum(Function):
 
     @staticmethod
     def forward(ctx, a, b):
-        half = np.float32(0.5) * np.equal(a, b)
-        ctx.save_for_backward(~np.less(a, b) - half, ~np.greater(a, b) - half)
+        equal = np.equal(a, b)
+        ctx.save_for_backward(np.less(a, b), np.greater(a, b), equal if equal.any() else None)
         return np.maximum(a, b)
 
     @staticmethod
     def backward(ctx, grad):
-        return tuple(
-            [shared(grad, x) if needed else None for x, needed in zip(ctx.saved_tensors, ctx.needs_input_grad)]
-        )
+        less, greater, equal = ctx.saved_tensors
+        grad = grad if equal is None else Where.apply(equal, 0.5 * grad, grad)
+        a_needed, b_needed = ctx.needs_input_grad
+        return Where.apply(less, 0.0, grad) if a_needed else None, Where.apply(greater, 0.0, grad) if b_needed else None
 
 
-def shared(grad, share):
-    """grad · share, but 0 where the share is 0, also of an infinite grad."""
-    return Where.apply(share == 0, 0.0, grad) * share
+def all_finite(grad):
+    return np.count_nonzero(np.isfinite(grad.data)) == grad.size  # faster than all()
 
 
 class ReLU(activations.ReLU):
@@ -172,7 +172,7 @@ class ReLU(activations.ReLU):
 
     @staticmethod
     def backward(ctx, grad):
-        if np.isfinite(grad.data).all():
+        if all_finite(grad):
             return activations.ReLU.backward(ctx, grad)
         (y,) = ctx.saved_tensors
         return Where.apply(y <= 0, 0.0, grad)

@@ -73,13 +73,6 @@ def overwrite(tensor, values):
     np.copyto(tensor.data, raw(values), casting="unsafe")
 
 
-def owned(x):
-    """x, but arrays and lists copied: what a node keeps must stay, also if the caller fills it again."""
-    if isinstance(x, np.ndarray):
-        return x.copy()
-    return type(x)([owned(each) for each in x]) if type(x) in (list, tuple) else x
-
-
 def owner(array):
     """The array that owns the memory which this one is a view of."""
     while isinstance(array.base, np.ndarray):

@@ -9,8 +9,8 @@ import numpy as np
 
 from tinygrad_cl.tensor.core.engine import freed_error, input_gradients
 from tinygrad_cl.tensor.core.function import Context
-from tinygrad_cl.tensor.core.variable import Variable
-from tinygrad_cl.tensor.memory import owned, owner
+from tinygrad_cl.tensor.core.variable import Variable, raw
+from tinygrad_cl.tensor.memory import owner
 
 
 class Recorder(threading.local):
@@ -129,17 +129,20 @@ def pack(x, inputs, out, returned):
     """
     if x is returned:
         return Saved(out.data, out, is_result=True)
-    if isinstance(x, (list, tuple)) and any(each is x for each in inputs):
-        x = np.array(x)
-    if not isinstance(x, np.ndarray):
-        return x
     for each in inputs:
+        if each is x and isinstance(x, (np.ndarray, list, tuple)):
+            x = np.array(x)
+            break
         if isinstance(each, Variable) and each.data is x:
             return Saved(x, each)
-    constant, memory = out.wrap(x), owner(x)
-    for each in (*inputs, out):
-        if isinstance(each, Variable) and owner(each.data) is memory:
-            constant._version = each.version
-        elif isinstance(each, np.ndarray) and owner(each) is memory:
-            constant.data = owned(x)
+    if not isinstance(x, np.ndarray):
+        return x
+    constant = out.wrap(x)
+    for each in (*inputs, out) if x.base is not None else ():
+        array = raw(each)
+        if isinstance(array, np.ndarray) and owner(array) is owner(x):
+            if isinstance(each, Variable):
+                constant._version = each.version
+            else:
+                constant.data = x.copy()
     return Saved(constant.data, constant)

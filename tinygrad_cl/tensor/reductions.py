@@ -5,7 +5,7 @@ import numpy as np
 from tinygrad_cl.tensor.core import reductions
 from tinygrad_cl.tensor.core.function import Function
 from tinygrad_cl.tensor.core.reductions import kept_shape
-from tinygrad_cl.tensor.elementwise import Where
+from tinygrad_cl.tensor.elementwise import Where, all_finite
 
 
 class Max(reductions.Max):
@@ -19,7 +19,7 @@ class Max(reductions.Max):
 
     @staticmethod
     def backward(ctx, grad):
-        if np.isfinite(grad.data).all():
+        if all_finite(grad):
             return reductions.Max.backward(ctx, grad)
         (hit,) = ctx.saved_tensors
         share = grad.reshape(kept_shape(hit.shape, ctx.axis)) / hit.sum(ctx.axis, keepdims=True)

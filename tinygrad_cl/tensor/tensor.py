@@ -8,10 +8,10 @@ from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core import tensor as core
 from tinygrad_cl.tensor.core.indexing import GetItem
 from tinygrad_cl.tensor.core.modes import is_grad_enabled
-from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.core.variable import Variable, raw
 from tinygrad_cl.tensor.elementwise import ElementwiseMethods
 from tinygrad_cl.tensor.hooks import HookHandle
-from tinygrad_cl.tensor.memory import Version, in_place, overwrite, owned
+from tinygrad_cl.tensor.memory import Version, in_place, overwrite
 from tinygrad_cl.tensor.node import Node
 from tinygrad_cl.tensor.reductions import CumSum, LogSoftmax, Max, Norm
 from tinygrad_cl.tensor.shapes import Cast, Flip, SetItem
@@ -35,7 +35,8 @@ class Tensor(ElementwiseMethods, core.Tensor):
 
     def __init__(self, data, requires_grad=False, dtype=None):
         super().__init__(data, requires_grad, dtype)
-        self.data = np.asarray(self.data, order="C")  # so that reshape is a view, also of what was Fortran's
+        if not self.data.flags.c_contiguous:  # reshape is to be a view, also where the data were Fortran's
+            self.data = self.data.copy()
 
     # -- the graph ---------------------------------------------------------------------------------
 
@@ -232,8 +233,11 @@ class Tensor(ElementwiseMethods, core.Tensor):
 
 
 def own_key(key):
-    """An index, of numbers and arrays that nobody else has."""
-    return key if isinstance(key, (int, slice)) else owned(core.raw_key(key))
+    """An index of numbers, slices, and arrays that nobody else has: they are kept for backward."""
+    if isinstance(key, tuple):
+        return tuple([own_key(k) for k in key])
+    key = np.array(key, None if key else int) if isinstance(key, list) else raw(key)
+    return key.copy() if isinstance(key, np.ndarray) else key
 
 
 def as_tensor(x):
