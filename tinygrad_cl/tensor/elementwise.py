@@ -1,4 +1,7 @@
-"""Functions of each element and choices between two, those that no lesson writes, and the methods that call them."""
+"""Functions of each element and choices between two, those that no lesson writes, and the methods that call them.
+
+forward and backward are called on the class, so they work without @staticmethod.
+"""
 
 import numpy as np
 
@@ -16,12 +19,10 @@ class Log1p(Function):
     Tensor([10. ,  2.5])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return np.log1p(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return grad / (1 + x)
@@ -37,13 +38,11 @@ class Sqrt(Function):
     Tensor([5. , 2.5])
     """
 
-    @staticmethod
     def forward(ctx, x):
         y = np.sqrt(x)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
     def backward(ctx, grad):
         (y,) = ctx.saved_tensors
         return grad / (2 * y)
@@ -59,12 +58,10 @@ class Sin(Function):
     Tensor([10.   ,  5.403])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return np.sin(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return grad * x.cos()
@@ -80,12 +77,10 @@ class Cos(Function):
     Tensor([-0.    , -8.4147])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return np.cos(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return -grad * x.sin()
@@ -101,12 +96,10 @@ class Abs(Function):
     Tensor([ -1.,   0., 100.])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(np.sign(x))
         return np.abs(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (sign,) = ctx.saved_tensors
         return Where.apply(sign == 0, 0.0, grad) * sign
@@ -122,12 +115,10 @@ class Where(Function):
     (Tensor([1., 0.]), Tensor([ 0., 10.]))
     """
 
-    @staticmethod
     def forward(ctx, condition, a, b):
         ctx.save_for_backward(condition)
         return np.where(condition, a, b)
 
-    @staticmethod
     def backward(ctx, grad):
         (condition,) = ctx.saved_tensors
         return None, Where.apply(condition, grad, 0.0), Where.apply(condition, 0.0, grad)
@@ -144,13 +135,11 @@ class Maximum(Function):
     (Tensor([0.5, 0. ]), Tensor([ 0.5, 10. ]))
     """
 
-    @staticmethod
     def forward(ctx, a, b):
         equal = np.equal(a, b)
         ctx.save_for_backward(np.less(a, b), np.greater(a, b), equal if equal.any() else None)
         return np.maximum(a, b)
 
-    @staticmethod
     def backward(ctx, grad):
         less, greater, equal = ctx.saved_tensors
         grad = grad if equal is None else Where.apply(equal, 0.5 * grad, grad)
@@ -170,7 +159,6 @@ class ReLU(activations.ReLU):
     Tensor([0., 1.])
     """
 
-    @staticmethod
     def backward(ctx, grad):
         if all_finite(grad):
             return activations.ReLU.backward(ctx, grad)
@@ -189,12 +177,10 @@ class Pow(arithmetic.Pow):
     Tensor([0., 6.])
     """
 
-    @staticmethod
     def forward(ctx, a, n):
         a = np.asarray(a, np.result_type(a, n)) if isinstance(a, (int, float)) else a
         return arithmetic.Pow.forward(ctx, a, n)
 
-    @staticmethod
     def backward(ctx, grad):
         a, n = ctx.saved_tensors
         if isinstance(n, (int, float)) and n:

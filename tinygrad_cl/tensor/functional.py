@@ -80,14 +80,12 @@ class Dropout(Function):
     (array([2., 0., 0., 0.], dtype=float32), Tensor([2., 0., 0., 0.]))
     """
 
-    @staticmethod
     def forward(ctx, x, p, rng):
         mask = rng.random(x.shape) >= p
         ctx.save_for_backward(mask)
         ctx.scale = 1 / (1 - p) if p < 1 else 0.0
         return np.where(mask, x, 0) * ctx.scale
 
-    @staticmethod
     def backward(ctx, grad):
         (mask,) = ctx.saved_tensors
         return Where.apply(mask, grad, 0.0) * ctx.scale
@@ -124,14 +122,12 @@ class BCELoss(Function):
     Tensor([-1. ,  2.5])
     """
 
-    @staticmethod
     def forward(ctx, p, t):
         ctx.save_for_backward(p, t)
         with np.errstate(divide="ignore"):
             log_p, log_not_p = np.maximum(np.log(p), -100), np.maximum(np.log(1 - p), -100)
         return -np.mean(t * log_p + (1 - t) * log_not_p)
 
-    @staticmethod
     def backward(ctx, grad):
         p, t = ctx.saved_tensors
         return grad * (p - t) / (p * (1 - p)).maximum(1e-12) * (1 / p.size), None

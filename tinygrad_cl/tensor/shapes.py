@@ -16,12 +16,10 @@ class Flip(Function):
     Tensor([10.,  1.])
     """
 
-    @staticmethod
     def forward(ctx, x, axis):
         ctx.axis = axis
         return np.flip(x, axis).copy()
 
-    @staticmethod
     def backward(ctx, grad):
         return grad.flip(ctx.axis)
 
@@ -36,7 +34,6 @@ class Cat(Function):
     (Tensor([1.]), Tensor([ 10., 100.]))
     """
 
-    @staticmethod
     def forward(ctx, *arrays, axis):
         if not isinstance(axis, (int, np.integer)):
             raise TypeError(f"cat: axis is a whole number, not {axis!r}")
@@ -45,7 +42,6 @@ class Cat(Function):
         ctx.ends = np.cumsum([x.shape[axis] for x in arrays])
         return y
 
-    @staticmethod
     def backward(ctx, grad):
         starts = (0, *ctx.ends[:-1])
         before = (slice(None),) * ctx.axis
@@ -60,11 +56,9 @@ class Cast(Function):
 
     any_dtype = True
 
-    @staticmethod
     def forward(ctx, x, dtype):
         return x.astype(dtype)
 
-    @staticmethod
     def backward(ctx, grad):
         return grad
 
@@ -79,7 +73,6 @@ class SetItem(Function):
     (Tensor([ 0., 10.]), Tensor(1.))
     """
 
-    @staticmethod
     def forward(ctx, x, values, key):
         ctx.key = key
         y = x.copy()
@@ -92,7 +85,6 @@ class SetItem(Function):
             raise ValueError(f"x[…] = values: shape {shape} does not fit the part of shape {part}") from None
         return y
 
-    @staticmethod
     def backward(ctx, grad):
         part = grad[ctx.key]
         number = np.arange(part.size).reshape(part.shape)
