@@ -4,12 +4,14 @@ Each expected number is PyTorch's, unless a comment says why not.
 """
 
 import copy
+import doctest
 import math
 import pickle
 
 import numpy as np
 import pytest
 
+from autograder import paths
 from tinygrad_cl.tensor import (
     SGD,
     Adam,
@@ -42,6 +44,13 @@ def leaf(*numbers):
 
 def constant(*numbers):
     return Tensor(np.array(numbers))
+
+
+def test_what_docs_say_about_differences_is_so():
+    text = (paths.ROOT / "docs" / "tensor.md").read_text(encoding="utf-8")
+    examples = doctest.DocTestParser().get_doctest(text, {}, "tensor.md", None, 0)
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(examples)
+    assert result.failed == 0 and result.attempted > 10
 
 
 # -- memory of the caller ---------------------------------------------------------------------------
