@@ -148,7 +148,7 @@ class Maximum(Function):
 
 
 def all_finite(grad):
-    return np.count_nonzero(np.isfinite(grad.data)) == grad.size  # faster than all()
+    return np.count_nonzero(np.isfinite(grad.data)) == grad.data.size  # faster than all()
 
 
 class ReLU(activations.ReLU):

@@ -41,7 +41,7 @@ class Node(Context):
             if isinstance(x, Variable):
                 if owner(x.data) is memory:
                     out.share_memory_with(x)
-                if x.grad_fn is not None and not x.requires_grad:  # set by hand: this is an error
+                if not x.requires_grad and x.grad_fn is not None:  # set by hand: this is an error
                     x.requires_grad_(False)
         if out.data.dtype.kind != "f":  # such as the whole numbers of a cast
             self.needs_input_grad = (False,) * len(inputs)
