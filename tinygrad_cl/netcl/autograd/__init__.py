@@ -67,6 +67,9 @@ from tinygrad_cl.netcl.autograd.jit import (
     JitFallback,
     jit_compile,
 )
+from tinygrad_cl.netcl.autograd.kept import (
+    apply_op,
+)
 from tinygrad_cl.netcl.autograd.linear import (
     linear,
 )
@@ -121,7 +124,6 @@ from tinygrad_cl.netcl.tape.node import (
 )
 from tinygrad_cl.netcl.tape.tape import (
     Tape,
-    apply_op,
 )
 
 __all__ = [

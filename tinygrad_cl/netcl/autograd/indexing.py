@@ -4,6 +4,7 @@ one. What they do to a gradient is the way back: it goes to where the numbers ca
 
 import numpy as np
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem
 from tinygrad_cl.netcl.autograd.ops import reshape
 from tinygrad_cl.netcl.core.device import manager
@@ -11,7 +12,6 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import indexing
 from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = [
     "arange",

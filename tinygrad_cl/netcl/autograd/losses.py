@@ -7,8 +7,11 @@ cross-entropy stand in `ops.rows_table`.
 reduction   "mean", "sum", or "none": as many numbers as there were pairs, or rows, to compare
 """
 
+import math
+
 import numpy as np
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.normalization import whole
 from tinygrad_cl.netcl.autograd.ops import mean, sum
@@ -26,7 +29,6 @@ from tinygrad_cl.netcl.ops.rows_table import (
 )
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = [
     "bce_with_logits",
@@ -129,9 +131,10 @@ def index_cross_entropy(logits, target, tape, reduction):
         target = index_tensor(target, x, below=x.shape[-1])
     target = target.reshape((*target.shape, 1))
     loss, m, s = compute_rows(CROSS_ENTROPY, (x, target))
+    shape = loss.shape
 
     def differentiate(g):
-        g, scale = spread(g, loss, reduction)
+        g, scale = spread(g, shape, reduction)
         return compute_rows(CROSS_ENTROPY_BACKWARD, (g, scale, x, m, s, target))
 
     out = reduced(loss, reduction)
@@ -143,10 +146,10 @@ def soft_cross_entropy(logits, target, tape, reduction):
     """Cross-entropy with probabilities."""
     x, p = logits.value, target.value
     loss, m, s, total = compute_rows(SOFT_CROSS_ENTROPY, (x, p))
-    wanted = logits.requires_grad, target.requires_grad
+    wanted, shape = (logits.requires_grad, target.requires_grad), loss.shape
 
     def differentiate(g):
-        g, scale = spread(g, loss, reduction)
+        g, scale = spread(g, shape, reduction)
         return compute_rows(SOFT_CROSS_ENTROPY_BACKWARD, (g, scale, x, p, m, s, total), wanted)
 
     out = reduced(loss, reduction)
@@ -161,11 +164,11 @@ def reduced(loss, reduction):
     return reduce(loss, reduction)
 
 
-def spread(g, loss, reduction):
-    """(the upstream gradient as rows see it, the number it is multiplied by)."""
+def spread(g, shape, reduction):
+    """(the upstream gradient as rows see it, losses of this shape; the number it is multiplied by)."""
     if reduction == "none":
-        return g.reshape(loss.shape), 1
-    return g, 1 / max(loss.size, 1) if reduction == "mean" else 1
+        return g.reshape(shape), 1
+    return g, 1 / max(math.prod(shape), 1) if reduction == "mean" else 1
 
 
 def check_reduction(reduction):

@@ -5,6 +5,7 @@ them the operators.
 from functools import partial
 from numbers import Real
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that primitives are looked up in)
@@ -15,7 +16,7 @@ from tinygrad_cl.netcl.ops.matmul import product_layout
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes, define_operators
-from tinygrad_cl.netcl.tape.tape import apply_op, record
+from tinygrad_cl.netcl.tape.tape import record
 
 __all__ = ["apply_primitive", "getitem", "matmul"]
 
@@ -69,7 +70,12 @@ def getitem(x, key, tape=None):
     (x,) = as_nodes((x,))
     key = key if isinstance(key, tuple) else (key,)
     part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
-    return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem", attrs={"key": key})
+    indices = part.indices  # a name of its own: backward needs them as they are now
+
+    def back(grad):
+        return [part.put(grad, indices)]
+
+    return apply_op(part.take, back, x, tape=tape, op_name="getitem", attrs={"key": key})
 
 
 define_operators(apply_primitive, matmul, getitem)

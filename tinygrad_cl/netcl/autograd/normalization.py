@@ -2,6 +2,7 @@
 `ops.rows_table`.
 """
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
@@ -18,7 +19,6 @@ from tinygrad_cl.netcl.ops.rows_table import (
 from tinygrad_cl.netcl.ops.shapes import joint_layout, one_axis
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
 
@@ -84,14 +84,14 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
         return state.trace.operation("layer_norm", inputs, {"eps": eps})
     x, scale, shift = [each.value if isinstance(each, Node) else each for each in inputs]
     out, mean, rstd = compute_rows(LAYER_NORM, (x, scale, shift, eps))
-    wanted = tuple(isinstance(each, Node) and each.requires_grad for each in inputs[:2])
+    tensors = [isinstance(each, Node) for each in inputs]
+    wanted = tuple(there and each.requires_grad for there, each in zip(tensors, inputs[:2]))
+    saved = (x, scale, mean, rstd) if any(wanted) else None
 
     def differentiate(g):
-        parts = (None, None)
-        if any(wanted):
-            parts = compute_rows(LAYER_NORM_BACKWARD, (g, x, scale, mean, rstd), wanted)
+        parts = compute_rows(LAYER_NORM_BACKWARD, (g, *saved), wanted) if saved else (None, None)
         # What gamma and beta were repeated over is summed up by the engine.
-        return [part for part, each in zip((*parts, g), inputs) if isinstance(each, Node)]
+        return [part for part, there in zip((*parts, g), tensors) if there]
 
     return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})
 

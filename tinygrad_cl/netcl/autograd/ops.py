@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
@@ -12,7 +13,6 @@ from tinygrad_cl.netcl.ops import elementwise, reduction, scan
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
 
 __all__ = ["broadcast_to", "cast", "cumsum", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
 

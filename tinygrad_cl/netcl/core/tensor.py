@@ -6,6 +6,7 @@ from numbers import Real
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32, manager
+from tinygrad_cl.netcl.core.memory import writes
 
 
 class Layout:
@@ -131,7 +132,7 @@ class Tensor:
                 what is no whole number
         """
         array = as_array(data, dtype)
-        return cls.from_shape(queue, array.shape, dtype).write(array)
+        return cls.from_shape(queue, array.shape, dtype)._fill(array)
 
     @classmethod
     def from_shape(cls, queue, shape, dtype="float32"):
@@ -157,23 +158,31 @@ class Tensor:
         return array
 
     def write(self, data):
-        """Replace the numbers by those of `data`, of the same shape, and return self. Views see it,
-        too.
+        """Replace the numbers by those of `data`, an array or a Tensor of the same shape, and return
+        self. Views see it, too. A backward pass that needs the old numbers will be an error.
         """
-        array = as_array(data, self.dtype)
-        if array.shape != self.shape:
-            raise ValueError(f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
-        if array.size:
-            self.device.write(self.buffer, np.ascontiguousarray(array))
+        data = data if isinstance(data, Tensor) else as_array(data, self.dtype)
+        if data.shape != self.shape:
+            raise ValueError(f"shape {data.shape} cannot be written into a tensor of shape {self.shape}")
+        self._fill(data)
+        writes.note((self.buffer.int_ptr,))
+        return self
+
+    def _fill(self, data):
+        """`write` into new memory, whose numbers nobody can need."""
+        if isinstance(data, Tensor) and data.layout is not self.layout:
+            raise TypeError(
+                f"a tensor of {data.dtype} on {data.device} cannot be written into one of {self.dtype} on {self.device}"
+            )
+        if self.size and isinstance(data, Tensor):
+            self.device.copy(self.buffer, data.buffer, self.nbytes)
+        elif self.size:
+            self.device.write(self.buffer, np.ascontiguousarray(data))
         return self
 
     def copy(self):
         """The same numbers in memory of their own."""
-        layout = self.layout
-        twin = Tensor(layout, layout.device.pool.allocate(layout.nbytes))
-        if layout.size:
-            layout.device.copy(twin.buffer, self.buffer, layout.nbytes)
-        return twin
+        return Tensor(self.layout, self.device.pool.allocate(self.nbytes))._fill(self)
 
     def reshape(self, *shape):
         """The same memory under another shape; one length may be −1. ValueError if the sizes

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
+from tinygrad_cl.netcl.core.memory import writes
 from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest
 from tinygrad_cl.netcl.ops.loop_plan import nest_plan
@@ -55,6 +56,7 @@ def compute_into(target, formula, operands):
     if plan.layout is not target.layout:
         raise ValueError(f"{formula.name} gives {plan.layout}, which does not fit into {target}")
     plan.one(arguments, target.buffer)
+    writes.note((target.buffer.int_ptr,))
 
 
 def compute_all(formula, operands):

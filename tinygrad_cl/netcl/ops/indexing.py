@@ -176,10 +176,13 @@ class Part:
             copy_part(self.shape, part, 0, broadcast_strides(self.shape, self.shape), x, self.begin, self.strides)
         return part if self.indices is None else index_select(part, self.axis, self.indices)
 
-    def put(self, grad):
-        """The gradient of x for that of x[key]: zeros, and `grad` where the numbers were taken."""
-        if self.indices is not None:
-            grad = index_select_backward(grad, self.shape, self.axis, self.indices)
+    def put(self, grad, indices=None):
+        """The gradient of x for that of x[key]: zeros, and `grad` where the numbers were taken.
+
+        indices   the index array, where there is one: the caller keeps it, since backward needs it
+        """
+        if indices is not None:
+            grad = index_select_backward(grad, self.shape, self.axis, indices)
         if self.is_whole():
             return grad.reshape(self.whole)
         out = zeros(layout_of(grad.device, self.whole, grad.dtype))

@@ -2,8 +2,10 @@
 
 import sys
 import traceback
+from functools import partial
 from numbers import Real
 from pathlib import Path
+from types import CellType
 
 import numpy as np
 
@@ -108,10 +110,7 @@ class Node:
 
     def kept_arrays(self):
         """The Tensors that stay alive because backward will read them: those `grad_fn` holds."""
-        cells = getattr(self.grad_fn, "__closure__", None) or ()
-        held = [*getattr(self.grad_fn, "args", ()), *[cell.cell_contents for cell in cells]]
-        parts = [x for each in held for x in (each if isinstance(each, (list, tuple)) else [each])]
-        return list({id(x): x for x in parts if isinstance(x, Tensor)}.values())
+        return held_by(self.grad_fn)
 
     def __repr__(self):
         name = f", op_name={self.op_name!r}" if self.op_name else ""
@@ -145,6 +144,28 @@ class Node:
                 f"shape {self.shape} holds several numbers, not one that is true or not"
             )
         return bool(self.to_host())
+
+
+def held_by(rule):
+    """The Tensors that a function holds on to, a list: in the variables that it uses from around it,
+    or as arguments that `partial` gave it; alone, as a Node's, or in lists and functions there.
+    """
+    found, parts, seen = {}, [rule], set()
+    for x in parts:  # it grows
+        x = x.value if isinstance(x, Node) else x
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Tensor):
+            found[id(x)] = x
+        elif isinstance(x, partial):
+            parts += [x.func, *x.args, *x.keywords.values()]
+        elif isinstance(x, (list, tuple)):
+            parts += x
+        else:
+            cells = getattr(x, "__closure__", None) or ()
+            parts += [cell.cell_contents for cell in cells if cell != CellType()]  # it may be empty
+    return list(found.values())
 
 
 def place():

@@ -1,0 +1,42 @@
+"""What a rule of differentiation keeps for backward must be as it was: a tensor written since is an error."""
+
+from functools import partial
+
+from tinygrad_cl.netcl.core.memory import writes
+from tinygrad_cl.netcl.tape import tape as ground
+from tinygrad_cl.netcl.tape.node import held_by
+
+__all__ = ["apply_op"]
+
+
+class Rule(partial):
+    """A rule that does not go back with numbers that were written since it was made.
+
+    name            of the operation
+    differentiate   differentiate(*args, gradient of the result) gives the gradients of the inputs
+
+    What it needs are the Tensors that `held_by` finds. RuntimeError if one of them was written.
+    """
+
+    def __new__(cls, name, differentiate, *args):
+        self = super().__new__(cls, differentiate, *args)
+        self.name, self.time = name, writes.time
+        return self
+
+    def __call__(self, gradient):
+        if writes.time != self.time:
+            for x in held_by(self):
+                if writes.since(self.time, x.buffer):
+                    raise RuntimeError(
+                        f"{self.name}: backward needs a tensor of shape {x.shape} as it was, but it was written in place "
+                        "since (by write, an optimizer's step, a replay, …): call backward before that, or compute again after it"
+                    )
+        return super().__call__(gradient)
+
+
+def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
+    """`tape.apply_op`, and backward looks whether what grad_fn needs was written in place since: the
+    Tensors and Nodes that it uses from around it, alone or in lists.
+    """
+    rule = grad_fn and Rule(op_name or "an operation", grad_fn)
+    return ground.apply_op(fn, rule, *args, tape=tape, op_name=op_name, attrs=attrs)
