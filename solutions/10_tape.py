@@ -43,7 +43,7 @@ import numpy as np
 from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.netcl.core.device import INT32, manager
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, compute_into, elementwise_unary
+from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, compute, elementwise_unary
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum, sum_to

@@ -1,7 +1,5 @@
 """What a rule of differentiation keeps for backward must be as it was: a tensor written since is an error."""
 
-from functools import partial
-
 from tinygrad_cl.netcl.core.memory import writes
 from tinygrad_cl.netcl.tape import tape as ground
 from tinygrad_cl.netcl.tape.node import held_by
@@ -9,29 +7,32 @@ from tinygrad_cl.netcl.tape.node import held_by
 __all__ = ["apply_op"]
 
 
-class Rule(partial):
+class Rule:
     """A rule that does not go back with numbers that were written since it was made.
 
-    name            of the operation
-    differentiate   differentiate(*args, gradient of the result) gives the gradients of the inputs
+    name         of the operation
+    func, args   func(*args, gradient of the result) gives the gradients of the inputs, as of a `partial`
 
     What it needs are the Tensors that `held_by` finds. RuntimeError if one of them was written.
     """
 
-    def __new__(cls, name, differentiate, *args):
-        self = super().__new__(cls, differentiate, *args)
-        self.name, self.time = name, writes.time
-        return self
+    __slots__ = ("name", "func", "args", "time")
+
+    def __init__(self, name, func, *args):
+        self.name, self.func, self.args, self.time = name, func, args, writes.time
 
     def __call__(self, gradient):
-        if writes.time != self.time:
-            for x in held_by(self):
-                if writes.since(self.time, x.buffer):
-                    raise RuntimeError(
-                        f"{self.name}: backward needs a tensor of shape {x.shape} as it was, but it was written in place "
-                        "since (by write, an optimizer's step, a replay, …): call backward before that, or compute again after it"
-                    )
-        return super().__call__(gradient)
+        if self.time != writes.time:
+            self.refuse_written()
+        return self.func(*self.args, gradient)
+
+    def refuse_written(self):
+        for x in held_by(self):
+            if writes.since(self.time, x.buffer):
+                raise RuntimeError(
+                    f"{self.name}: backward needs a tensor of shape {x.shape} as it was, but it was written in place "
+                    "since (by write, an optimizer's step, a replay, …): call backward before that, or compute again after it"
+                )
 
 
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):

@@ -34,28 +34,31 @@ def formula_of(expression, arity):
     return Formula("elementwise", (expression,), arity)
 
 
-def compute(formula, operands):
+def compute(formula, operands, into=None):
     """The result of a Formula as a new Tensor of the broadcast shape, by one launch.
 
     operands   Tensors, float32 or float64, and numbers; the result has the widest dtype among the
                Tensors
+    into       a Tensor of the result's layout whose old numbers nobody needs any more: the result
+               lies in its memory; it may be an operand
 
     Raises ValueError for shapes that do not broadcast and for tensors of two devices, TypeError
     where no operand is
     a Tensor, pyopencl.RuntimeError where the expression is no C.
     """
     plan, arguments = planned(formula, operands)
-    return plan.one(arguments)
+    if into is None:
+        return plan.one(arguments)
+    if plan.layout is not into.layout:
+        raise ValueError(f"{formula.name} gives {plan.layout}, which does not fit into {into}")
+    return plan.one(arguments, into.buffer)
 
 
 def compute_into(target, formula, operands):
-    """As `compute`, but the result overwrites `target`, which has its layout and may be an
-    operand.
+    """As `compute`, but the result overwrites `target`, which has its layout and may be an operand. A
+    backward pass that needs the old numbers will be an error.
     """
-    plan, arguments = planned(formula, operands)
-    if plan.layout is not target.layout:
-        raise ValueError(f"{formula.name} gives {plan.layout}, which does not fit into {target}")
-    plan.one(arguments, target.buffer)
+    compute(formula, operands, target)
     writes.note((target.buffer.int_ptr,))
 
 

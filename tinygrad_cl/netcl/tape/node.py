@@ -2,7 +2,6 @@
 
 import sys
 import traceback
-from functools import partial
 from numbers import Real
 from pathlib import Path
 from types import CellType
@@ -158,11 +157,14 @@ def held_by(rule):
         seen.add(id(x))
         if isinstance(x, Tensor):
             found[id(x)] = x
-        elif isinstance(x, partial):
-            parts += [x.func, *x.args, *x.keywords.values()]
         elif isinstance(x, (list, tuple)):
             parts += x
-        else:
+        elif callable(x):
+            parts += [
+                getattr(x, "func", None),
+                *getattr(x, "args", ()),
+                *getattr(x, "keywords", {}).values(),
+            ]
             cells = getattr(x, "__closure__", None) or ()
             parts += [cell.cell_contents for cell in cells if cell != CellType()]  # it may be empty
     return list(found.values())

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import cast, compute_into
+from tinygrad_cl.netcl.ops.elementwise import cast, compute
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.ops.reduction import sum_to
 from tinygrad_cl.netcl.tape.modes import is_grad_enabled, state
@@ -163,7 +163,7 @@ def topological_order(root):
 
 def add_into(target, x):
     """target += x, in the memory of `target`: one launch, no new buffer."""
-    compute_into(target, get_primitive("add").forward_formula(), (target, x))
+    compute(get_primitive("add").forward_formula(), (target, x), into=target)
 
 
 def accumulate(gradients, ours, node, part):
