@@ -36,7 +36,7 @@ def embedding(weight, idx, tape=None):
     taken the upstream gradient, added as often as they were taken
 
     weight   (rows, features)
-    idx      whole numbers of any shape: on the host, or a Tensor. The result has the shape
+    idx      whole numbers of any shape: on the host, or an int32 Tensor. The result has the shape
              idx.shape + (features,)
 
     ValueError for an index that is no row; where it lies on the device already, its features are

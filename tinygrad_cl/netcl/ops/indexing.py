@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
 from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
 from tinygrad_cl.netcl.ops import indexing_source as source
-from tinygrad_cl.netcl.ops.elementwise import cast, formula_of, strided_plan
+from tinygrad_cl.netcl.ops.elementwise import formula_of, strided_plan
 from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
 
 STRETCH = 2048  # numbers that a work-item of a CPU walks along; fewer are not worth one
@@ -18,16 +18,22 @@ STRETCH = 2048  # numbers that a work-item of a CPU walks along; fewer are not w
 def index_tensor(x, like, below=None):
     """The indices x as an int32 Tensor on the device of the Tensor `like`.
 
-    x       an array or nested lists of whole numbers, a number, or a Tensor: of int32, which is
-            returned as it is, or of whole numbers of another dtype, which are cast
+    x       an array or nested lists of whole numbers, a number, or an int32 Tensor, which is
+            returned as it is
     below   indices are 0, 1, …, below − 1: ValueError that names the first other one and its place.
             What is on the device already is not looked at, since that would wait for it: kernels
             that use indices must be right whatever they are
 
-    ValueError for numbers that are not whole, TypeError for truth values: a mask is no index.
+    ValueError for numbers that are not whole. TypeError for truth values, since a mask is no index, and
+    for Tensors of floats: what a comparison gives is one.
     """
     if isinstance(x, Tensor):
-        return x if x.dtype == INT32 else cast(x, INT32)
+        if x.dtype != INT32:
+            raise TypeError(
+                f'indices on the device are int32, not {x.dtype}: cast whole numbers to "int32"; '
+                "a mask is no index, but masked_fill and where take one"
+            )
+        return x
     array = np.asarray(x)
     if array.dtype == bool:
         raise TypeError("a mask of truth values is no index: numpy.flatnonzero(mask) gives indices")
