@@ -427,7 +427,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # Tensor that nobody else holds. It copies only where it has to, so it keeps a set `held`: the buffers that somebody else can
 # see.
 
-# %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:leave"
+# %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:accumulating tinygrad_cl.netcl.tape.tape:leave"
 
 # %% [markdown]
 # Put it together:

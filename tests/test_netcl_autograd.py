@@ -3,6 +3,7 @@ nothing.
 """
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -120,6 +121,27 @@ def test_a_gradient_that_two_parents_share_is_not_changed_for_one_of_them(device
     assert close(x.grad.to_host(), [111, 111]) and close(y.grad.to_host(), [1, 1])
     x.grad.write([7.0, 7.0])
     assert close(y.grad.to_host(), [1, 1])
+
+
+def test_threads_that_share_a_leaf_lose_no_gradient(device):
+    x = leaf(device, [1.0, 2.0])
+    ag.Tape().backward(ag.sum(x + x))  # compiled once
+
+    def work():
+        for _ in range(50):
+            ag.Tape().backward(ag.sum(x + x))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert x.grad.to_host().tolist() == [402, 402]
 
 
 def test_a_residual_connection_does_not_double_per_layer(device):

@@ -39,7 +39,7 @@ def layout_of(device, shape, dtype):
             raise TypeError(f"{device.found.name} has tensors of {able}, not of {dtype}")
         if any(length < 0 for length in shape):
             raise ValueError(f"a shape has no negative length: {shape}")
-        layout = device.layouts[shape, dtype] = Layout(device, tuple(map(int, shape)), dtype)
+        layout = device.layouts.setdefault((shape, dtype), Layout(device, tuple(map(int, shape)), dtype))
     return layout
 
 

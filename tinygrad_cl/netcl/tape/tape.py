@@ -1,5 +1,7 @@
 """The tape: operations are computed and noted; backward takes the way back through them."""
 
+import threading
+
 import numpy as np
 
 from tinygrad_cl.netcl.core.tensor import Tensor
@@ -238,6 +240,9 @@ def parts_of(node, gradient):
     return parts
 
 
+accumulating = threading.Lock()  # threads may share a leaf
+
+
 def leave(leaf, gradient, held):
     """Add the gradient to the leaf's `grad`, which is then a Tensor that nobody else holds.
 
@@ -246,12 +251,13 @@ def leave(leaf, gradient, held):
 
     Where the leaf had a grad, the sum is a new Tensor: the old one stays as it was.
     """
-    if leaf.grad is not None:
-        gradient = leaf.grad + gradient
-    elif id(gradient.buffer) in held:
-        gradient = gradient.copy()
-    held.add(id(gradient.buffer))
-    leaf.grad = gradient
+    with accumulating:
+        if leaf.grad is not None:
+            gradient = leaf.grad + gradient
+        elif id(gradient.buffer) in held:
+            gradient = gradient.copy()
+        held.add(id(gradient.buffer))
+        leaf.grad = gradient
     if state.leaves is not None:  # a hook: a recording wants to know
         state.leaves.append(leaf.value)
 
