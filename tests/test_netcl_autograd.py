@@ -371,6 +371,45 @@ def test_no_grad_decorates_also_a_function_that_calls_itself():
     assert down(3) == 0 and ag.is_grad_enabled()
 
 
+def test_a_mode_decorates_no_generator_and_no_async_function():
+    """Their bodies run when the call, and the mode, are over: operations inside were recorded."""
+
+    def generator():
+        yield ag.is_grad_enabled()
+
+    async def coroutine():
+        return ag.is_grad_enabled()
+
+    async def both():
+        yield ag.is_grad_enabled()
+
+    for mode in (ag.no_grad, ag.enable_grad):
+        for function in (generator, coroutine, both):
+            with pytest.raises(
+                TypeError, match=f"{mode.__name__}.. would be over before the body of {function.__name__}"
+            ):
+                mode()(function)
+        assert mode()(ag.is_grad_enabled)() == (mode is ag.enable_grad) and ag.is_grad_enabled()
+
+
+def test_a_single_number_is_no_sequence(device):
+    """Its __getitem__ raises IndexError, at which a loop ends: list(loss) was []."""
+    x = leaf(device, [[1.0, 2.0], [3.0, 4.0]])
+    for go_through in (list, iter, lambda node: [*node], lambda node: sum(each for each in node)):
+        with pytest.raises(TypeError, match="a single number has no rows to go through"):
+            go_through(ag.sum(x))
+    assert [row.to_host().tolist() for row in x] == [[1, 2], [3, 4]]
+    assert list(leaf(device, np.ones((0, 2)))) == []
+
+
+def test_backward_starts_from_a_node(device):
+    for odd in (1.0, None, Tensor.from_host(device.queue, 1.0), Parameter.from_host(device.queue, 1.0)):
+        with pytest.raises(
+            TypeError, match=f"starts from a Node, which an operation gave, not from .* {type(odd).__name__}"
+        ):
+            ag.Tape().backward(odd)
+
+
 def test_modes_and_tapes_belong_to_a_thread():
     """netcl's no_grad holds for all threads."""
     seen = []

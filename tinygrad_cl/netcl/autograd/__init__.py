@@ -81,6 +81,10 @@ from tinygrad_cl.netcl.autograd.losses import (
     l1_loss,
     mse_loss,
 )
+from tinygrad_cl.netcl.autograd.modes import (
+    enable_grad,
+    no_grad,
+)
 from tinygrad_cl.netcl.autograd.node import (
     apply_primitive,
     getitem,
@@ -112,9 +116,7 @@ from tinygrad_cl.netcl.ops.primitives import (
 )
 from tinygrad_cl.netcl.tape.modes import (
     detect_anomaly,
-    enable_grad,
     is_grad_enabled,
-    no_grad,
     set_detect_anomaly,
     set_grad_enabled,
 )

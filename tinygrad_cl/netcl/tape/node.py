@@ -136,6 +136,12 @@ class Node:
     def __getitem__(self, key):
         return getitem(self, key)
 
+    def __iter__(self):
+        """Its parts along the first axis. TypeError for a single number, as in NumPy."""
+        if not self.shape:
+            raise TypeError("a single number has no rows to go through")
+        return (self[row] for row in range(self.shape[0]))
+
     def __bool__(self):
         """`if loss < 1:` looks at the number. ValueError where there are several."""
         if self.value.size != 1:

@@ -195,6 +195,9 @@ def accumulate(gradients, ours, node, part):
 
 def seed_gradient(loss, grad):
     """∂L/∂loss as a Tensor."""
+    if not isinstance(loss, Node):
+        kind = type(loss).__name__
+        raise TypeError(f"backward starts from a Node, which an operation gave, not from a {kind}")
     if not loss.requires_grad:
         raise ValueError(
             f"{loss!r} requires no gradient: no leaf it was computed from does, "
