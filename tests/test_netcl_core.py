@@ -3,22 +3,27 @@
 import doctest
 import gc
 import importlib
+import os
 import pkgutil
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pyopencl as cl
 import pytest
-from netcl_devices import devices
+from netcl_devices import devices, in_fork
 
 from tinygrad_cl import netcl, opencl
 from tinygrad_cl.netcl.core.device import choose, manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import elementwise_unary
+from tinygrad_cl.netcl.ops.elementwise import compute_into, elementwise_unary, formula_of
+from tinygrad_cl.netcl.runtime import capture, profile
 from tinygrad_cl.netcl.tape.node import tensor
+from tinygrad_cl.opencl.kernels import run_kernel
 
 
 def test_the_default_device_is_the_courses_which_works():
@@ -247,3 +252,52 @@ def test_the_examples_in_the_docstrings_are_right():
     results = [doctest.testmod(importlib.import_module(name), extraglobs=known) for name in names]
     assert sum(result.attempted for result in results) >= 10
     assert not any(result.failed for result in results)
+
+
+# -- a forked process -----------------------------------------------------------------------------
+
+FORKED = "RuntimeError: this process was forked from one that had used OpenCL"
+ENTRANCES = {
+    "an operation": lambda x, step: x + x,
+    "a tensor that is filled": lambda x, step: Tensor.full(x.queue, (2,), 1),
+    "from_host": lambda x, step: Tensor.from_host(x.queue, [1.0]),
+    "to_host": lambda x, step: x.to_host(),
+    "write": lambda x, step: x.write([1.0, 2.0]),
+    "copy": lambda x, step: x.copy(),
+    "a replay": lambda x, step: step(),
+    "a profile": lambda x, step: profile().__enter__(),
+    "the default device": lambda x, step: manager.default("auto"),
+    "all devices": lambda x, step: opencl.find_devices(),
+    "a lesson's kernel": lambda x, step: run_kernel(KERNEL, "two", np.zeros(1, np.float32), n=1),
+    "its queue": lambda x, step: x.device.found.queue.finish(),
+}
+KERNEL = "__kernel void two(__global float *a, const int n) { if (get_global_id(0) < n) a[get_global_id(0)] = 2; }"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("name", ENTRANCES)
+def test_a_forked_process_is_told_that_it_cannot_use_the_device(name):
+    """A driver's threads are not in it, so it waited for ever."""
+    x = Tensor.from_host(manager.default("auto").queue, [1.0, 2.0])
+    step = capture(lambda: compute_into(x, formula_of("v0", 1), (x,)))
+    for _ in range(3):
+        step()
+    run_kernel(KERNEL, "two", np.zeros(1, np.float32), n=1)
+    assert in_fork(lambda: ENTRANCES[name](x, step)).startswith(FORKED)
+    assert x.to_host().tolist() == [1, 2], "here it works on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_that_was_forked_before_may_use_the_device():
+    program = """
+import os, sys
+import tinygrad_cl.netcl.autograd as ag
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+child = os.fork()
+if not child:
+    x = Tensor.from_host(manager.default().queue, [1.0, 2.0])
+    os._exit(0 if (x + x).to_host().tolist() == [2, 4] else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

@@ -14,7 +14,8 @@ import pyopencl as cl
 from tinygrad_cl import opencl
 from tinygrad_cl.netcl.core.commands import Copy, Fill, Kernel, Launch, Transfer
 from tinygrad_cl.netcl.core.memory import Pool
-from tinygrad_cl.opencl.devices import silent_stderr
+from tinygrad_cl.opencl import devices
+from tinygrad_cl.opencl.devices import refuse_fork, silent_stderr
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 INT32 = np.dtype(np.int32)  # for indices
@@ -102,7 +103,6 @@ class Device:
     command is enqueued through its methods, so that it can be counted, timed and recorded.
 
     found    the `tinygrad_cl.opencl.Device`
-    queue    the PyOpenCL command queue, in order
     pool     the memory pool of its tensors
     choices  its launch configuration; replace it before the first operation only
     layouts  {(shape, dtype): Layout}, filled by core.tensor
@@ -110,8 +110,8 @@ class Device:
 
     def __init__(self, found, queue=None, choices=None):
         self.found = found
-        self.queue = queue or found.queue
-        self.context = self.queue.context
+        self._queue = queue or found.queue
+        self.context = self._queue.context
         self.pool = Pool(self.queue, self.fill)
         self.choices = choices or choose(found)
         self.layouts = {}
@@ -120,6 +120,12 @@ class Device:
 
     def __repr__(self):
         return f"Device({self.found.name!r}, {self.found.kind})"
+
+    @property
+    def queue(self):
+        """The PyOpenCL command queue. RuntimeError in a process that `opencl.devices.refuse_fork` refuses."""
+        refuse_fork()
+        return self._queue
 
     def has(self, dtype):
         """Whether the device supports tensors of this NumPy dtype: float32 and int32 (for indices)
@@ -147,7 +153,9 @@ class Device:
         """
         handle = kernel.handle
         handle.set_args(*kernel.constants, *operands)
-        event = cl.enqueue_nd_range_kernel(self.queue, handle, size, group)
+        if devices.forked:  # asked here, since asking the queue would cost more
+            refuse_fork()
+        event = cl.enqueue_nd_range_kernel(self._queue, handle, size, group)
         if self._watchers:
             self.tell(Launch(kernel.name, tuple(operands), event, kernel, size, group))
 
@@ -259,7 +267,7 @@ class Manager:
             if wish in f"{found.name} {found.platform} {found.kind}".lower():
                 for device in self._devices.values():
                     same = device.found.position == found.position
-                    if same and device.queue is device.found.queue:
+                    if same and device._queue is device.found.queue:
                         return device
                 if not opencl.find_fault(found):
                     return self.use(found)

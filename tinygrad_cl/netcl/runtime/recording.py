@@ -8,7 +8,7 @@ from threading import get_ident
 import pyopencl as cl
 
 from tinygrad_cl.netcl.core.commands import Command, Launch, Transfer
-from tinygrad_cl.netcl.core.device import Device, manager
+from tinygrad_cl.netcl.core.device import Device, manager, refuse_fork
 from tinygrad_cl.netcl.core.memory import writes
 from tinygrad_cl.netcl.tape.modes import state
 
@@ -163,6 +163,7 @@ class Recording:
                 "before, and now they have: set them to None before each call, or "
                 "in the step"
             )
+        refuse_fork()
         for readers, buffer in zip(self._readers, inputs):
             for handle, index in readers or ():
                 handle.set_arg(index, buffer)
