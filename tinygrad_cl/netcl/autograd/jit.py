@@ -10,6 +10,7 @@ from threading import get_ident
 from traceback import walk_tb
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
+from tinygrad_cl.netcl.autograd.hidden import watched
 from tinygrad_cl.netcl.autograd.signature import Signature
 from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import NoNumbers, Trace, TraceNode, Untraceable
@@ -47,7 +48,8 @@ def jit_compile(function=None, *, quiet=False):
     still compiled once. Attributes of modules count as constants.
 
     Where it does something else, such as an operation without a record or an `if` that looks at
-    numbers, or has two results, it runs as it is, operation by operation.
+    numbers, or has two results, it runs as it is, operation by operation. So it does where it asks a
+    clock, a random generator of a module (np.random.rand) or the user.
 
     >>> import tinygrad_cl.netcl.autograd as ag
     >>> x = ag.tensor(Tensor.from_host(manager.default("auto").queue, [0.0, 1.0]), True)
@@ -147,7 +149,7 @@ class CompiledFunction:
         program = self._programs.get(key)
         if program and all([PRIMITIVES.get(each.name) is each for each in program.records]):
             return program, signature.inputs
-        program, found = self._trace(signature.inputs, args, kwargs)
+        program, found = self._trace(signature, args, kwargs)
         if program.why or signature.complete and not found:
             if len(self._programs) >= MOST_PROGRAMS:
                 self._programs.clear()
@@ -155,8 +157,9 @@ class CompiledFunction:
             self._programs[key] = program
         return program, signature.inputs + found
 
-    def _trace(self, inputs, args, kwargs):
+    def _trace(self, signature, args, kwargs):
         """(a Program, the Nodes and Tensors that it uses besides the inputs)"""
+        inputs = signature.inputs
         known = {id(x): TraceNode("input", layout_or_none(x)) for x in inputs}
         wrapped, names = as_nodes(args), {name: as_node(x) for name, x in kwargs.items()}
         for x, node in zip((*args, *kwargs.values()), (*wrapped, *names.values())):
@@ -172,7 +175,11 @@ class CompiledFunction:
             with trace.recording(), ExitStack() as stack:
                 for device in manager.devices():
                     stack.enter_context(device.watched_by(refuse))
+                # A trace for one call alone freezes nothing, so there it need not be watched.
+                asked = stack.enter_context(watched()) if signature.complete else ()
                 out = self.__wrapped__(*wrapped, **names)
+            if asked:
+                raise Untraceable(f"it asks {asked[0]}, which may say something else in the next call")
             found = [x for x, _ in trace.found]
             leaves = [known[id(x)] for x in inputs] + [leaf for _, leaf in trace.found]
             return self._program(out, leaves), found
