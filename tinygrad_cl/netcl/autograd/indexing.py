@@ -5,10 +5,10 @@ one. What they do to a gradient is the way back: it goes to where the numbers ca
 import numpy as np
 
 from tinygrad_cl.netcl.autograd.kept import apply_op
-from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem
+from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem, tensor_node
 from tinygrad_cl.netcl.autograd.ops import reshape
 from tinygrad_cl.netcl.core.device import manager
-from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.core.tensor import Tensor, whole
 from tinygrad_cl.netcl.ops import indexing
 from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
@@ -42,7 +42,7 @@ def embedding(weight, idx, tape=None):
     ValueError for an index that is no row; where it lies on the device already, its features are
     NaN, and its gradient goes nowhere. The gradient has no race: it is the same at every run.
     """
-    (weight,) = as_nodes((weight,))
+    weight = tensor_node("embedding", weight)
     if len(weight.shape) != 2:
         raise ValueError(f"a table of rows has two axes, not shape {weight.shape}")
     return select("embedding", weight, 0, idx, tape)
@@ -50,7 +50,7 @@ def embedding(weight, idx, tape=None):
 
 def index_select(x, axis, idx, tape=None):
     """x[…, idx, …] along one axis, as numpy.take(x, idx, axis): `embedding` for any axis."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("index_select", x)
     return select("index_select", x, axis, idx, tape)
 
 
@@ -74,7 +74,7 @@ def select(name, x, axis, idx, tape):
 
 def narrow(x, axis, start, length, tape=None):
     """`length` numbers along an axis, from `start` on: x[…, start:start + length, …]."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("narrow", x)
     (axis,) = normal_axes(axis, x.shape)
     start = start + x.shape[axis] if start < 0 else start
     if not 0 <= start <= start + length <= x.shape[axis]:
@@ -86,13 +86,14 @@ def split(x, split_size_or_sections, axis=0, tape=None):
     """x cut into parts along an axis, a list: each of a size, the last one of what is left; or of
     the sizes in a list, which add up to the length of the axis.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("split", x)
     (axis,) = normal_axes(axis, x.shape)
     length, sizes = x.shape[axis], split_size_or_sections
-    if isinstance(sizes, int):
-        if sizes < 1:
-            raise ValueError(f"parts have a size of at least 1, not {sizes}")
-        sizes = [min(sizes, length - start) for start in range(0, length, sizes)]
+    if not np.ndim(sizes):
+        size = whole("the size of a part", sizes)
+        if size < 1:
+            raise ValueError(f"parts have a size of at least 1, not {size}")
+        sizes = [min(size, length - start) for start in range(0, max(length, 1), size)]
     if sum(sizes) != length:
         raise ValueError(f"the sizes {list(sizes)} do not add up to {length}, the length of axis {axis}")
     starts = np.cumsum([0, *sizes]).tolist()
@@ -102,23 +103,23 @@ def split(x, split_size_or_sections, axis=0, tape=None):
 def chunk(x, chunks, axis=0, tape=None):
     """x cut along an axis into so many parts of one size, the last one smaller; fewer where that
     does not come out. A list."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("chunk", x)
     (axis,) = normal_axes(axis, x.shape)
-    if chunks < 1:
+    if whole("the number of parts", chunks) < 1:
         raise ValueError(f"a tensor has at least 1 part, not {chunks}")
-    return split(x, max(1, -(-x.shape[axis] // chunks)), axis, tape)
+    return split(x, -(-x.shape[axis] // chunks) or [0] * chunks, axis, tape)
 
 
 def unsqueeze(x, axis, tape=None):
     """x with one more axis, of length 1, in this place."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("unsqueeze", x)
     (axis,) = normal_axes(axis, (*x.shape, 1))
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), tape)
 
 
 def squeeze(x, axis=None, tape=None):
     """x without an axis of length 1, or without all of them."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("squeeze", x)
     gone = [n for n, length in enumerate(x.shape) if length == 1]
     if axis is not None:
         gone = normal_axes(axis, x.shape)

@@ -97,6 +97,8 @@ class CompiledFunction:
     """
 
     def __init__(self, function, quiet=False):
+        if not callable(function):
+            raise TypeError(f"jit_compile takes a function, not {function!r}")
         functools.update_wrapper(self, function, updated=())
         self.why = ""
         self._name = f"jit_{getattr(function, '__name__', type(function).__name__)}"
@@ -249,7 +251,7 @@ def reason(error):
     ours = [code.co_filename.startswith(OURS) for code in codes]
     if isinstance(error, Untraceable) and not isinstance(error, NoNumbers):
         return str(error)
-    if not ours[-1]:
+    if not ours[-1] or False not in ours:
         return f"{type(error).__name__}: {error}"
     name = codes[ours.index(True, ours.index(False))].co_name  # what somebody called of ours
     name = {"__bool__": "`if`", "__getattr__": f"`{error}`"}.get(name, name)

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from tinygrad_cl.netcl.autograd.kept import apply_op
-from tinygrad_cl.netcl.autograd.node import apply_primitive
-from tinygrad_cl.netcl.autograd.normalization import whole
+from tinygrad_cl.netcl.autograd.node import apply_primitive, tensor_node
 from tinygrad_cl.netcl.autograd.ops import mean, sum
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.device import INT32
@@ -98,7 +97,7 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
     ValueError for another shape of target, and for an index that is no class; where it lies on the
     device already, its row becomes NaN, in the loss and in the gradient.
     """
-    logits = whole("cross_entropy", logits)
+    logits = tensor_node("cross_entropy", logits)
     check_reduction(reduction)
     shape = logits.shape
     given = target.shape if isinstance(target, (Node, Tensor)) else np.shape(target)

@@ -8,6 +8,7 @@ from numbers import Real
 from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that primitives are looked up in)
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
@@ -61,13 +62,20 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     return apply_op(partial(tensor_matmul, **attrs), rule, a, b, tape=tape, op_name="matmul", attrs=attrs)
 
 
+def tensor_node(name, x):
+    """The one operand of an operation as a Node. TypeError if it is neither a Node nor a Tensor."""
+    if not isinstance(x, (Node, Tensor)):
+        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
+    return as_nodes((x,))[0]
+
+
 def getitem(x, key, tape=None):
     """x[key], as in NumPy: whole numbers, slices with any step, None, ...; one array of indices.
 
     The gradient goes to where the numbers were taken from, added up where one was taken twice.
     IndexError and ValueError as ops.indexing.Part says.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("getitem", x)
     key = key if isinstance(key, tuple) else (key,)
     part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
     indices = part.indices  # a name of its own: backward needs them as they are now

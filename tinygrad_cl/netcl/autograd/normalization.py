@@ -3,8 +3,9 @@
 """
 
 from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import tensor_node
 from tinygrad_cl.netcl.autograd.steps import register_step
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import layout_of
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
 from tinygrad_cl.netcl.ops.rows_table import (
     LAYER_NORM,
@@ -39,7 +40,7 @@ def log_softmax(x, axis=-1, tape=None):
 
 def by_rows(name, there, back, x, axis, tape):
     """An operation whose gradient is computed from its result, and from that of the result."""
-    x = whole(name, x)
+    x = tensor_node(name, x)
     if state.trace is not None:
         return state.trace.operation(name, (x,), {"axis": axis})
     y = along(there, axis, x.value)
@@ -52,7 +53,7 @@ def by_rows(name, there, back, x, axis, tape):
 
 def logsumexp(x, axis=-1, keepdims=False, tape=None):
     """ln Σ eˣ along one axis; −∞ for a row of −∞ alone.    ∂L/∂x = g softmax(x)"""
-    x = whole("logsumexp", x)
+    x = tensor_node("logsumexp", x)
     if state.trace is not None:
         return state.trace.operation("logsumexp", (x,), {"axis": axis, "keepdims": keepdims})
     one = one_axis(axis, x.shape)
@@ -75,7 +76,9 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
     gamma, beta   of the length of a row; None for 1 and 0. With u = (x − mean) / √(variance + eps),
                   ∂L/∂gamma = Σ g u and ∂L/∂beta = Σ g, summed over the rows.
     """
-    x, gamma, beta = as_nodes((whole("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta))
+    x, gamma, beta = as_nodes(
+        (tensor_node("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta)
+    )
     for name, each in (("gamma", gamma), ("beta", beta)):
         if isinstance(each, Node) and each.shape != x.shape[-1:]:
             raise ValueError(f"layer_norm of shape {x.shape} needs {name} of shape {x.shape[-1:]}, not {each.shape}")
@@ -106,10 +109,3 @@ register_step("softmax", softmax, lambda x, axis: x)
 register_step("log_softmax", log_softmax, lambda x, axis: x)
 register_step("logsumexp", logsumexp, logsumexp_layout)
 register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_layout("layer_norm", 3, inputs))
-
-
-def whole(name, x):
-    """x as a Node. TypeError if it is neither a Node nor a Tensor."""
-    if not isinstance(x, (Node, Tensor)):
-        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
-    return as_nodes((x,))[0]

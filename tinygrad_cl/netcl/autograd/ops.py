@@ -5,14 +5,14 @@ from functools import partial
 import numpy as np
 
 from tinygrad_cl.netcl.autograd.kept import apply_op
-from tinygrad_cl.netcl.autograd.node import apply_primitive
+from tinygrad_cl.netcl.autograd.node import apply_primitive, tensor_node
 from tinygrad_cl.netcl.autograd.rules import extreme_rule, sum_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.ops import elementwise, reduction, scan
 from tinygrad_cl.netcl.ops.primitives import get_primitive
+from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.modes import state
-from tinygrad_cl.netcl.tape.node import as_nodes
 
 __all__ = ["broadcast_to", "cast", "cumsum", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
 
@@ -52,7 +52,7 @@ def reduced(how, x, axis, keepdims, tape):
     attrs = {"axis": axis, "keepdims": keepdims}
     if state.trace is not None:
         return state.trace.operation(how, (x,), attrs)
-    (x,) = as_nodes((x,))
+    x = tensor_node(how, x)
     out = reduction.reduce(x.value, how, axis, keepdims)
     rule = extreme_rule(x.value, out, axis) if how in ("max", "min") else sum_rule(x.value, axis, how == "mean")
     return apply_op(lambda value: out, rule, x, tape=tape, op_name=how, attrs=attrs)
@@ -63,7 +63,7 @@ def cumsum(x, axis, tape=None):
     return apply_op(
         partial(scan.cumsum, axis=axis),
         lambda grad: [scan.cumsum(grad, axis, backward=True)],
-        x,
+        tensor_node("cumsum", x),
         tape=tape,
         op_name="cumsum",
         attrs={"axis": axis},
@@ -75,7 +75,7 @@ register_step("cumsum", cumsum, lambda x, axis: x)
 
 def reshape(x, shape, tape=None):
     """The same numbers under another shape; nothing is copied. The gradient is shaped back."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("reshape", x)
     before, attrs = x.shape, {"shape": shape}
     there, back = lambda value: value.reshape(shape), lambda grad: [grad.reshape(before)]
     return apply_op(there, back, x, tape=tape, op_name="reshape", attrs=attrs)
@@ -83,8 +83,8 @@ def reshape(x, shape, tape=None):
 
 def transpose(x, axes=None, tape=None):
     """The axes in another order, reversed by default. The gradient takes the way back."""
-    (x,) = as_nodes((x,))
-    order = tuple(range(x.value.ndim))[::-1] if axes is None else tuple(axes)
+    x = tensor_node("transpose", x)
+    order = tuple(range(x.value.ndim))[::-1] if axes is None else normal_axes(axes, x.shape)
     back = tuple(order.index(axis) for axis in range(len(order)) if axis in order)
     there = partial(elementwise.permute, axes=order)
 
@@ -96,7 +96,7 @@ def transpose(x, axes=None, tape=None):
 
 def broadcast_to(x, shape, tape=None):
     """x repeated to `shape`. The gradient is summed over what was repeated."""
-    there = partial(elementwise.broadcast_to, shape=shape)
+    x, there = tensor_node("broadcast_to", x), partial(elementwise.broadcast_to, shape=shape)
     return apply_op(there, lambda grad: [grad], x, tape=tape, op_name="broadcast_to", attrs={"shape": shape})
 
 
@@ -104,6 +104,6 @@ def cast(x, dtype, tape=None):
     """x with its numbers in another dtype: "float32", "float64", or towards 0 to the indices of
     "int32". The gradient is cast back; through indices there is none.
     """
-    there = partial(elementwise.cast, dtype=dtype)
+    x, there = tensor_node("cast", x), partial(elementwise.cast, dtype=dtype)
     back = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
     return apply_op(there, back, x, tape=tape, op_name="cast", attrs={"dtype": dtype})

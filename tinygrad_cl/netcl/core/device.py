@@ -121,6 +121,12 @@ class Device:
     def __repr__(self):
         return f"Device({self.found.name!r}, {self.found.kind})"
 
+    def __deepcopy__(self, memo):
+        return self  # there is only one
+
+    def __reduce__(self):
+        raise TypeError("what lies on a device has no pickle: netcl.io saves models, optimizers and tensors by name")
+
     @property
     def queue(self):
         """The PyOpenCL command queue. RuntimeError in a process that `opencl.devices.refuse_fork` refuses."""
@@ -289,9 +295,15 @@ class Manager:
         return list(self._devices.values())
 
     def of(self, queue):
-        """The Device of a queue; a queue that the caller created gets a new one. ValueError if the
-        queue is out of order.
+        """The Device of a queue; a queue that the caller created gets a new one, None is that of the default
+        device. TypeError if it is no queue, ValueError if it is out of order.
         """
+        if queue is None:
+            return self.default()
+        if not isinstance(queue, cl.CommandQueue):
+            raise TypeError(
+                f"a tensor lies on a queue, as manager.default().queue, or None for that one, not on {queue!r}"
+            )
         device = self._devices.get(queue)
         if device is None:
             if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:

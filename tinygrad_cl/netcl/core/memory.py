@@ -52,10 +52,13 @@ class Pool:
         self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
 
     def allocate(self, nbytes):
-        """A buffer of `nbytes` plus the padding SLACK, uninitialized."""
+        """A buffer of `nbytes` plus the padding SLACK, uninitialized. MemoryError if there is no room."""
         nbytes += SLACK
         lend = self._lenders.get(get_ident()) if self._lenders else None
-        buffer = lend(nbytes) if lend else self._pool.allocate(nbytes)
+        try:
+            buffer = lend(nbytes) if lend else self._pool.allocate(nbytes)
+        except (cl.Error, TypeError):  # PyOpenCL's TypeError: more bytes than a number of C counts
+            raise MemoryError(f"the device has no room for {nbytes:,} bytes in one piece") from None
         if self.poison:
             self._fill(buffer, NAN, nbytes)
         return buffer

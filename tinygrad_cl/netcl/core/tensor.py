@@ -1,6 +1,8 @@
 """A tensor: numbers in device memory, with a shape and a dtype."""
 
+import copy
 import math
+import operator
 from numbers import Real
 
 import numpy as np
@@ -23,24 +25,36 @@ class Layout:
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
 
+    def __deepcopy__(self, memo):
+        return self  # there is only one
+
     def __repr__(self):
         return f"Layout({self.shape}, {self.dtype})"
 
 
 def layout_of(device, shape, dtype):
     """The one Layout of this device, shape and dtype. TypeError if the device has no tensors of
-    the dtype.
+    the dtype, or a length is no whole number.
     """
     shape, dtype = tuple(shape), np.dtype(dtype)
     layout = device.layouts.get((shape, dtype))
     if layout is None:
+        shape = tuple([whole("a length", length) for length in shape])
         if not device.has(dtype):
             able = ", ".join(str(each) for each in device.choices.lanes)
             raise TypeError(f"{device.found.name} has tensors of {able}, not of {dtype}")
         if any(length < 0 for length in shape):
             raise ValueError(f"a shape has no negative length: {shape}")
-        layout = device.layouts.setdefault((shape, dtype), Layout(device, tuple(map(int, shape)), dtype))
+        layout = device.layouts.setdefault((shape, dtype), Layout(device, shape, dtype))
     return layout
+
+
+def whole(what, number):
+    """A whole number as an int. TypeError that says what it is if it is none."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {number!r}") from None
 
 
 def refuse_indices(name, layouts):
@@ -50,10 +64,14 @@ def refuse_indices(name, layouts):
 
 
 def as_array(data, dtype):
-    """`data` as an array of this dtype. ValueError where a number does not fit into int32."""
-    if dtype != INT32:
-        return np.asarray(data, dtype)
+    """`data` as an array of this dtype. TypeError if it holds no real numbers, ValueError where one does
+    not fit into int32.
+    """
     array, limits = np.asarray(data), np.iinfo(INT32)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"a tensor is made of real numbers, or of arrays and lists of them, not of {data!r}")
+    if dtype != INT32:
+        return np.asarray(array, dtype)
     good = (array >= limits.min) & (array <= limits.max)
     if array.dtype.kind == "f":
         good &= array == np.floor(array)
@@ -80,7 +98,7 @@ def check_all(array, good, fault):
 OPERATORS = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
 
 
-def operator(name):
+def binary(name):
     """Two methods, for a Tensor on the left and one on the right of an operator."""
 
     def left(self, other):
@@ -145,9 +163,11 @@ class Tensor:
     @classmethod
     def full(cls, queue, shape, value, dtype="float32"):
         """A tensor of this shape that holds `value` everywhere."""
-        tensor = cls.from_shape(queue, shape, dtype)
+        tensor, number = cls.from_shape(queue, shape, dtype), as_array(value, dtype)
+        if number.shape:
+            raise TypeError(f"full takes one number, not {value!r}: from_host takes an array")
         if tensor.size:
-            tensor.device.fill(tensor.buffer, as_array(value, dtype), tensor.nbytes)
+            tensor.device.fill(tensor.buffer, number, tensor.nbytes)
         return tensor
 
     def to_host(self):
@@ -199,11 +219,17 @@ class Tensor:
             raise ValueError(f"shape {self.shape} cannot become {layout.shape}")
         return Tensor(layout, self.buffer)
 
-    __add__, __radd__ = operator("add")
-    __sub__, __rsub__ = operator("sub")
-    __mul__, __rmul__ = operator("mul")
-    __truediv__, __rtruediv__ = operator("div")
-    __matmul__, __rmatmul__ = operator("matmul")
+    def __deepcopy__(self, memo):
+        """The same numbers and gradient in memory of their own; `copy.copy` shares them."""
+        twin = type(self)(self.layout, self.copy().buffer, self.requires_grad)
+        twin.grad = copy.deepcopy(self.grad, memo)
+        return twin
+
+    __add__, __radd__ = binary("add")
+    __sub__, __rsub__ = binary("sub")
+    __mul__, __rmul__ = binary("mul")
+    __truediv__, __rtruediv__ = binary("div")
+    __matmul__, __rmatmul__ = binary("matmul")
 
     def __neg__(self):
         return OPERATORS["neg"](self)

@@ -129,7 +129,7 @@ def broadcast_to(x, shape):
     """x repeated to `shape`, as a new contiguous tensor: numpy.broadcast_to. ValueError where it
     does not fit.
     """
-    shape = tuple(shape)
+    shape = tuple(shape) if np.ndim(shape) else (shape,)
     if np.broadcast_shapes(x.shape, shape) != shape:
         raise ValueError(f"shape {x.shape} does not broadcast to {shape}")
     return _copy(x, shape, broadcast_strides(x.shape, shape))

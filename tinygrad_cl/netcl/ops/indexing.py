@@ -35,6 +35,8 @@ def index_tensor(x, like, below=None):
             )
         return x
     array = np.asarray(x)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"indices are whole numbers, not {x!r}")
     if array.dtype == bool:
         raise TypeError("a mask of truth values is no index: numpy.flatnonzero(mask) gives indices")
     if below is not None:

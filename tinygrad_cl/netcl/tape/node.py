@@ -1,5 +1,6 @@
 """A Node: a tensor, and how it was computed."""
 
+import copy
 import sys
 import traceback
 from numbers import Real
@@ -141,6 +142,14 @@ class Node:
         if not self.shape:
             raise TypeError("a single number has no rows to go through")
         return (self[row] for row in range(self.shape[0]))
+
+    def __deepcopy__(self, memo):
+        """A leaf around a copy of the Tensor. TypeError for a result, which belongs to its graph."""
+        if self.grad_fn is not None:
+            raise TypeError(
+                f"{self!r} belongs to its graph: copy.deepcopy(node.value) copies numbers"
+            )
+        return Node(copy.deepcopy(self.value, memo), self.requires_grad)
 
     def __bool__(self):
         """`if loss < 1:` looks at the number. ValueError where there are several."""
