@@ -425,7 +425,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # `unbroadcast` sums up what broadcasting repeated: you know it from lesson 03. `parts_of` asks a node's rule, and, if
 # somebody wants that, looks at what it says (exercise 7). `leave` is for a leaf: what has arrived becomes its `grad`, a
 # Tensor that nobody else holds. It copies only where it has to, so it keeps a set `held`: the buffers that somebody else can
-# see.
+# see. Two threads may share a leaf: the lock lets one at a time read its `grad` and write the sum.
 
 # %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:accumulating tinygrad_cl.netcl.tape.tape:leave"
 

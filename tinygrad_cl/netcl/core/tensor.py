@@ -63,13 +63,20 @@ def refuse_indices(name, layouts):
         raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast to float32 first")
 
 
+def real_array(rule, data):
+    """`data` as an array. TypeError, with the rule, if something in it is no real number."""
+    array = np.asarray(data)
+    if array.dtype.kind not in "fiub" and not all(isinstance(each, Real) for each in array.flat):
+        raise TypeError(f"{rule}, not of {data!r}")
+    return array
+
+
 def as_array(data, dtype):
     """`data` as an array of this dtype. TypeError if it holds no real numbers, ValueError where one does
     not fit into int32.
     """
-    array, limits = np.asarray(data), np.iinfo(INT32)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"a tensor is made of real numbers, or of arrays and lists of them, not of {data!r}")
+    array = real_array("a tensor is made of real numbers, or of arrays and lists of them", data)
+    limits = np.iinfo(INT32)
     if dtype != INT32:
         return np.asarray(array, dtype)
     good = (array >= limits.min) & (array <= limits.max)

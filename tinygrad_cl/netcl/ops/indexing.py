@@ -7,7 +7,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
-from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of, real_array
 from tinygrad_cl.netcl.ops import indexing_source as source
 from tinygrad_cl.netcl.ops.elementwise import formula_of, strided_plan
 from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
@@ -34,9 +34,7 @@ def index_tensor(x, like, below=None):
                 "a mask is no index, but masked_fill and where take one"
             )
         return x
-    array = np.asarray(x)
-    if array.dtype.kind not in "fiub":
-        raise TypeError(f"indices are whole numbers, not {x!r}")
+    array = real_array("an index is made of whole numbers", x)
     if array.dtype == bool:
         raise TypeError("a mask of truth values is no index: numpy.flatnonzero(mask) gives indices")
     if below is not None:
