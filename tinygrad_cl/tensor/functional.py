@@ -9,7 +9,7 @@ from tinygrad_cl.tensor.core.indexing import Embedding
 from tinygrad_cl.tensor.core.variable import raw
 from tinygrad_cl.tensor.elementwise import Where
 from tinygrad_cl.tensor.shapes import Cat
-from tinygrad_cl.tensor.tensor import Tensor, as_tensor
+from tinygrad_cl.tensor.tensor_class import Tensor, as_tensor
 
 
 def where(condition, a, b):
