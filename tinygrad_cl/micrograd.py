@@ -17,11 +17,11 @@ __all__ = ["Value"]
 
 
 def renewed(method: Callable[..., scalar.Value], op: Callable[..., str] | None = None) -> Callable[..., "Value"]:
-    """A method of engine 1 whose result is a Value of this module."""
+    """A method of engine 1 whose result is of the class of self."""
 
     def call(self: "Value", *args: scalar.Value | float) -> "Value":
         node = method(self, *args)
-        value = Value(node.data, label=node.label)
+        value = type(self)(node.data, label=node.label)
         value.parents, value.local_derivatives = node.parents, node.local_derivatives
         value.op = op(*args) if op else node.op
         return value
@@ -80,7 +80,7 @@ class Value(scalar.Value):
         return self**-1 * other
 
     def __rpow__(self, other: Any) -> "Value":
-        return Value(other) ** self
+        return type(self)(other) ** self
 
     # -- comparisons of the numbers; == says, as in micrograd, whether it is the same node
 
