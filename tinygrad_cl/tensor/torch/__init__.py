@@ -21,8 +21,20 @@ from tinygrad_cl.tensor.random import manual_seed
 from tinygrad_cl.tensor.torch import autograd, creation, nn, optim, utils
 from tinygrad_cl.tensor.torch.tensor_class import Tensor, only_cpu
 
-__all__ = ["Tensor", "autograd", "enable_grad", "is_grad_enabled", "manual_seed", "nn", "no_grad", "optim"]
-__all__ += ["set_grad_enabled", "utils", "where"]
+__all__ = ["Tensor", "allclose", "autograd", "bool", "cat", "cuda", "device", "double", "enable_grad", "equal", "float"]
+__all__ += [
+    "float32",
+    "float64",
+    "inf",
+    "inference_mode",
+    "int",
+    "int32",
+    "int64",
+    "is_grad_enabled",
+    "is_tensor",
+    "long",
+]
+__all__ += ["manual_seed", "nan", "nn", "no_grad", "optim", "pi", "set_grad_enabled", "stack", "utils", "where"]
 
 float32 = float = np.float32
 float64 = double = np.float64
@@ -55,7 +67,7 @@ def __getattr__(name):
 
 
 def __dir__():
-    return [*globals(), *CREATION, *METHODS]
+    return [*__all__, *CREATION, *METHODS]
 
 
 class cuda:

@@ -14,15 +14,17 @@ KEYWORDS = {"dim": "axis", "keepdim": "keepdims", "dim0": "axis1", "dim1": "axis
 
 
 def spelled(method):
-    """A method of the engine, which takes PyTorch's keywords, too, and lists of axes."""
+    """A method of the engine, which takes PyTorch's keywords, too, and lists of axes; no axes are all."""
 
     @wraps(method)
     def call(self, *args, **options):
-        args = [tuple(x) if isinstance(x, list) else x for x in args]
-        options = {KEYWORDS.get(k, k): tuple(x) if isinstance(x, list) else x for k, x in options.items()}
-        return method(self, *args, **options)
+        return method(self, *map(axes, args), **{KEYWORDS.get(name, name): axes(x) for name, x in options.items()})
 
     return call
+
+
+def axes(x):
+    return tuple(x) or None if isinstance(x, (list, tuple)) else x
 
 
 class Reductions:

@@ -1,4 +1,5 @@
 import numpy as np
+from hypothesis import assume
 
 from tinygrad_cl import micrograd
 
@@ -32,6 +33,7 @@ def derivative_check(f, *scalars):
         expected = central_difference(
             lambda *numbers: number(f(*map(Scalar, numbers))), *[x.data for x in scalars], arg=i
         )
+        assume(abs(expected) < 1e5)  # a jump, such as that of a < b, has no slope: another example is drawn
         np.testing.assert_allclose(x.grad, expected, 1e-2, 1e-2)
 
 

@@ -2,6 +2,7 @@ import random
 from math import prod as prod
 
 import numpy as np
+from hypothesis import assume
 
 from tinygrad_cl.tensor.core.variable import raw
 from tinygrad_cl.tensor.torch import Tensor as Ours
@@ -101,4 +102,6 @@ def grad_check(f, *values, epsilon=1e-6):
             numbers[place] += step
             return f(*[Tensor.wrap(numbers) if j == i else y.detach() for j, y in enumerate(values)]).sum()[0]
 
-        np.testing.assert_allclose(x.grad[place], (at(epsilon) - at(-epsilon)) / (2 * epsilon), 1e-2, 1e-2)
+        expected = (at(epsilon) - at(-epsilon)) / (2 * epsilon)
+        assume(abs(expected) < 1e5)  # a jump has no slope
+        np.testing.assert_allclose(x.grad[place], expected, 1e-2, 1e-2)
