@@ -285,12 +285,14 @@ PROGRAMS = {
     "masked_fill": graded(lambda torch, x: x.masked_fill(x > 1, 9.0)),
     "squares": graded(lambda torch, x: x.square() + x.pow(3) + torch.pow(x, 2) + x.reciprocal() + x.square().rsqrt()),
     "names": graded(lambda torch, x: x.add(1, alpha=2).sub(x, alpha=3).mul(x).div(x + 9).neg()),
+    "products": graded(lambda torch, x: x.mv(x[0]).dot(x[:, 1]) + torch.bmm(x[None], x.t()[None]).sum()),
+    "numbers of shape ()": graded(lambda torch, x: x.max(0).values * 2 + x.min(0)[0] + x.squeeze(0), 1.5),
     "matmul": graded(lambda torch, x: torch.matmul(x, x.t()).mm(x[:, :1]) + (x @ x.T).sum()),
     "transposes": graded(lambda torch, x: x.transpose(dim0=0, dim1=1) + x.permute(1, 0) + x.mT),
     "sums": graded(
         lambda torch, x: torch.sum(x, dim=[0, 1], keepdim=True) + x.mean(dim=-1, keepdim=True) + x.sum(dim=())
     ),
-    "cumsum, flip": graded(lambda torch, x: x.cumsum(dim=1) + x.flip(0, 1) + torch.flip(x, [0])),
+    "cumsum, flip": graded(lambda torch, x: x.cumsum(dim=1) + x.flip(0, 1) + torch.flip(x, dims=[0])),
     "softmax": graded(lambda torch, x: torch.softmax(x, dim=0) + x.log_softmax(dim=1)),
     "cat, stack": graded(lambda torch, x: torch.cat([x, x * 2], dim=1).sum(0) + torch.stack([x, x], dim=0).sum()),
     "where": graded(lambda torch, x: torch.where(x > 0, x, torch.tensor(2.0))),
@@ -334,6 +336,7 @@ REFUSED = {
     "clamp to a tensor": (lambda x: x.clamp(min=x), "maximum and minimum"),
     "gather out of range": (lambda x: x.gather(0, ours.tensor([[-1]])), "of size 2"),
     "gather by floats": (lambda x: x.gather(0, ours.tensor([[1.0]])), "whole numbers"),
+    "dot of matrices": (lambda x: x.dot(x), "takes 1 and 1 dimensions, not 2 and 2"),
     "t of three dimensions": (lambda x: x[None].t(), "see transpose"),
     "NumPy's function": (lambda x: np.exp(x), r"numpy\.exp takes no tensor"),
     "NumPy's array += ": (lambda x: np.ones((2, 3)).__iadd__(x), r"\.detach\(\)\.numpy\(\)"),

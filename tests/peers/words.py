@@ -22,7 +22,7 @@ DIFFERENT = {
     "PyTorch": [
         "`x.data` is the NumPy array. `x.data -= …` and `x.data = …` work as there, but a graph that saved the old numbers notices the first.",
         "`F.gelu` asks for `approximate='tanh'`: the engine has no erf. `norm` has p = 2 alone, a loss the reductions mean and sum.",
-        "`x.size` without a call is a number. `x.dtype` is NumPy's. A tensor prints as `Tensor(…)`.",
+        "`x.size` without a call is a number. `x.dtype` is NumPy's. A tensor prints as `Tensor(…)`. `sign` of NaN is NaN.",
         "A Function has one result. `clip_grad_norm_` divides by the norm, without 10⁻⁶ added.",
         "Random numbers follow `manual_seed`, but are NumPy's.",
         "In place on a tensor that has views is refused while recording: `clone()` first.",

@@ -58,6 +58,8 @@ class Reductions:
 
     def extreme(self, indices, dim, keepdim):
         """What is at these indices along dim, and the indices."""
+        if not self.ndim:
+            return Extreme(self, self.wrap(np.asarray(indices)))
         indices = self.wrap(np.expand_dims(indices, dim))
         both = Extreme(self.gather(dim, indices), indices)
         return both if keepdim else Extreme(*[x.squeeze(dim) for x in both])

@@ -20,6 +20,19 @@ def compared_alone(test):
     return lambda self: self.wrap(np.asarray(test(self.data)))
 
 
+def product(*dims):
+    """A method for the matrix product of operands with these numbers of dimensions."""
+
+    def method(self, other):
+        if (self.ndim, other.ndim) != dims:
+            raise RuntimeError(
+                f"this product takes {dims[0]} and {dims[1]} dimensions, not {self.ndim} and {other.ndim}: see @"
+            )
+        return self @ other
+
+    return method
+
+
 def stepwise(function):
     """A method whose result is constant between its steps, so that its gradient is 0."""
     return lambda self: Step.apply(self, function=function)
@@ -87,7 +100,8 @@ class Tensor(ArrayData, Reductions, Engine):
     div = true_divide = Engine.__truediv__
     pow = Engine.__pow__
     neg = negative = Engine.__neg__
-    matmul = mm = bmm = mv = dot = Engine.__matmul__
+    matmul = Engine.__matmul__
+    dot, mv, mm, bmm = (product(*dims) for dims in ((1, 1), (2, 1), (2, 2), (3, 3)))
     eq, ne = Engine.__eq__, Engine.__ne__
     lt, le, gt, ge = Engine.__lt__, Engine.__le__, Engine.__gt__, Engine.__ge__
     mul_ = Engine.__imul__
@@ -172,7 +186,7 @@ class Tensor(ArrayData, Reductions, Engine):
 
     def squeeze(self, dim=None):
         """Without the dimensions of size 1; or without this one, if its size is 1."""
-        dims = range(self.ndim) if dim is None else [d % self.ndim for d in numbers((dim,))]
+        dims = range(self.ndim) if dim is None else [d % max(self.ndim, 1) for d in numbers((dim,))]
         return self.reshape([n for i, n in enumerate(self.shape) if i not in dims or n != 1])
 
     def expand(self, *sizes):
@@ -181,8 +195,8 @@ class Tensor(ArrayData, Reductions, Engine):
         own = (-1,) * (len(sizes) - self.ndim) + self.shape
         return super().expand(tuple(n if size == -1 else size for size, n in zip(sizes, own)))
 
-    def flip(self, *dims):
-        return super().flip(numbers(dims))
+    def flip(self, *axes, dims=()):
+        return super().flip(numbers(axes or dims))
 
     def contiguous(self):
         return self if self.data.flags.c_contiguous else self.clone()
