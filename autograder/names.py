@@ -86,7 +86,14 @@ def functions(records: list["Primitive"]) -> str:
     parts = [
         f'{MADE}"""The elementwise operations as functions of Nodes, Tensors, arrays and numbers."""',
         "import math" if any("math." in signature(record) for record in records) else "",
-        "from tinygrad_cl.netcl.autograd.node import apply_primitive",
+        "\n".join(
+            [
+                "from tinygrad_cl.netcl.autograd.node import apply_primitive",
+                "from tinygrad_cl.netcl.autograd.types import Operand",
+                "from tinygrad_cl.netcl.tape.node import Node",
+                "from tinygrad_cl.netcl.tape.tape import Tape",
+            ]
+        ),
         listing([record.name for record in records]),
     ]
     return "\n\n".join(filter(None, parts)) + "".join(f"\n\n\n{function(record)}" for record in records) + "\n"
@@ -95,7 +102,7 @@ def functions(records: list["Primitive"]) -> str:
 def function(record: "Primitive") -> str:
     given = "".join(f", {key}={key}" for key in record.attrs)
     return (
-        f"def {record.name}({signature(record)}):\n"
+        f"def {record.name}({signature(record)}) -> Node:\n"
         f'    """{record.formula}"""\n'
         f'    return apply_primitive("{record.name}", {", ".join(record.inputs)}, tape=tape{given})'
     )
@@ -103,7 +110,9 @@ def function(record: "Primitive") -> str:
 
 def signature(record: "Primitive") -> str:
     """The parameters of a record's function: its inputs, its constants with their defaults, and the tape."""
-    return ", ".join([*record.inputs, *(f"{key}={number(value)}" for key, value in record.attrs.items()), "tape=None"])
+    inputs = [f"{name}: Operand" for name in record.inputs]
+    constants = [f"{key}: float = {number(value)}" for key, value in record.attrs.items()]
+    return ", ".join([*inputs, *constants, "tape: Tape | None = None"])
 
 
 def number(value: float) -> str:

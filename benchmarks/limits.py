@@ -6,7 +6,6 @@ it.
 
 import numpy as np
 
-CHAINS = 12  # accumulators of a work-item: enough to hide the latency, and all in registers
 ITEMS, ROUNDS = 64, 400_000
 CHUNK = 64  # vectors that one work-item reads
 
@@ -15,24 +14,12 @@ def make_arithmetic():
     """(launch, operations): a launch of nothing but multiply-adds in registers."""
     from tinygrad_cl.netcl.core.device import FLOAT32, manager
     from tinygrad_cl.netcl.core.tensor import Tensor
+    from tinygrad_cl.opencl.speed import CHAINS, multiply_adds
 
     device = manager.default("auto")
-    lanes = device.choices.lanes[FLOAT32]
-    numbers = range(CHAINS)
-    begin = "\n".join(f"    V c{i} = (V)(get_global_id(0) + {i});" for i in numbers)
-    step = "\n".join(f"        c{i} = fma(c{i}, a, b);" for i in numbers)
-    total = " + ".join(f"c{i}" for i in numbers)
+    lanes = device.launch_config.lanes[FLOAT32]
     kernel = device.kernel(
-        f"""
-#define V float{lanes if lanes > 1 else ""}
-__kernel void arithmetic(const int rounds, __global V *out) {{
-    const V a = (V)(0.999f), b = (V)(0.001f);
-{begin}
-    for (int round = 0; round < rounds; round++) {{
-{step}
-    }}
-    out[get_global_id(0)] = {total};
-}}""",
+        multiply_adds(lanes),
         "arithmetic",
         (np.int32(ROUNDS),),
         (None,),
@@ -57,7 +44,7 @@ def make_traffic(size, non_temporal):
     from tinygrad_cl.netcl.core.tensor import Tensor
 
     device = manager.default("auto")
-    lanes = device.choices.lanes[FLOAT32]
+    lanes = device.launch_config.lanes[FLOAT32]
     store = "__builtin_nontemporal_store(v, p)" if non_temporal else "(*(p) = (v))"
     source = f"""
 #define V float{lanes if lanes > 1 else ""}

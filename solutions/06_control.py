@@ -237,13 +237,13 @@ def square(x):
 
 # %% exercise="control.mode" own="a switch of the lesson's own; the package's GradMode has one for each thread, and is a decorator, too"
 class GradMode:
-    """`switch.on` in a position for the length of a `with` block, then as it was before the block.
+    """Set `switch.on` for a `with` block, and restore the old value at its end.
 
-    enabled    True or False: the position
+    enabled    True or False: the value inside the block
 
-    Blocks nest. An error in the block passes on to whoever catches it; the switch is put back all
-    the same. Making a GradMode changes nothing yet. One object may be used for several blocks, also
-    for one inside the other.
+    Blocks nest. If an exception ends the block, the old value is restored as well; the exception is
+    not suppressed. Creating a GradMode changes nothing yet. One object may be used for several
+    blocks, even nested ones.
 
     >>> off = GradMode(False)
     >>> with off:

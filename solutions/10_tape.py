@@ -832,7 +832,7 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # </details>
 #
-# <details><summary><code>AttributeError: 'Node' object has no attribute 'layout'</code> in <code>unbroadcast</code></summary>
+# <details><summary><code>AttributeError: 'Node' object has no attribute 'spec'</code> in <code>unbroadcast</code></summary>
 #
 # A rule returned a Node. Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad * b.value</code>,
 # not <code>grad * b</code>, which is an operation of its own.

@@ -12,7 +12,7 @@ import pytest
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import opencl
 from tinygrad_cl.gradcheck import gradcheck
-from tinygrad_cl.netcl.core.device import choose, manager
+from tinygrad_cl.netcl.core.device import launch_config_for, manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor
 
@@ -31,7 +31,12 @@ def devices():
         device = default if each.position == default.found.position else fault or manager.use(each)
         found[f"{each.position} {each.name}"] = device
     queue = cl.CommandQueue(default.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-    as_gpu = replace(choose(default.found), lanes=dict.fromkeys(default.choices.lanes, 1), group=16, local_memory=True)
+    as_gpu = replace(
+        launch_config_for(default.found),
+        lanes=dict.fromkeys(default.launch_config.lanes, 1),
+        group=16,
+        local_memory=True,
+    )
     found["shaped as for a GPU"] = manager.use(default.found, queue, as_gpu)
     return found
 

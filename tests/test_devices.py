@@ -42,7 +42,7 @@ def broken_is_broken(device):
 
 def choose_made_up(keep=lambda device: True, **environ):
     devices = [device for device in find_devices(made_up_platforms()) if keep(device)]
-    return choose(devices, environ, broken_is_broken)
+    return choose(devices, environ, broken_is_broken, {})
 
 
 def test_devices_are_described_by_what_the_driver_says():
@@ -160,3 +160,32 @@ def test_without_a_word_on_cores_nothing_is_pinned(monkeypatch):
     environ = {}
     pin_threads(environ)
     assert not environ
+
+
+def choose_measured(gflops, keep=lambda device: True, **environ):
+    """The choice where the doctor has measured: {name: what it reaches}."""
+    devices = [device for device in find_devices(made_up_platforms()) if keep(device)]
+    known = {device.key: gflops[device.name] for device in devices if device.name in gflops}
+    return choose(devices, environ, broken_is_broken, known)
+
+
+GFLOPS = {"Broken 4090": 9000.0, "Working 3060": 100.0, "pthread-EPYC": 50.0, "cpu-EPYC": 400.0}
+
+
+def test_the_fastest_that_works_is_chosen_where_all_were_measured():
+    device = choose_measured(GFLOPS)
+    assert device.name == "cpu-EPYC" and device.reason.startswith("the fastest that works: ")
+    assert "passed over Broken 4090 (Nvidia CUDA): error: it is broken" in device.reason
+    assert choose_measured(GFLOPS | {"Working 3060": 401.0}).name == "Working 3060"
+
+
+def test_one_that_was_not_measured_may_be_the_fastest_so_nothing_is_compared():
+    for name in GFLOPS:
+        device = choose_measured({other: GFLOPS[other] for other in GFLOPS if other != name})
+        assert device.name == "Working 3060" and device.reason.startswith("the first GPU that works: ")
+
+
+def test_the_user_decides_and_among_what_fits_the_measurements_do():
+    assert choose_measured(GFLOPS, TINYGRAD_CL_DEVICE="portable").name == "cpu-EPYC"
+    assert choose_measured(GFLOPS, TINYGRAD_CL_DEVICE="pthread").name == "pthread-EPYC"
+    assert choose_measured(GFLOPS, TINYGRAD_CL_DEVICE="oclgrind").name == "Oclgrind Simulator"

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
 import pytest
 
+from tinygrad_cl import measurements
 from tinygrad_cl.opencl import default_device
 from tinygrad_cl.opencl.doctor import advice, report
 from tinygrad_cl.opencl.install import WHEEL_DRIVERS
@@ -14,8 +16,10 @@ from tinygrad_cl.opencl.install import WHEEL_DRIVERS
 
 def test_the_report_on_this_computer_agrees_with_the_default_device():
     found = report()
-    assert found["chosen"] == default_device().position
-    assert found["advice"] == ""
+    asked = "from tinygrad_cl.opencl import default_device; print(default_device().position)"  # it reads what is kept
+    assert subprocess.check_output([sys.executable, "-c", asked], text=True).strip() == found["chosen"]
+    good = [device for device in found["devices"] if device["works"] and not device["slow"]]
+    assert found["advice"] == ("" if good else advice(works=True))
     assert all(device["works"] == (device["fault"] == "") for device in found["devices"])
 
 
@@ -23,6 +27,17 @@ FACTS = {
     "name": "cpu", "platform": "Made up", "position": "0:0", "kind": "CPU", "version": "OpenCL 3.0", "driver": "1.0",
     "fp64": True, "vector_width": 8, "compute_units": 4,
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def measured_elsewhere(monkeypatch, tmp_path):
+    """Made-up devices do not get into the user's own file of measurements."""
+    path = measurements.file()
+    if path.exists():
+        shutil.copy(path, tmp_path / "measured.json")
+    monkeypatch.setenv(measurements.VARIABLE, str(tmp_path / "measured.json"))
+
+
 LIST_ONE = "import json, sys; facts = {facts}; print(json.dumps([facts])) if len(sys.argv) == 1 else {trial}"
 
 
@@ -48,6 +63,43 @@ def test_a_driver_that_crashes_as_soon_as_it_is_listed_harms_nobody():
     assert found["reason"] == "listing the OpenCL devices crashed (SIGABRT)"
 
 
+SPEED = {"gflops": 0.001, "gigabytes": 2.0, "launch": 3.0}
+TWO = f"""
+import json, sys
+facts = {FACTS!r}
+if len(sys.argv) == 1:
+    print(json.dumps([facts, facts | {{"position": "1:0", "name": "gpu", "kind": "GPU", "driver": "2.0"}}]))
+elif len(sys.argv) == 2:
+    print('""')
+else:
+    print(json.dumps({SPEED!r} | {{"gflops": {{"0:0": 1e6, "1:0": 0.001}}[sys.argv[1]]}}))
+"""
+
+
+def test_the_fastest_is_chosen_and_what_was_measured_is_kept():
+    found = report({}, (sys.executable, "-S", "-c", TWO))
+    fast, slow = found["devices"]
+    assert (fast["speed"], slow["speed"]) == (SPEED | {"gflops": 1e6}, SPEED)
+    assert found["chosen"] == "0:0" and found["reason"].startswith("the fastest that works")
+    assert fast["slow"] == "" and slow["slow"].startswith("It reaches 0.00 of")
+    assert f"of NumPy's matrix product on this computer (0 of {found['numpy']:.0f} GFLOP/s)" in slow["slow"]
+    assert found["advice"] == ""
+    kept = measurements.read()["gflops"]
+    assert kept["Made up, cpu, 1.0"] == 1e6 and kept["Made up, gpu, 2.0"] == 0.001
+
+
+def test_where_only_slow_devices_work_the_advice_names_a_faster_one():
+    found = report({"TINYGRAD_CL_DEVICE": "gpu"}, (sys.executable, "-S", "-c", TWO.replace("1e6", "0.001")))
+    assert found["chosen"] == "1:0"
+    assert found["advice"] == advice(works=True) and found["advice"].startswith("For a faster device, ")
+
+
+def test_a_device_that_cannot_be_measured_still_works():
+    found = report({}, (sys.executable, "-S", "-c", TWO.replace("else:", "else:\n    sys.exit(1)")))
+    assert [(device["works"], device["speed"], device["slow"]) for device in found["devices"]] == [(True, None, "")] * 2
+    assert found["chosen"] is not None
+
+
 def run_doctor(*options, **environ):
     """The doctor as a user runs it."""
     command = [sys.executable, "-m", "tinygrad_cl", "doctor", *options]
@@ -58,14 +110,16 @@ def test_the_doctor_shows_every_device_and_the_choice():
     process = run_doctor(COLUMNS="200")
     assert process.returncode == 0
     assert process.stderr == ""
-    for text in [default_device().name, default_device().platform, "fp64", "works", "gave the right numbers"]:
+    shown = [default_device().name, default_device().platform, "fp64", "works", "gave the right numbers", "GFLOP/s"]
+    for text in [*shown, "NumPy's matrix product reaches "]:
         assert text in process.stdout
 
 
 def test_json_is_the_report():
     process = run_doctor("--json")
     assert process.returncode == 0
-    assert json.loads(process.stdout)["chosen"] == default_device().position
+    found = json.loads(process.stdout)
+    assert found["chosen"] in [device["position"] for device in found["devices"] if device["works"]]
 
 
 @pytest.mark.skipif(
@@ -101,3 +155,6 @@ def test_the_advice_fits_the_system(system, linux, conda, command):
     sentence = advice(system, linux, conda)
     assert f"`{command}`" in sentence
     assert sentence.endswith(".") and sentence.count(". ") == 0
+    faster = advice(system, linux, conda, works=True)
+    assert faster.startswith("For a faster device, ") and (f"`{command}`" in faster or "package manager" in faster)
+    assert "--install" not in faster

@@ -13,7 +13,7 @@ import pytest
 from netcl_devices import devices
 
 from tinygrad_cl import netcl, opencl
-from tinygrad_cl.netcl.core.device import choose, manager
+from tinygrad_cl.netcl.core.device import launch_config_for, manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
@@ -58,17 +58,17 @@ def made_device(kind, preferred, native, fp64=False):
     return SimpleNamespace(kind=kind, vector_width=preferred, fp64=fp64, compute_units=4, handle=handle)
 
 
-def test_choices_follow_what_the_device_reports():
+def test_the_launch_configuration_follows_what_the_device_reports():
     float32, float64, int32 = map(np.dtype, (np.float32, np.float64, np.int32))
-    gpu = choose(made_device("GPU", 1, 1))
+    gpu = launch_config_for(made_device("GPU", 1, 1))
     assert gpu.local_memory and gpu.group == 256 and gpu.lanes == {float32: 1, int32: 1}
-    assert choose(made_device("GPU", 1, 4)).lanes[float32] == 1
-    cpu = choose(made_device("CPU", 8, 8, fp64=True))
+    assert launch_config_for(made_device("GPU", 1, 4)).lanes[float32] == 1
+    cpu = launch_config_for(made_device("CPU", 8, 8, fp64=True))
     assert (gpu.cache, cpu.cache) == (np.inf, 2**19)
     assert not cpu.local_memory and cpu.group == 0 and cpu.lanes == {float32: 8, int32: 8, float64: 4}
-    intel = choose(made_device("CPU", 1, 16, fp64=True))  # prefers 1, has 16
+    intel = launch_config_for(made_device("CPU", 1, 16, fp64=True))  # prefers 1, has 16
     assert intel.lanes == {float32: 16, int32: 16, float64: 8} and intel.rows > cpu.rows
-    assert choose(made_device("CPU", 3, 0)).lanes[float32] == 2
+    assert launch_config_for(made_device("CPU", 3, 0)).lanes[float32] == 2
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3), (0,), (3, 0, 2)], ids=str)

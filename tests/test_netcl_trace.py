@@ -456,7 +456,7 @@ REASONS = {
     "numbers of an input": (lambda x: x * float(x.to_host()[0]), "to_host looks at numbers"),
     "numbers of a result": (lambda x: x * (x * 2.0).to_host(), "to_host looks at numbers"),
     "a choice": (lambda x: x * 2.0 if ag.sum(x) > 0 else x, "`if` looks at numbers"),
-    "memory": (lambda x: ag.tensor(Tensor(x.value.layout, (x * 2.0).value.buffer)), "`buffer` looks at numbers"),
+    "memory": (lambda x: ag.tensor(Tensor(x.value.spec, (x * 2.0).value.buffer)), "`buffer` looks at numbers"),
     "an operation that nobody registered": (mine, "mine has no record: it is no primitive of the table, and no step"),
     "an operation that is not to be fused": (unfusible, "unfusible was registered with fusible=False"),
     "two results": (lambda x: (x + 1, x + 2), "it returns a tuple, not one Node"),

@@ -1,4 +1,4 @@
-"""tinygrad_cl.tensor.torch: programs in PyTorch's words give PyTorch's numbers, or say in a sentence why not."""
+"""tinygrad_cl.tensor.torch: programs under PyTorch's names give PyTorch's numbers, or say in a sentence why not."""
 
 import importlib
 import math

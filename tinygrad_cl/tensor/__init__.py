@@ -1,9 +1,9 @@
-"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, in PyTorch's words.
+"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, under PyTorch's names.
 
 Two storeys. core/ is the ground floor, what lessons 03 to 05 build: read it first, and you know the
-engine. What is beside it stands on it: changes in place and gradients of gradients (memory, node),
-hooks, grad() (engine), tensor_class; checkpoint, optim, functional. Its peers' words, for programs
-that were written for them: torch, mxnet, tinytorch.
+engine. The modules beside it stand on it: changes in place and gradients of gradients (memory, node),
+hooks, grad() (engine), tensor_class; checkpoint, optim, functional. Programs written for a peer run
+under its names: torch, mxnet, tinytorch.
 """
 
 from tinygrad_cl.tensor.checkpoint import checkpoint
@@ -58,5 +58,5 @@ __all__ = [
 
 def __getattr__(name):
     raise AttributeError(
-        f"tinygrad_cl.tensor has no {name!r}; a program in PyTorch's words runs with import tinygrad_cl.tensor.torch as torch"
+        f"tinygrad_cl.tensor has no {name!r}; a program under PyTorch's names runs with import tinygrad_cl.tensor.torch as torch"
     )

@@ -1,13 +1,17 @@
-"""Functions of each element and choices between two, those that no lesson writes, and the methods that call them."""
+"""Elementwise operations that no lesson builds, and the methods that call them."""
+
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinygrad_cl.tensor.core import arithmetic
 from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.core.variable import Variable
 
 
 class Log1p(Function):
-    """The logarithm ln(1 + x), with all its digits near 0.
+    """The logarithm ln(1 + x), accurate near x = 0.
 
     ∂L/∂x = grad / (1 + x)
 
@@ -113,7 +117,7 @@ class Abs(Function):
 
 
 class Where(Function):
-    """Numbers of a where the condition is true, of b elsewhere.
+    """Elements of a where the condition is true, elements of b elsewhere.
 
     ∂L/∂a = grad where it is true, else 0       ∂L/∂b = grad where it is false, else 0
 
@@ -134,7 +138,7 @@ class Where(Function):
 
 
 class Maximum(Function):
-    """The larger of a and b, number by number.
+    """The larger of a and b, element by element.
 
     ∂L/∂a = grad where a > b, ∂L/∂b = grad where b > a; where they are equal, each gets half.
 
@@ -156,10 +160,10 @@ class Maximum(Function):
 
 
 class Pow(arithmetic.Pow):
-    """The power aⁿ, where a may be a plain number, and right for a = 0, too.
+    """The power aⁿ. Unlike on the ground floor, a may be a number, and a = 0 has gradients.
 
-    For a = 0, both gradients are taken as 0 where the formula says 0 · ∞: a⁰ is 1 all along a, 0ⁿ is
-    0 all along n > 0; ∂L/∂n at n = 0 as well. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
+    Where the formulas give 0 · ∞ at a = 0, the gradient is 0: ∂L/∂a for n = 0, since a⁰ = 1 for every
+    a, and ∂L/∂n for n ≥ 0. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
 
     >>> a = Tensor([0.0, 3.0], requires_grad=True)
     >>> (a ** Tensor([0.0, 2.0])).sum().backward(); a.grad
@@ -185,31 +189,31 @@ class Pow(arithmetic.Pow):
 
 
 class ElementwiseMethods:
-    """The methods and operators of a tensor that are these Functions."""
+    """A tensor's methods and operators for these Functions."""
 
-    def __abs__(self):
+    def __abs__(self) -> Self:
         return Abs.apply(self)
 
-    def __pow__(self, other):
+    def __pow__(self, other: Variable | ArrayLike) -> Self:
         return Pow.apply(self, other)
 
-    def __rpow__(self, other):
+    def __rpow__(self, other: Variable | ArrayLike) -> Self:
         return Pow.apply(other, self)
 
-    def log1p(self):
+    def log1p(self) -> Self:
         return Log1p.apply(self)
 
-    def sqrt(self):
+    def sqrt(self) -> Self:
         return Sqrt.apply(self)
 
-    def sin(self):
+    def sin(self) -> Self:
         return Sin.apply(self)
 
-    def cos(self):
+    def cos(self) -> Self:
         return Cos.apply(self)
 
-    def abs(self):
+    def abs(self) -> Self:
         return Abs.apply(self)
 
-    def maximum(self, other):
+    def maximum(self, other: Variable | ArrayLike) -> Self:
         return Maximum.apply(self, other)

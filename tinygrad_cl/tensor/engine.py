@@ -1,4 +1,4 @@
-"""Backward with hooks, recorded where it is asked for, and gradients with respect to any tensor."""
+"""Backward with hooks, recorded on request, and gradients with respect to any tensor."""
 
 import threading
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def hooked(found):
 
 
 def ask_and_retain(node, grad):
-    """Ask a node's rule, after its hooks; keep `grad` where retain_grad asked for it."""
+    """The gradients of a node's inputs, after its hooks. Also stores `grad` where retain_grad asked for it."""
     grad = call_hooks(node.hooks, grad)
     if node.retained is not None and node.retained() is not None:
         node.retained().accumulate_grad(grad)
@@ -37,10 +37,10 @@ def ask_and_retain(node, grad):
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=False):
-    """∂(Σ outputs)/∂(each input) as a tuple of tensors; nobody's `grad` is touched.
+    """∂(Σ outputs)/∂(each input) as a tuple of tensors; no tensor's `grad` is changed.
 
     outputs, inputs   a tensor, or a sequence of tensors
-    grad_outputs      ∂L/∂(each output); may be left out where outputs are single numbers
+    grad_outputs      ∂L/∂(each output); may be omitted if the outputs are single numbers
     create_graph      record the computation, so that its result can be differentiated again
     allow_unused      None for an input that the outputs do not depend on, instead of an error
     """
@@ -62,7 +62,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 
 
 def gradients_of(targets, roots, gradients, retain_graph, create_graph):
-    """{target: its gradient} for nodes and leaves; what lies on no way to one of them is not computed."""
+    """{target: its gradient} for nodes and leaves. Only gradients on a path to a target are computed."""
     top = Context(None, (), None)  # a node above the roots, whose rule hands on the gradients
     top.next_nodes = roots
     wanted = on_the_way(topological_order([top]), targets)
@@ -86,7 +86,7 @@ def gradients_of(targets, roots, gradients, retain_graph, create_graph):
 
 
 def on_the_way(order, targets):
-    """{node: does a way to a target lead on below it?} for the nodes from which one is reached."""
+    """{node: whether a target lies below it}, for the targets and all nodes above them."""
     wanted = {}
     for node in order:
         on = isinstance(node, Context) and any(below in wanted for below in node.next_nodes)
@@ -99,9 +99,9 @@ def saved_bytes(tensor, without=()):
     """How many bytes the graph below a tensor keeps for its backward, shared memory counted once.
 
     tensor    a result, or a leaf, below which nothing is kept
-    without   tensors that are there anyway, as parameters and data are: their memory is not counted
+    without   tensors that exist anyway, such as parameters and data: their memory is not counted
 
-    A view counts as the memory that it is a view of, the whole of it.
+    A view counts as the whole array that it is a view of.
 
     >>> w = Tensor(np.ones((3, 5), np.float32), requires_grad=True)
     >>> saved_bytes(w.exp() * w), saved_bytes(w.exp() * w, without=[w])

@@ -1,4 +1,4 @@
-"""Changes in place: how often the memory behind a tensor was changed, and who shares it."""
+"""Changes in place: how often the memory of a tensor was changed, and which tensors share it."""
 
 import weakref
 
@@ -8,7 +8,7 @@ from tinygrad_cl.tensor.core.modes import is_grad_enabled
 
 
 class Version:
-    """How often the memory behind a tensor was changed in place. Views share one Version."""
+    """Counts how often the memory of a tensor was changed in place. Views share one Version."""
 
     __slots__ = ("count", "sharers", "room")
 
@@ -18,21 +18,21 @@ class Version:
         self.room = 8
 
     def add_sharer(self, tensor):
-        """Remember a tensor; the dead ones are thrown out each time the list has doubled."""
+        """Add a tensor. References to deleted tensors are removed each time the list has doubled."""
         if len(self.sharers) >= self.room:
             self.sharers = [r for r in self.sharers if r() is not None]
             self.room = 2 * len(self.sharers) + 8
         self.sharers.append(weakref.ref(tensor))
 
     def has_other(self, tensor):
-        """Is there another tensor in the same memory?"""
+        """Whether another tensor shares the memory."""
         return any(r() is not None and r() is not tensor for r in self.sharers or ())
 
 
 def in_place(tensor, result, sign):
-    """Write the result into the tensor's own memory, and put the tensor in its place in the graph.
+    """Write the result into the tensor's memory, and give the tensor the result's place in the graph.
 
-    The change is counted: whoever saved the old numbers for backward will notice by the version.
+    The version counts the change: backward of a node that saved the old elements raises an error.
     """
     recording = is_grad_enabled()
     if result.shape != tensor.shape:

@@ -1,4 +1,4 @@
-"""PyTorch's words for recording or not: blocks that serve as decorators, too."""
+"""PyTorch's names for switching recording on and off, as `with` blocks and as decorators."""
 
 from contextlib import ContextDecorator
 
@@ -13,7 +13,7 @@ class Block(GradMode, ContextDecorator):
 
 
 class set_grad_enabled(Block):
-    """Switch recording on or off: at once, as a call, or for the length of a `with` block.
+    """Switch recording on or off: from now on, as a call, or inside a `with` block.
 
     >>> with set_grad_enabled(False):
     ...     is_grad_enabled()
@@ -47,7 +47,7 @@ def no_grad(function=None):
 
 
 def enable_grad(function=None):
-    """Recording again, in the middle of `no_grad`.
+    """`with enable_grad():` records again, inside `no_grad`; also a decorator.
 
     >>> with no_grad(), enable_grad():
     ...     is_grad_enabled()

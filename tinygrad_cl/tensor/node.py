@@ -14,7 +14,7 @@ from tinygrad_cl.tensor.memory import owner
 
 
 class Recorder(threading.local):
-    """`nodes`, a list to which each new node of this thread is appended; None: nobody asks."""
+    """`nodes`: a list to which each new node of this thread is appended; None if there is none."""
 
     nodes = None
 
@@ -25,16 +25,16 @@ recorder = Recorder()
 class Node(Context):
     """A Context that knows the tensors behind what it saved.
 
-    In double backward, inputs and result are part of the graph, and all else is constant. So a rule
-    must not save what it computed from the inputs on the way; backward computes it again.
+    In double backward, inputs and result are part of the graph, and all else is a constant. So forward
+    must not save intermediate results that depend on the inputs; backward computes them again.
     """
 
-    hooks = {}  # {key: hook}, a dict of its own as soon as there is one
+    hooks: dict = {}  # {key: hook}, a dict of its own as soon as there is one
     retained = None  # a weak reference to the result, if retain_grad was called on it
     segment = None  # brings back what a checkpoint dropped
 
     def wrap_result(self, returned, inputs):
-        """Note whose memory the result shares, and pack what was saved."""
+        """Also notes which inputs share the result's memory, and packs what was saved."""
         out = super().wrap_result(returned, inputs)
         memory = owner(out.data)
         for x in inputs:
@@ -47,7 +47,7 @@ class Node(Context):
         return out
 
     def record(self, inputs, out, returned):
-        """Note what the gradients of the inputs must be like, and pack what was saved."""
+        """Note the dtypes that the gradients of the inputs must have, and pack what was saved."""
         self.input_dtypes = [x.data.dtype if need else None for x, need in zip(inputs, self.needs_input_grad)]
         self.result_shape = out.data.shape
         if self.kept:
@@ -57,7 +57,7 @@ class Node(Context):
 
     @property
     def saved_tensors(self):
-        """What was saved, as tensors in the graph. An error where it was changed in place since."""
+        """What was saved, as tensors in the graph. RuntimeError if it was changed in place since."""
         if self.freed:
             raise freed_error(self)
         if self.segment is not None:
@@ -69,7 +69,7 @@ class Node(Context):
         self.segment = None
 
     def kept_arrays(self):
-        """The arrays that are kept, those to compute others from included."""
+        """The saved arrays, and those from which a checkpoint computes its arrays again."""
         saved = [s.array for s in self.kept if isinstance(s, Saved) and s.array is not None]
         return saved + (self.segment.kept_arrays() if self.segment is not None else [])
 
@@ -86,7 +86,7 @@ class Saved:
     """An array that a node keeps, with what is needed to make a tensor of it again.
 
     The result of the node is kept as an array, not as a tensor: the tensor holds the node, so that
-    would be a circle, which only the garbage collector could free.
+    would be a reference cycle, which only the garbage collector could free.
     """
 
     __slots__ = ("array", "version", "count", "is_result", "grad_fn", "leaf")
@@ -118,7 +118,7 @@ class Saved:
 
 
 def pack(x, inputs, out, returned):
-    """A Saved for an array, be it that of the result, of an input, or a constant; a number as it is."""
+    """A Saved for an array: the result's, an input's, or a constant. A number as it is."""
     if x is returned:
         return Saved(out.data, out, is_result=True)
     if not isinstance(x, np.ndarray):

@@ -1,4 +1,4 @@
-"""What the words of several peers need: p.data -= lr * p.grad, and functions that are methods."""
+"""What the names of several peers need: p.data -= lr * p.grad, and functions that are methods."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""What goes along an axis, and no lesson writes."""
+"""Operations along an axis that no lesson builds."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from tinygrad_cl.tensor.core.function import Function
 class CumSum(Function):
     """Running sums along one axis: yᵢ = x₀ + … + xᵢ.
 
-    ∂L/∂xᵢ = gradᵢ + gradᵢ₊₁ + …: running sums from the other end
+    ∂L/∂xᵢ = gradᵢ + gradᵢ₊₁ + …: running sums from the last element to the first
 
     >>> x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
     >>> x.cumsum(0).backward([1.0, 10.0, 100.0]); x.grad

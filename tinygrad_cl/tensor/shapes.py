@@ -1,4 +1,4 @@
-"""The same numbers in another order, type or place, or next to others, that no lesson writes."""
+"""Operations that move, join or convert elements, and that no lesson builds."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from tinygrad_cl.tensor.core.function import Function
 
 
 class Flip(Function):
-    """The numbers along some axes in the opposite order.
+    """The elements along some axes in reverse order.
 
-    ∂L/∂x = grad, flipped as well
+    ∂L/∂x = grad, flipped along the same axes
 
     >>> x = Tensor([1.0, 2.0], requires_grad=True)
     >>> x.flip(0).backward([1.0, 10.0]); x.grad
@@ -26,7 +26,7 @@ class Flip(Function):
 
 
 class Cat(Function):
-    """Arrays one after the other along an axis.
+    """Arrays, concatenated along an axis.
 
     ∂L/∂(each) = its part of grad
 
@@ -49,9 +49,9 @@ class Cat(Function):
 
 
 class Cast(Function):
-    """The same numbers in another floating-point type.
+    """The same elements in another dtype.
 
-    ∂L/∂x = grad, in the type of x
+    ∂L/∂x = grad, in the dtype of x
     """
 
     any_dtype = True
@@ -66,7 +66,7 @@ class Cast(Function):
 
 
 class SetItem(Function):
-    """x, but with values at key; the new array, x itself stays.
+    """A copy of x, with values at key.
 
     ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
 

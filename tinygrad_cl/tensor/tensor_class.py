@@ -1,4 +1,4 @@
-"""Engine 2: the ground floor's tensor, and all that PyTorch's has besides."""
+"""Engine 2's Tensor: that of the ground floor, with more of PyTorch's methods."""
 
 import weakref
 
@@ -40,27 +40,27 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def backward(self, gradient=None, retain_graph=None, create_graph=False):
         """Add ∂L/∂leaf to the `grad` of each leaf that this was computed from.
 
-        gradient        ∂L/∂(this); may be left out where this is a single number, L itself
+        gradient        ∂L/∂(this); may be omitted if this is a single number, L itself
         retain_graph    keep what was saved, so that backward can be called again
         create_graph    record backward itself, so that gradients can be differentiated
         """
         engine.backward(self, gradient, retain_graph, create_graph)
 
     def detach(self):
-        """The same memory, cut off from the graph: no gradient flows through."""
+        """A tensor with the same memory, outside of the graph: no gradient flows through it."""
         other = self.wrap(self.data)
         other.share_memory_with(self)
         return other
 
     def retain_grad(self):
-        """Keep the gradient in `grad`, though this is no leaf."""
+        """Let backward store the gradient in `grad`, although this is no leaf."""
         if not self.requires_grad:
             raise RuntimeError("retain_grad: this tensor requires no gradient")
         if self.grad_fn is not None:
             self.grad_fn.retained = weakref.ref(self)  # weak, for the tensor holds the node
 
     def register_hook(self, hook):
-        """Call hook(gradient) once the whole gradient is known; its answer, if any, replaces it.
+        """Call hook(gradient) when the gradient is complete; what it returns, unless None, replaces it.
 
         register_hook returns a handle with a method remove().
         """
@@ -80,14 +80,14 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return self._version
 
     def share_memory_with(self, other):
-        """Note that a change of the one changes the other."""
+        """Note that the two share memory: changing one in place changes the other."""
         self._version = other.version
         if self.version.sharers is None:
             self.version.sharers = [weakref.ref(other)]
         self.version.add_sharer(self)
 
     def copy_(self, values):
-        """Overwrite the numbers, and count that. It is not recorded: for use under no_grad."""
+        """Overwrite the elements in place, and count the change. It is not recorded: use it under no_grad."""
         self.version.count += 1
         return super().copy_(values)
 
@@ -110,7 +110,7 @@ class Tensor(ElementwiseMethods, core.Tensor):
         in_place(self, SetItem.apply(self, values, key=core.raw_key(key)), "x[…] =")
 
     def zero_(self):
-        """Set all numbers to 0, in place."""
+        """Set all elements to 0, in place."""
         return in_place(self, self.wrap(np.zeros_like(self.data)), "zero_")
 
     # -- as a number, or an array -------------------------------------------------------------------
@@ -132,7 +132,7 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return int(self.item())
 
     def numpy(self):
-        """The array. What is done with it is not recorded, hence the error where it should be."""
+        """The array itself. RuntimeError if this requires a gradient, since NumPy's operations are not recorded."""
         if self.requires_grad:
             raise RuntimeError(
                 "NumPy records nothing, and this tensor requires a gradient:"
@@ -159,7 +159,7 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return ((self - self.mean(axis, keepdims=True)) ** 2).mean(axis, keepdims)
 
     def norm(self):
-        """The length √Σx² of all numbers as one vector."""
+        """The Euclidean norm √Σx² over all elements."""
         return (self * self).sum().sqrt()
 
     def min(self, axis=None, keepdims=False):
@@ -173,7 +173,7 @@ class Tensor(ElementwiseMethods, core.Tensor):
 
     @property
     def T(self):
-        """All axes in the opposite order."""
+        """The axes in reverse order."""
         return self.permute(*range(self.ndim)[::-1])
 
     def flip(self, axis):

@@ -1,4 +1,4 @@
-"""The same engine in the words of TinyTorch (Harvard's Machine Learning Systems, module 05).
+"""The same engine under TinyTorch's names (Harvard's Machine Learning Systems, module 05).
 
 A tensor is float32, also of whole numbers; `grad` is an array; a graph is kept after backward. A
 Function stands for one call: it keeps the inputs, and `apply` gives their gradients, as arrays.

@@ -5,18 +5,26 @@ import math
 
 from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
 from tinygrad_cl.netcl.autograd.steps import register_step
-from tinygrad_cl.netcl.core.tensor import layout_of
+from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.core.tensor import spec_of
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape, apply_op
 
 __all__ = ["linear"]
 
 
-def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
+def linear(
+    x: Operand,
+    weight: Operand,
+    bias: Operand | None = None,
+    activation: str | None = None,
+    tape: Tape | None = None,
+    **attrs: float,
+) -> Node:
     """f(x · W + b), of shape (…, in) → (…, out), for W (in, out), b (out,), and an activation f.
 
     activation, attrs   the name of a primitive of one input, as "relu" or "gelu", and its
@@ -26,8 +34,7 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
 
     ∂L/∂x = g · Wᵀ      ∂L/∂W = xᵀ · g      ∂L/∂b = Σ g over the rows
 
-    z itself is computed and kept only where f′ is written with it, as gelu's is, and not with f(z),
-    as relu's is.
+    z is stored only if the formula of f′ uses z, as that of gelu does; that of relu uses f(z).
 
     ValueError if the shapes do not fit, TypeError if f does not take one input.
     """
@@ -40,16 +47,16 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
     primitive = None if activation is None else get_primitive(activation)
     form = form_of(primitive, tuple(attrs.items()), bias is not None)
     layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
-    rule, attrs = layer.differentiate if form.slopes else None, {"activation": activation, **attrs}
+    rule, attrs = layer.differentiate if form.differentiable else None, {"activation": activation, **attrs}
     return apply_op(layer.forward, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
 
 
-def layer_layout(x, weight, bias=None, activation=None, **attrs):
-    """The Layout of a layer's result."""
-    return layout_of(x.device, (*x.shape[:-1], weight.shape[1]), x.dtype)
+def layer_spec(x, weight, bias=None, activation=None, **attrs):
+    """The TensorSpec of a layer's result."""
+    return spec_of(x.device, (*x.shape[:-1], weight.shape[1]), x.dtype)
 
 
-register_step("linear", linear, layer_layout)
+register_step("linear", linear, layer_spec)
 
 
 def check_shapes(x, weight, bias=None):
@@ -65,25 +72,25 @@ def check_shapes(x, weight, bias=None):
 class Form:
     """What one kind of layer computes.
 
-    value   the Formula of f(z), of the product and of the bias, if there is one
-    both    the Formula of f(z) and z, where f′ is written with z; else None
-    rule    the PrimitiveRule of f, None for f(z) = z
-    slopes  whether f has a gradient
+    value           the Formula of f(z), of the product and of the bias, if there is one
+    both            the Formula of f(z) and z, if the formula of f′ uses z; else None
+    rule            the PrimitiveRule of f, None for f(z) = z
+    differentiable  whether f has a gradient
     """
 
     def __init__(self, primitive, attrs, biased):
         z, arity = ("(v0 + v1)", 2) if biased else ("v0", 1)
         if primitive is None:
             self.value, self.both = Formula("linear", (z,), arity), None
-            self.rule, self.slopes = None, True
+            self.rule, self.differentiable = None, True
             return
         if primitive.arity != 1:
             raise TypeError(f"linear takes an activation of one input; {primitive.name} has {primitive.arity}")
         y = primitive.forward([z], primitive.constants(attrs))
         self.value = Formula(f"linear_{primitive.name}", (y,), arity)
-        self.slopes = primitive.gradients(attrs) != [None]
-        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.slopes else None
-        reads_z = self.slopes and 0 in self.rule.saved
+        self.differentiable = primitive.gradients(attrs) != [None]
+        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.differentiable else None
+        reads_z = self.differentiable and 0 in self.rule.saved
         self.both = Formula(self.value.name, (y, z), arity) if reads_z else None
 
 
@@ -94,7 +101,7 @@ def form_of(primitive, attrs, biased):
 
 
 class Layer:
-    """One use of a layer, and the tensors that its gradients need.
+    """One call of a layer, and the tensors that its gradients need.
 
     needs   for x, the weight and the bias, if there is one, whether a gradient is wanted
     """

@@ -1,50 +1,54 @@
 """A tensor: numbers in device memory, with a shape and a dtype."""
 
 import math
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
+from typing import Self, TypeAlias
 
 import numpy as np
+import pyopencl as cl
+from numpy.typing import ArrayLike, DTypeLike
 
-from tinygrad_cl.netcl.core.device import INT32, manager
+from tinygrad_cl.netcl.core.device import INT32, Device, manager
 
 
-class Layout:
-    """All of a tensor but its numbers: device, shape and dtype. The same object for the same three.
+class TensorSpec:
+    """Device, shape and dtype of a tensor. `spec_of` gives the same object for the same three.
 
-    size     numbers in it
-    nbytes   bytes they take
+    size     number of elements
+    nbytes   their size in bytes
     """
 
     __slots__ = ("device", "shape", "dtype", "size", "nbytes")
 
-    def __init__(self, device, shape, dtype):
+    def __init__(self, device: Device, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self.device, self.shape, self.dtype = device, shape, dtype
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
 
     def __repr__(self):
-        return f"Layout({self.shape}, {self.dtype})"
+        return f"TensorSpec({self.shape}, {self.dtype})"
 
 
-def layout_of(device, shape, dtype):
-    """The one Layout of this device, shape and dtype. TypeError if the device has no tensors of
+def spec_of(device: Device, shape: Iterable[int], dtype: DTypeLike) -> TensorSpec:
+    """The one TensorSpec of this device, shape and dtype. TypeError if the device has no tensors of
     the dtype.
     """
     shape, dtype = tuple(shape), np.dtype(dtype)
-    layout = device.layouts.get((shape, dtype))
-    if layout is None:
+    spec = device.specs.get((shape, dtype))
+    if spec is None:
         if not device.has(dtype):
-            able = ", ".join(str(each) for each in device.choices.lanes)
+            able = ", ".join(str(each) for each in device.launch_config.lanes)
             raise TypeError(f"{device.found.name} has tensors of {able}, not of {dtype}")
         if any(length < 0 for length in shape):
             raise ValueError(f"a shape has no negative length: {shape}")
-        layout = device.layouts[shape, dtype] = Layout(device, tuple(map(int, shape)), dtype)
-    return layout
+        spec = device.specs[shape, dtype] = TensorSpec(device, tuple(map(int, shape)), dtype)
+    return spec
 
 
-def refuse_indices(name, layouts):
+def refuse_indices(name, specs):
     """TypeError if the operation `name` is asked to compute with indices."""
-    if any(layout.dtype == INT32 for layout in layouts):
+    if any(spec.dtype == INT32 for spec in specs):
         raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast to float32 first")
 
 
@@ -76,10 +80,11 @@ def check_all(array, good, fault):
         raise ValueError(f"{array[place]}{f' at {list(place)}' if place else ''} {fault}")
 
 
-OPERATORS = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
+Other: TypeAlias = "Tensor | np.ndarray | float"  # what + and its like take beside a Tensor
+OPERATORS: dict[str, Callable] = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
 
 
-def operator(name):
+def operator(name: str) -> tuple[Callable[["Tensor", Other], "Tensor"], Callable[["Tensor", Other], "Tensor"]]:
     """Two methods, for a Tensor on the left and one on the right of an operator."""
 
     def left(self, other):
@@ -107,24 +112,29 @@ class Tensor:
 
     + − * / and @ compute new tensors, broadcast as in NumPy, without autograd: nothing is recorded.
 
-    layout          device, shape and dtype
+    spec          device, shape and dtype
     buffer          the device memory; a view (`reshape`) shares it
     grad            the gradient that a backward pass left here, a Tensor of the same shape; None
                     before
     requires_grad   whether autograd should compute one, when the tensor is used as a leaf
     """
 
-    __slots__ = ("layout", "buffer", "grad", "requires_grad", "__weakref__")
+    __slots__ = ("spec", "buffer", "grad", "requires_grad", "__weakref__")
     __array_ufunc__ = None  # so that np.float64(2) * tensor is left to Tensor.__rmul__
 
-    def __init__(self, layout, buffer, requires_grad=False):
-        self.layout = layout
+    spec: TensorSpec
+    buffer: cl.Buffer
+    grad: "Tensor | None"
+    requires_grad: bool
+
+    def __init__(self, spec: TensorSpec, buffer: cl.Buffer, requires_grad: bool = False) -> None:
+        self.spec = spec
         self.buffer = buffer
         self.grad = None
         self.requires_grad = requires_grad
 
     @classmethod
-    def from_host(cls, queue, data, dtype="float32"):
+    def from_host(cls, queue: cl.CommandQueue, data: ArrayLike, dtype: DTypeLike = "float32") -> Self:
         """A copy of `data` (an array, nested lists or a number) on the device of `queue`.
 
         dtype   "float32"; "float64" where the device has it; "int32" for indices: ValueError for
@@ -134,29 +144,31 @@ class Tensor:
         return cls.from_shape(queue, array.shape, dtype).write(array)
 
     @classmethod
-    def from_shape(cls, queue, shape, dtype="float32"):
+    def from_shape(cls, queue: cl.CommandQueue, shape: int | Sequence[int], dtype: DTypeLike = "float32") -> Self:
         """A tensor of this shape whose numbers are undefined: `write` them, or let a kernel do
         so.
         """
-        layout = layout_of(manager.of(queue), (shape,) if np.ndim(shape) == 0 else shape, dtype)
-        return cls(layout, layout.device.pool.allocate(layout.nbytes))
+        spec = spec_of(manager.of(queue), (shape,) if np.ndim(shape) == 0 else shape, dtype)
+        return cls(spec, spec.device.pool.allocate(spec.nbytes))
 
     @classmethod
-    def full(cls, queue, shape, value, dtype="float32"):
+    def full(
+        cls, queue: cl.CommandQueue, shape: int | Sequence[int], value: float, dtype: DTypeLike = "float32"
+    ) -> Self:
         """A tensor of this shape that holds `value` everywhere."""
         tensor = cls.from_shape(queue, shape, dtype)
         if tensor.size:
             tensor.device.fill(tensor.buffer, as_array(value, dtype), tensor.nbytes)
         return tensor
 
-    def to_host(self):
+    def to_host(self) -> np.ndarray:
         """The numbers as a new NumPy array; waits for the kernels that compute them."""
         array = np.empty(self.shape, self.dtype)
         if array.size:
             self.device.read(array, self.buffer)
         return array
 
-    def write(self, data):
+    def write(self, data: ArrayLike) -> Self:
         """Replace the numbers by those of `data`, of the same shape, and return self. Views see it,
         too.
         """
@@ -167,15 +179,15 @@ class Tensor:
             self.device.write(self.buffer, np.ascontiguousarray(array))
         return self
 
-    def copy(self):
+    def copy(self) -> "Tensor":
         """The same numbers in memory of their own."""
-        layout = self.layout
-        twin = Tensor(layout, layout.device.pool.allocate(layout.nbytes))
-        if layout.size:
-            layout.device.copy(twin.buffer, self.buffer, layout.nbytes)
+        spec = self.spec
+        twin = Tensor(spec, spec.device.pool.allocate(spec.nbytes))
+        if spec.size:
+            spec.device.copy(twin.buffer, self.buffer, spec.nbytes)
         return twin
 
-    def reshape(self, *shape):
+    def reshape(self, *shape: int | Sequence[int]) -> "Tensor":
         """The same memory under another shape; one length may be −1. ValueError if the sizes
         differ.
         """
@@ -185,10 +197,10 @@ class Tensor:
             if shape.count(-1) > 1 or rest == 0 or self.size % rest:
                 raise ValueError(f"shape {self.shape} cannot become {tuple(shape)}")
             shape = tuple(self.size // rest if length == -1 else length for length in shape)
-        layout = layout_of(self.layout.device, shape, self.dtype)
-        if layout.size != self.size:
-            raise ValueError(f"shape {self.shape} cannot become {layout.shape}")
-        return Tensor(layout, self.buffer)
+        spec = spec_of(self.spec.device, shape, self.dtype)
+        if spec.size != self.size:
+            raise ValueError(f"shape {self.shape} cannot become {spec.shape}")
+        return Tensor(spec, self.buffer)
 
     __add__, __radd__ = operator("add")
     __sub__, __rsub__ = operator("sub")
@@ -196,36 +208,36 @@ class Tensor:
     __truediv__, __rtruediv__ = operator("div")
     __matmul__, __rmatmul__ = operator("matmul")
 
-    def __neg__(self):
+    def __neg__(self) -> "Tensor":
         return OPERATORS["neg"](self)
 
     @property
-    def queue(self):
-        return self.layout.device.queue
+    def queue(self) -> cl.CommandQueue:
+        return self.spec.device.queue
 
     @property
-    def device(self):
-        return self.layout.device
+    def device(self) -> Device:
+        return self.spec.device
 
     @property
-    def shape(self):
-        return self.layout.shape
+    def shape(self) -> tuple[int, ...]:
+        return self.spec.shape
 
     @property
-    def dtype(self):
-        return self.layout.dtype
+    def dtype(self) -> np.dtype:
+        return self.spec.dtype
 
     @property
-    def size(self):
-        return self.layout.size
+    def size(self) -> int:
+        return self.spec.size
 
     @property
-    def nbytes(self):
-        return self.layout.nbytes
+    def nbytes(self) -> int:
+        return self.spec.nbytes
 
     @property
-    def ndim(self):
-        return len(self.layout.shape)
+    def ndim(self) -> int:
+        return len(self.spec.shape)
 
     def __repr__(self):
         return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype})"

@@ -18,7 +18,7 @@ OUTERMOST = "<module", "<cell"  # names of a program's code, and of a notebook's
 
 
 def undefined(*operands):
-    """What operators do until somebody defines them: nothing, and Python raises a TypeError."""
+    """The operators before define_operators is called: Python raises a TypeError."""
     return NotImplemented
 
 
@@ -26,7 +26,7 @@ elementwise = matmul = getitem = undefined
 
 
 def define_operators(*functions):
-    """A hook: say what the operators of Nodes do.
+    """A hook: define what the operators of Nodes do.
 
     elementwise(name, *operands)   "add", "sub", "mul", "div", "pow", "neg", "lt", "le", "gt", "ge"
     matmul(a, b), getitem(x, key)  a @ b, x[key]
@@ -56,9 +56,9 @@ class Node:
     grad_fn         grad_fn(gradient of this) gives a list: for each parent a Tensor, or None;
                     None for a leaf
     op_name, attrs  the operation, and its constants; None for a leaf
-    made_at         where it was asked for, as `place` says it; () for a leaf
-    grad            the gradient that backward left, a Tensor: it lies on `value`, where optimizers
-                    look for it
+    made_at         where the operation was called, as `place` returns it; () for a leaf
+    grad            the gradient from backward, a Tensor: it is stored on `value`, where optimizers
+                    read it
     """
 
     __slots__ = "value requires_grad parents grad_fn op_name attrs made_at __weakref__".split()
@@ -89,19 +89,19 @@ class Node:
         return self.value.dtype
 
     def to_host(self):
-        """The numbers as a new NumPy array."""
+        """The elements as a new NumPy array."""
         return self.value.to_host()
 
     @property
     def created_at(self):
-        """The line that asked for this node, `file:line in function`; "" for a leaf."""
+        """The line that called the operation, `file:line in function`; "" for a leaf."""
         lines = lines_of(self.made_at)[:1]
         return "".join([f"{file}:{line} in {name}" for file, line, name in lines])
 
     @property
     def creation_trace(self):
-        """The lines that led to this node, as traceback.format_list gives them: the last one, or
-        all of them if detect_anomaly was on.
+        """The lines that led to this node, formatted by traceback.format_list: the last one, or all
+        of them if detect_anomaly was on.
         """
         lines = reversed(lines_of(self.made_at))
         return traceback.format_list([traceback.FrameSummary(*line) for line in lines])
@@ -148,10 +148,10 @@ class Node:
 
 
 def place():
-    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
-    the engine; under detect_anomaly followed by those of all frames around it.
+    """Where an operation was called: (code, position in it) of the innermost frame outside of the
+    engine; under detect_anomaly followed by those of all frames around it.
 
-    Code, no frame: that would keep its variables alive.
+    It holds code, not frames: a frame would keep its variables alive.
     """
     frame = sys._getframe(2)
     while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
@@ -174,8 +174,8 @@ def lines_of(made_at):
 
 
 def tensor(x, requires_grad=None):
-    """A leaf that holds the Tensor x itself, no copy; by default it requires a gradient if x does,
-    as a Parameter.
+    """A leaf that holds the Tensor x itself, not a copy. Unless given, requires_grad is that of
+    x, as for a Parameter. TypeError if x is no Tensor, or if a gradient of int32 is asked for.
     """
     if not isinstance(x, Tensor):
         kind = type(x).__name__

@@ -1,4 +1,4 @@
-"""The same engine in the words of MXNet, as in Dive into Deep Learning.
+"""The same engine under MXNet's names, as in Dive into Deep Learning.
 
 >>> from tinygrad_cl.tensor.mxnet import autograd, np, npx
 >>> npx.set_np()

@@ -1,6 +1,6 @@
-"""The same engine in PyTorch's words: `import tinygrad_cl.tensor.torch as torch`.
+"""The same engine under PyTorch's names: `import tinygrad_cl.tensor.torch as torch`.
 
-Where the engine and PyTorch mean different things by one word, this package means what PyTorch does:
+Where the engine and PyTorch mean different things by one name, this package means what PyTorch does:
 x.max(0) gives values and indices, x.var() divides by n − 1. docs/peers.md lists what differs still.
 
 >>> import tinygrad_cl.tensor.torch as torch
@@ -63,7 +63,7 @@ def __getattr__(name):
         return getattr(creation, name)
     if name in METHODS:
         return as_function(name)
-    raise AttributeError(f"torch.{name} is not among PyTorch's words that engine 2 knows: see docs/peers.md")
+    raise AttributeError(f"torch.{name} is not among PyTorch's names that engine 2 knows: see docs/peers.md")
 
 
 def __dir__():

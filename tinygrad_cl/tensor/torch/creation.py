@@ -1,4 +1,4 @@
-"""Tensors from numbers, from shapes and at random, in PyTorch's words.
+"""Tensors from numbers, from shapes and at random, under PyTorch's names.
 
 float32 unless a dtype is given. Random numbers are the engine's, those that manual_seed starts: the
 same seed gives the same ones each time, but not PyTorch's.

@@ -1,4 +1,4 @@
-"""torch.optim: the engine's optimizers, whose words are PyTorch's."""
+"""torch.optim: the engine's optimizers, whose names are PyTorch's."""
 
 from tinygrad_cl.tensor import optim
 from tinygrad_cl.tensor.optim import Adam, AdamW

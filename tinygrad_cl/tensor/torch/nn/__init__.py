@@ -30,7 +30,13 @@ __all__ = [
 class Parameter(Tensor):
     """A tensor that a Module lists among its parameters; what is computed from it is a Tensor."""
 
-    wrap, context = Tensor.wrap, Tensor.context
+    @classmethod
+    def wrap(cls, array):
+        return Tensor.wrap(array)
+
+    @classmethod
+    def context(cls, function, needs_input_grad):
+        return Tensor.context(function, needs_input_grad)
 
     def __init__(self, data, requires_grad=True):
         self.data = raw(as_tensor(data))

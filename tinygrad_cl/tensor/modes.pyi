@@ -1,0 +1,26 @@
+"""PyTorch's names for switching recording on and off, with types: each is a block, a call or a decorator."""
+
+from collections.abc import Callable
+from contextlib import ContextDecorator
+from typing import Any, TypeVar, overload
+
+from tinygrad_cl.tensor.core.modes import GradMode
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+class Block(GradMode, ContextDecorator): ...
+
+class set_grad_enabled(Block):
+    before_call: bool
+    def __init__(self, enabled: bool) -> None: ...
+    def __enter__(self) -> None: ...
+    def __call__(self, function: _F) -> _F: ...
+
+@overload
+def no_grad(function: None = None) -> Block: ...
+@overload
+def no_grad(function: _F) -> _F: ...
+@overload
+def enable_grad(function: None = None) -> Block: ...
+@overload
+def enable_grad(function: _F) -> _F: ...
