@@ -1070,7 +1070,7 @@ plot_losses({"repaired": losses}, "It learns")
 # <details><summary><code>ValueError: a hook returned shape () for (2, 3)</code></summary>
 # The hook returned something, such as the length. What a hook returns replaces the gradient. A hook that only looks
 # returns nothing; in a <code>lambda</code>, that is hard to write. The same cause:
-# <code>AttributeError: 'float' object has no attribute 'shape'</code>.</details>
+# <code>TypeError: a hook returns a tensor or an array, or None, not 2.0</code>.</details>
 #
 # <details><summary>All lengths stand under the last name</summary>
 # The hook looks up <code>name</code> when it is called, and then the loop is over. See hint 2 of exercise 7.</details>

@@ -36,12 +36,21 @@ def checkpoint(function: Callable[..., Result], *inputs: Any, generators: Iterab
     return result
 
 
+def owned(x):
+    """x, but arrays and lists are copied: the caller may fill them again before backward."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    return type(x)([owned(each) for each in x]) if type(x) in (list, tuple) else x
+
+
 class Segment:
     """A part of the graph whose saved arrays can be computed again."""
 
     def __init__(self, function, inputs, generators):
         self.function = function
-        self.inputs = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else x for x in inputs]
+        self.inputs = [
+            x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else owned(x) for x in inputs
+        ]
         self.versions = [x.version.count for x in inputs if isinstance(x, Variable)]
         self.generators = (randomness.default_generator(), *generators)
         self.states = [g.bit_generator.state for g in self.generators]

@@ -35,7 +35,7 @@ def cat(tensors: Iterable[Operand], axis: int = 0) -> Tensor:
     >>> cat([Tensor([1.0]), Tensor([2.0, 3.0])])
     Tensor([1., 2., 3.])
     """
-    return Cat.apply(*[as_tensor(x) for x in tensors], axis=axis)
+    return Cat.apply(*some("cat", tensors), axis=axis)
 
 
 def stack(tensors: Iterable[Operand], axis: int = 0) -> Tensor:
@@ -44,12 +44,20 @@ def stack(tensors: Iterable[Operand], axis: int = 0) -> Tensor:
     >>> stack([Tensor([1.0, 2.0]), Tensor([3.0, 4.0])], axis=1).shape
     (2, 2)
     """
-    return cat([as_tensor(x).unsqueeze(axis) for x in tensors], axis)
+    return cat([x.unsqueeze(axis) for x in some("stack", tensors)], axis)
+
+
+def some(name, tensors):
+    """The tensors as a list, which is not empty."""
+    tensors = [as_tensor(x) for x in tensors]
+    if not tensors:
+        raise ValueError(f"{name} needs at least one tensor")
+    return tensors
 
 
 def embedding(indices: ArrayLike, weight: Tensor) -> Tensor:
     """Rows of the table `weight` (rows, features) by their indices: shape (*indices.shape, features)."""
-    return Embedding.apply(weight, indices)
+    return Embedding.apply(weight, np.array(raw(indices)))
 
 
 def dropout(x: Tensor, p: float = 0.5, training: bool = True, generator: np.random.Generator | None = None) -> Tensor:
@@ -78,23 +86,21 @@ class Dropout(Function):
     (array([2., 0., 0., 0.], dtype=float32), Tensor([2., 0., 0., 0.]))
     """
 
-    @staticmethod
     def forward(ctx, x, p, rng):
         mask = rng.random(x.shape) >= p
         ctx.save_for_backward(mask)
         ctx.scale = 1 / (1 - p) if p < 1 else 0.0
-        return x * mask * ctx.scale
+        return np.where(mask, x, 0) * ctx.scale
 
-    @staticmethod
     def backward(ctx, grad):
         (mask,) = ctx.saved_tensors
-        return grad * mask * ctx.scale
+        return Where.apply(mask, grad, 0.0) * ctx.scale
 
 
 def mse_loss(prediction: Operand, target: Operand) -> Tensor:
     """The mean squared error. ValueError if the shapes differ: (n, 1) and (n,) would broadcast to (n, n)."""
     prediction, target = same_shapes("mse_loss", prediction, target)
-    return losses.MSELoss.apply(prediction, target)
+    return mean_loss(losses.MSELoss, prediction, target)
 
 
 def binary_cross_entropy(probabilities: Operand, target: Operand) -> Tensor:
@@ -106,7 +112,7 @@ def binary_cross_entropy(probabilities: Operand, target: Operand) -> Tensor:
             "binary_cross_entropy needs probabilities from 0 to 1; for real numbers,"
             " use binary_cross_entropy_with_logits"
         )
-    return BCELoss.apply(probabilities, target)
+    return mean_loss(BCELoss, probabilities, target)
 
 
 class BCELoss(Function):
@@ -122,14 +128,12 @@ class BCELoss(Function):
     Tensor([-1. ,  2.5])
     """
 
-    @staticmethod
     def forward(ctx, p, t):
         ctx.save_for_backward(p, t)
         with np.errstate(divide="ignore"):
             log_p, log_not_p = np.maximum(np.log(p), -100), np.maximum(np.log(1 - p), -100)
         return -np.mean(t * log_p + (1 - t) * log_not_p)
 
-    @staticmethod
     def backward(ctx, grad):
         p, t = ctx.saved_tensors
         return grad * (p - t) / (p * (1 - p)).maximum(1e-12) * (1 / p.size), None
@@ -139,12 +143,14 @@ def binary_cross_entropy_with_logits(logits: Operand, target: Operand) -> Tensor
     """Binary cross-entropy of sigmoid(logits), with targets from 0 to 1."""
     logits, target = same_shapes("binary_cross_entropy_with_logits", logits, target)
     constant("binary_cross_entropy_with_logits", target)
-    return losses.BCEWithLogitsLoss.apply(logits, target)
+    return mean_loss(losses.BCEWithLogitsLoss, logits, target)
 
 
 def cross_entropy(logits: Tensor, target: Operand) -> Tensor:
     """Cross-entropy of softmax(logits), shape (…, classes), with class indices (…) as targets."""
-    target = np.asarray(raw(target))
+    logits, target = as_tensor(logits), np.asarray(raw(target))
+    if not logits.ndim:
+        raise ValueError("cross_entropy needs logits of shape (…, classes), not one number")
     if target.dtype.kind not in "iu" or target.shape != logits.shape[:-1]:
         raise ValueError(
             f"cross_entropy of logits {logits.shape} needs whole numbers of shape"
@@ -154,7 +160,12 @@ def cross_entropy(logits: Tensor, target: Operand) -> Tensor:
         raise ValueError(
             f"cross_entropy with {logits.shape[-1]} classes: the targets go from {target.min()} to {target.max()}"
         )
-    return losses.CrossEntropyLoss.apply(logits, target)
+    return mean_loss(losses.CrossEntropyLoss, logits, target)
+
+
+def mean_loss(loss, prediction, target):
+    """The mean of no numbers is NaN, as in PyTorch; a loss has a rule for some."""
+    return loss.apply(prediction, target) if prediction.size else prediction.mean()
 
 
 def same_shapes(name: str, prediction: Operand, target: Operand) -> tuple[Tensor, Tensor]:

@@ -20,10 +20,14 @@ class HookHandle:
 
 def call_hooks(hooks, grad):
     """The gradient after all hooks of a tensor or a node, {key: hook}, in their order."""
+    if hooks:
+        grad = grad.clone()  # a hook may keep it, or change it in place, and others have the same one
     for hook in tuple(hooks.values()):
         replaced = hook(grad)
         if replaced is not None:
+            if not isinstance(replaced, (Variable, np.ndarray, np.generic)):
+                raise TypeError(f"a hook returns a tensor or an array, or None, not {replaced!r}")
             if replaced.shape != grad.shape:
                 raise ValueError(f"a hook returned shape {replaced.shape} for {grad.shape}")
-            grad = replaced if isinstance(replaced, Variable) else grad.wrap(np.asarray(replaced))
+            grad = replaced if isinstance(replaced, Variable) else grad.wrap(np.array(replaced))
     return grad

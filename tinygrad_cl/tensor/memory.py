@@ -5,6 +5,7 @@ import weakref
 import numpy as np
 
 from tinygrad_cl.tensor.core.modes import is_grad_enabled
+from tinygrad_cl.tensor.core.variable import raw
 
 
 class Version:
@@ -51,8 +52,25 @@ def in_place(tensor, result, sign):
                 " by reshape, indexing, detach, …) behind its back; clone() first,"
                 " or write y[0] = y[0] + 1 instead of y[0] += 1"
             )
-        tensor.grad_fn, tensor.requires_grad = result.grad_fn, result.requires_grad
-    return tensor.copy_(result)
+    overwrite(tensor, result)
+    if recording:
+        old, tensor.grad_fn, tensor.requires_grad = tensor.grad_fn, result.grad_fn, result.requires_grad
+        if old is not None and old.retained is not None:  # retain_grad asks for the tensor, not for its old node
+            if tensor.grad_fn is not None:
+                tensor.grad_fn.retained = old.retained
+            old.retained = None
+    return tensor
+
+
+def overwrite(tensor, values):
+    """Write numbers into the tensor's own memory, and count that."""
+    if not tensor.data.flags.writeable:
+        raise RuntimeError(
+            "this tensor cannot be changed in place: its memory is read-only, such as after expand(),"
+            " where one number in memory stands for several; clone() it before"
+        )
+    tensor.version.count += 1
+    np.copyto(tensor.data, raw(values), casting="unsafe")
 
 
 def owner(array):

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinygrad_cl.tensor.core.engine import freed_error, input_gradients
 from tinygrad_cl.tensor.core.function import Context
-from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.core.variable import Variable, raw
 from tinygrad_cl.tensor.memory import owner
 
 
@@ -38,8 +38,11 @@ class Node(Context):
         out = super().wrap_result(returned, inputs)
         memory = owner(out.data)
         for x in inputs:
-            if isinstance(x, Variable) and owner(x.data) is memory:
-                out.share_memory_with(x)
+            if isinstance(x, Variable):
+                if owner(x.data) is memory:
+                    out.share_memory_with(x)
+                if not x.requires_grad and x.grad_fn is not None:  # set by hand: this is an error
+                    x.requires_grad_(False)
         if out.data.dtype.kind != "f":  # such as the whole numbers of a cast
             self.needs_input_grad = (False,) * len(inputs)
         elif True in self.needs_input_grad:
@@ -78,6 +81,8 @@ class Node(Context):
         parts = input_gradients(self, grad)
         for i, (part, dtype) in enumerate(zip(parts, self.input_dtypes)):
             if part is not None and part.data.dtype != dtype:
+                if dtype.kind != "f":  # requires_grad was set by hand: this is an error
+                    self.next_nodes[i].requires_grad_()
                 parts[i] = part.astype(dtype)
         return parts
 
@@ -118,12 +123,26 @@ class Saved:
 
 
 def pack(x, inputs, out, returned):
-    """A Saved for an array: the result's, an input's, or a constant. A number as it is."""
+    """A Saved for an array: the result's, an input's, or a constant. A number as it is.
+
+    Arrays and lists that are the caller's are copied; a view of a tensor shares its version.
+    """
     if x is returned:
         return Saved(out.data, out, is_result=True)
+    for each in inputs:
+        if each is x and isinstance(x, (np.ndarray, list, tuple)):
+            x = np.array(x)
+            break
+        if isinstance(each, Variable) and each.data is x:
+            return Saved(x, each)
     if not isinstance(x, np.ndarray):
         return x
-    for tensor in inputs:
-        if isinstance(tensor, Variable) and tensor.data is x:
-            return Saved(x, tensor)
-    return Saved(x, out.wrap(x))
+    constant = out.wrap(x)
+    for each in (*inputs, out) if x.base is not None else ():
+        array = raw(each)
+        if isinstance(array, np.ndarray) and owner(array) is owner(x):
+            if isinstance(each, Variable):
+                constant._version = each.version
+            else:
+                constant.data = x.copy()
+    return Saved(constant.data, constant)

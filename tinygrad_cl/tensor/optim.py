@@ -7,19 +7,31 @@ import numpy as np
 from tinygrad_cl.tensor.core.variable import Variable
 
 
+def at_least_0(name, value, below=math.inf):
+    """The value as a float. ValueError if it is negative, NaN, or not below `below`."""
+    value = float(value)
+    if not 0 <= value < below:
+        raise ValueError(f"{name} is at least 0 and less than {below}, not {value}")
+    return value
+
+
 class Optimizer:
     """Holds parameters, and updates them; a subclass defines `update`, for one parameter."""
 
     def __init__(self, parameters, lr, weight_decay=0.0):
-        self.parameters = [parameters] if isinstance(parameters, Variable) else list(parameters)
+        alone = parameters is None or isinstance(parameters, Variable)
+        self.parameters = [parameters] if alone else list(parameters)
         if not self.parameters:
             raise ValueError("an optimizer needs parameters; a generator is empty the second time")
+        for p in self.parameters:
+            if not isinstance(p, Variable):
+                raise TypeError(f"an optimizer takes tensors, not {p!r}")
         if not all(p.is_leaf and p.requires_grad for p in self.parameters):
             raise ValueError("an optimizer takes leaves with requires_grad=True")
         if len(set(self.parameters)) < len(self.parameters):
             raise ValueError("an optimizer takes each parameter once: twice, it would step twice")
-        self.lr = lr
-        self.weight_decay = weight_decay
+        self.lr = at_least_0("lr", lr)
+        self.weight_decay = at_least_0("weight_decay", weight_decay)
         self.state = [{} for _ in self.parameters]
 
     def zero_grad(self):
@@ -53,7 +65,7 @@ class SGD(Optimizer):
         super().__init__(parameters, lr, weight_decay)
         if nesterov and not momentum:
             raise ValueError("nesterov needs a momentum")
-        self.momentum = momentum
+        self.momentum = at_least_0("momentum", momentum)
         self.nesterov = nesterov
 
     def update(self, p, g, state):
@@ -81,8 +93,8 @@ class Adam(Optimizer):
 
     def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
         super().__init__(parameters, lr, weight_decay)
-        self.betas = betas
-        self.eps = eps
+        self.betas = tuple(at_least_0("a beta", beta, below=1) for beta in betas)
+        self.eps = at_least_0("eps", eps)
 
     def update(self, p, g, state):
         """The new p, by the formulas above. m, v and t are kept in `state`, which is empty at first.
@@ -107,7 +119,7 @@ class AdamW(Adam):
 
     def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
         super().__init__(parameters, lr, betas, eps)
-        self.decay = weight_decay
+        self.decay = at_least_0("weight_decay", weight_decay)
 
     def update(self, p, g, state):
         return super().update(p - self.lr * self.decay * p, g, state)

@@ -67,7 +67,10 @@ class LaunchConfig:
 def launch_config_for(found: opencl.Device) -> LaunchConfig:
     """The launch configuration for a `tinygrad_cl.opencl.Device`: by rules, and what was measured."""
     tuned = measurements.read().get("tuned", {}).get(tuning_key(found), {}).get("settings", {})
-    measured = {name: tuned[name] for name, allowed in TUNED.items() if tuned.get(name) in allowed}
+    # Asked for its type first: a range looks for what is no integer one by one.
+    measured = {
+        name: tuned[name] for name, allowed in TUNED.items() if type(tuned.get(name)) is int and tuned[name] in allowed
+    }
     return replace(by_rules(found), **measured)
 
 

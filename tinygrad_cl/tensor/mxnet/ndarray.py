@@ -14,6 +14,7 @@ Tensor([ 0.,  4.,  8., 12.])
 
 import numpy as np
 
+from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.tensor_class import Tensor
 
@@ -87,7 +88,8 @@ def is_recording():
 
 
 def backward(heads, head_grads=None, retain_graph=False):
-    """Backward from several arrays, each with its head gradient, or ones."""
+    """Backward from several arrays together, each with its head gradient, or ones."""
+    heads = engine.tensors_in("backward", heads)
     head_grads = [None] * len(heads) if head_grads is None else head_grads
-    for head, head_grad in zip(heads, head_grads, strict=True):
-        head.backward(head_grad, retain_graph or head is not heads[-1])
+    head_grads = [np.ones_like(y.data) if g is None else g for y, g in zip(heads, head_grads, strict=True)]
+    engine.backward(heads, head_grads, retain_graph)
