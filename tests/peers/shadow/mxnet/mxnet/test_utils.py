@@ -27,4 +27,4 @@ def use_np(function):
 
 
 def rand_ndarray(shape, stype):
-    return mx.nd.uniform(shape=shape).tostype(stype)
+    return mx.nd.only_dense(stype) or mx.nd.uniform(shape=shape)

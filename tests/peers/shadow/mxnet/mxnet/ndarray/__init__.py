@@ -11,6 +11,8 @@ class NDArray(ours.ndarray):
     """Our array, whose gradient is written into the array that mark_variables gave, if it gave one."""
 
     given = None
+    stype = "default"
+    _fresh_grad = False
 
     def attach_grad(self, grad_req="write", stype=None):
         only_dense(stype)
@@ -21,6 +23,7 @@ class NDArray(ours.ndarray):
         if self.given is not None:
             self.grad = self.given
         super().accumulate_grad(grad)
+        self._fresh_grad = True
         if self.given is not None:
             self.given.copy_(self.grad.data)
 
@@ -28,7 +31,7 @@ class NDArray(ours.ndarray):
         return self.item()
 
     def tostype(self, stype):
-        return only_dense(stype) or self
+        return array(self.data)  # a sparse one has the same numbers
 
     def wait_to_read(self):
         """It is computed already."""
