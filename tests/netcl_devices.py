@@ -3,6 +3,10 @@ with.
 """
 
 import functools
+import os
+import select
+import signal
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -120,3 +124,26 @@ def check(device, operation, reference, arrays, fault=None):
     return gradcheck(
         lambda *inputs: reference(*map(np.asarray, inputs)), tape_gradient(device, operation, fault), arrays
     )
+
+
+def in_fork(function):
+    """What a function raises in a forked process, as text; "" if nothing, "it hangs" after 10 seconds."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: there are other threads
+        child = os.fork()
+    if not child:
+        fault = ""
+        try:
+            function()
+        except BaseException as error:
+            fault = f"{type(error).__name__}: {error}"
+        os.write(writing, fault.encode())
+        os._exit(0)
+    os.close(writing)
+    answered, _, _ = select.select([reading], [], [], 10)
+    if not answered:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        return pipe.read() if answered else "it hangs"

@@ -15,9 +15,16 @@ _Gradients: TypeAlias = Variable | ArrayLike | Sequence[Variable | ArrayLike | N
 
 accumulating: threading.Lock
 
+def tensors_in(name: str, tensors: Any) -> list[Tensor]: ...
+
+class Top(Node):
+    gradients: tuple[Tensor, ...]
+    def __init__(self, tensors: _Tensors, gradients: _Gradients) -> None: ...
+    def input_gradients(self, grad: Any) -> Any: ...
+
 def backward(
-    tensor: Tensor,
-    gradient: Variable | ArrayLike | None = None,
+    tensors: _Tensors,
+    gradients: _Gradients = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
 ) -> None: ...
@@ -42,12 +49,6 @@ def grad(
     *,
     allow_unused: bool,
 ) -> tuple[Tensor | None, ...]: ...
-def gradients_of(
-    targets: set[Any],
-    roots: tuple[Any, ...],
-    gradients: tuple[Tensor, ...],
-    retain_graph: bool | None,
-    create_graph: bool,
-) -> dict[Any, Any]: ...
+def gradients_of(targets: set[Any], top: Top, retain_graph: bool | None) -> dict[Any, Any]: ...
 def on_the_way(order: Iterable[Any], targets: Container[Any]) -> dict[Any, bool]: ...
 def saved_bytes(tensor: Tensor, without: Iterable[Tensor] = ()) -> int: ...

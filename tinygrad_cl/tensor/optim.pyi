@@ -7,6 +7,8 @@ import numpy as np
 
 from tinygrad_cl.tensor.core.tensor import Tensor
 
+def at_least_0(name: str, value: float, below: float = ...) -> float: ...
+
 class Optimizer:
     parameters: list[Tensor]
     lr: float

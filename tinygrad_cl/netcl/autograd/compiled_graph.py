@@ -3,10 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from tinygrad_cl.netcl.autograd.jit_source import backward_lines, call, forward_lines, name_nodes, needed, words
+from tinygrad_cl.netcl.autograd.kept import Rule
 from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import REDUCTIONS, TraceNode
 from tinygrad_cl.netcl.core.device import Plans
@@ -83,7 +83,7 @@ class CompiledGraph:
         parents = tuple(
             [x if isinstance(x, Node) else Node(x, x.requires_grad) for x in values if isinstance(x, (Node, Tensor))]
         )
-        return record(Node(out, True, parents, partial(self.differentiate, saved), name, {}), tape)
+        return record(Node(out, True, parents, Rule(name, self.differentiate, saved), name, {}), tape)
 
     def differentiate(self, saved: list[Any], gradient: Tensor) -> list[Tensor | None]:
         """The gradient of each leaf that is a tensor, or None, from that of the result."""

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyopencl as cl
 
-from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem, tensor_node
 from tinygrad_cl.netcl.autograd.ops import reshape
 from tinygrad_cl.netcl.autograd.types import Axes, Operand
 from tinygrad_cl.netcl.core.device import manager
-from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.core.tensor import Tensor, whole
 from tinygrad_cl.netcl.ops import indexing
 from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import Tape, apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = [
     "arange",
@@ -41,14 +42,14 @@ def embedding(weight: Operand, idx: Operand, tape: Tape | None = None) -> Node:
     ∂L/∂weight is 0, with the upstream gradient added to the rows that were taken, once for each time.
 
     weight   (rows, features)
-    idx      integers of any shape, from the host or as a Tensor. The result has the shape
+    idx      integers of any shape: from the host, or as an int32 Tensor. The result has the shape
              idx.shape + (features,)
 
     ValueError for an index out of range. Indices that are on the device already are not checked: out
     of range, the features are NaN and the gradient is dropped. The gradient is deterministic: the same
     at every run.
     """
-    (weight,) = as_nodes((weight,))
+    weight = tensor_node("embedding", weight)
     if len(weight.shape) != 2:
         raise ValueError(f"a table of rows has two axes, not shape {weight.shape}")
     return select("embedding", weight, 0, idx, tape)
@@ -56,7 +57,7 @@ def embedding(weight: Operand, idx: Operand, tape: Tape | None = None) -> Node:
 
 def index_select(x: Operand, axis: int, idx: Operand, tape: Tape | None = None) -> Node:
     """x[…, idx, …] along one axis, as numpy.take(x, idx, axis): `embedding` for any axis."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("index_select", x)
     return select("index_select", x, axis, idx, tape)
 
 
@@ -80,7 +81,7 @@ def select(name, x, axis, idx, tape):
 
 def narrow(x: Operand, axis: int, start: int, length: int, tape: Tape | None = None) -> Node:
     """`length` elements along an axis, from `start` on: x[…, start:start + length, …]."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("narrow", x)
     (axis,) = normal_axes(axis, x.shape)
     start = start + x.shape[axis] if start < 0 else start
     if not 0 <= start <= start + length <= x.shape[axis]:
@@ -94,13 +95,14 @@ def split(
     """Split x along an axis into a list of parts: of one size, the last one perhaps smaller; or of the
     sizes in a list, which add up to the length of the axis.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("split", x)
     (axis,) = normal_axes(axis, x.shape)
     length, sizes = x.shape[axis], split_size_or_sections
-    if isinstance(sizes, int):
-        if sizes < 1:
-            raise ValueError(f"parts have a size of at least 1, not {sizes}")
-        sizes = [min(sizes, length - start) for start in range(0, length, sizes)]
+    if not np.ndim(sizes):
+        size = whole("the size of a part", sizes)
+        if size < 1:
+            raise ValueError(f"parts have a size of at least 1, not {size}")
+        sizes = [min(size, length - start) for start in range(0, max(length, 1), size)]
     if sum(sizes) != length:
         raise ValueError(f"the sizes {list(sizes)} do not add up to {length}, the length of axis {axis}")
     starts = np.cumsum([0, *sizes]).tolist()
@@ -111,23 +113,23 @@ def chunk(x: Operand, chunks: int, axis: int = 0, tape: Tape | None = None) -> l
     """Split x along an axis into a list of `chunks` parts of equal size, the last one perhaps smaller.
     As in PyTorch, there are fewer parts where equal sizes do not give that many.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("chunk", x)
     (axis,) = normal_axes(axis, x.shape)
-    if chunks < 1:
+    if whole("the number of parts", chunks) < 1:
         raise ValueError(f"a tensor has at least 1 part, not {chunks}")
-    return split(x, max(1, -(-x.shape[axis] // chunks)), axis, tape)
+    return split(x, -(-x.shape[axis] // chunks) or [0] * chunks, axis, tape)
 
 
 def unsqueeze(x: Operand, axis: int, tape: Tape | None = None) -> Node:
     """x with a new axis of length 1 at position `axis`."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("unsqueeze", x)
     (axis,) = normal_axes(axis, (*x.shape, 1))
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), tape)
 
 
 def squeeze(x: Operand, axis: Axes = None, tape: Tape | None = None) -> Node:
     """x without an axis of length 1, or without all of them."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("squeeze", x)
     gone = [n for n, length in enumerate(x.shape) if length == 1]
     if axis is not None:
         gone = normal_axes(axis, x.shape)

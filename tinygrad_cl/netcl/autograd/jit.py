@@ -12,6 +12,7 @@ from traceback import walk_tb
 from typing import Any, overload
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
+from tinygrad_cl.netcl.autograd.hidden import watched
 from tinygrad_cl.netcl.autograd.signature import Signature
 from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import NoNumbers, Trace, TraceNode, Untraceable
@@ -56,7 +57,8 @@ def jit_compile(function=None, *, quiet=False):
     modules count as constants.
 
     A function that cannot be traced (an operation without a record, an `if` that looks at elements,
-    two results) runs as it is, operation by operation.
+    two results) runs as it is, operation by operation. So does one that asks a clock, a random
+    generator of a module (np.random.rand) or the user.
 
     >>> import tinygrad_cl.netcl.autograd as ag
     >>> x = ag.tensor(Tensor.from_host(manager.default("auto").queue, [0.0, 1.0]), True)
@@ -106,6 +108,8 @@ class CompiledFunction:
     why: str
 
     def __init__(self, function: Callable[..., Node], quiet: bool = False) -> None:
+        if not callable(function):
+            raise TypeError(f"jit_compile takes a function, not {function!r}")
         functools.update_wrapper(self, function, updated=())
         self.why = ""
         self._name = f"jit_{getattr(function, '__name__', type(function).__name__)}"
@@ -158,7 +162,7 @@ class CompiledFunction:
         program = self._programs.get(key)
         if program and all([PRIMITIVES.get(each.name) is each for each in program.records]):
             return program, signature.inputs
-        program, found = self._trace(signature.inputs, args, kwargs)
+        program, found = self._trace(signature, args, kwargs)
         if program.why or signature.complete and not found:
             if len(self._programs) >= MOST_PROGRAMS:
                 self._programs.clear()
@@ -166,8 +170,9 @@ class CompiledFunction:
             self._programs[key] = program
         return program, signature.inputs + found
 
-    def _trace(self, inputs, args, kwargs):
+    def _trace(self, signature, args, kwargs):
         """(a Program, the Nodes and Tensors that it uses besides the inputs)"""
+        inputs = signature.inputs
         known = {id(x): TraceNode("input", spec_or_none(x)) for x in inputs}
         wrapped, names = as_nodes(args), {name: as_node(x) for name, x in kwargs.items()}
         for x, node in zip((*args, *kwargs.values()), (*wrapped, *names.values())):
@@ -183,7 +188,11 @@ class CompiledFunction:
             with trace.recording(), ExitStack() as stack:
                 for device in manager.devices():
                     stack.enter_context(device.watched_by(refuse))
+                # A trace for one call alone freezes nothing, so there it need not be watched.
+                asked = stack.enter_context(watched()) if signature.complete else ()
                 out = self.__wrapped__(*wrapped, **names)
+            if asked:
+                raise Untraceable(f"it asks {asked[0]}, which may say something else in the next call")
             found = [x for x, _ in trace.found]
             leaves = [known[id(x)] for x in inputs] + [leaf for _, leaf in trace.found]
             return self._program(out, leaves), found
@@ -253,7 +262,7 @@ def reason(error):
     ours = [code.co_filename.startswith(OURS) for code in codes]
     if isinstance(error, Untraceable) and not isinstance(error, NoNumbers):
         return str(error)
-    if not ours[-1]:
+    if not ours[-1] or False not in ours:
         return f"{type(error).__name__}: {error}"
     name = codes[ours.index(True, ours.index(False))].co_name  # what somebody called of ours
     name = {"__bool__": "`if`", "__getattr__": f"`{error}`"}.get(name, name)

@@ -3,6 +3,7 @@
 import functools
 import math
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.autograd.types import Operand
@@ -12,7 +13,7 @@ from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import Tape, apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["linear"]
 
@@ -46,9 +47,12 @@ def linear(
         raise TypeError(f"linear without an activation takes no {', '.join(attrs)}")
     primitive = None if activation is None else get_primitive(activation)
     form = form_of(primitive, tuple(attrs.items()), bias is not None)
-    layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
-    rule, attrs = layer.differentiate if form.differentiable else None, {"activation": activation, **attrs}
-    return apply_op(layer.forward, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
+    attrs = {"activation": activation, **attrs}
+    if state.trace is not None:
+        return state.trace.operation("linear", inputs, attrs)
+    needs = [each.requires_grad and state.enabled for each in inputs]
+    out, rule = layer(form, needs, *[each.value for each in inputs])
+    return apply_op(lambda *values: out, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
 
 
 def layer_spec(x, weight, bias=None, activation=None, **attrs):
@@ -100,37 +104,30 @@ def form_of(primitive, attrs, biased):
     return Form(primitive, dict(attrs), biased)
 
 
-class Layer:
-    """One call of a layer, and the tensors that its gradients need.
+def layer(form, needs, x, weight, *bias):
+    """(f(x · W + b), the rule of its gradients with the tensors that they need; None if f has none).
 
     needs   for x, the weight and the bias, if there is one, whether a gradient is wanted
     """
+    shape, columns = x.shape, weight.shape[1]
+    rows, z = x.reshape((math.prod(shape[:-1]), shape[-1])), None
+    if form.both and any(needs):
+        y, z = matmul(rows, weight, epilogue=form.both, operands=bias)
+    else:
+        y = matmul(rows, weight, epilogue=form.value, operands=bias)
+    out = y.reshape((*shape[:-1], columns))
+    saved = [(z, y)[number] for number in form.rule.saved] if form.rule else []
+    rows, weight = rows if needs[1] else None, weight if needs[0] else None
 
-    def __init__(self, form, needs):
-        self.form, self.needs = form, needs
-
-    def forward(self, x, weight, *bias):
-        """f(x · W + b)"""
-        form, (_, for_weight, *_) = self.form, self.needs
-        self.shape = x.shape
-        rows = x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
-        if form.both and any(self.needs):
-            out, z = matmul(rows, weight, epilogue=form.both, operands=bias)
-        else:
-            out, z = matmul(rows, weight, epilogue=form.value, operands=bias), None
-        self.rows = rows if for_weight else None
-        self.weight = weight
-        self.saved = [(z, out)[number] for number in form.rule.saved] if form.rule else []
-        return out.reshape((*x.shape[:-1], out.shape[-1]))
-
-    def differentiate(self, grad):
-        """[∂L/∂x, ∂L/∂W, ∂L/∂b], None for one that is not wanted."""
-        grad = grad.reshape((math.prod(self.shape[:-1]), self.weight.shape[1]))
-        if self.form.rule:
-            (grad,) = self.form.rule.run(self.saved, grad)
+    def differentiate(grad):
+        grad = grad.reshape((math.prod(shape[:-1]), columns))
+        if form.rule:
+            (grad,) = form.rule.run(saved, grad)
         parts = [
-            lambda: matmul(grad, self.weight, transpose_b=True).reshape(self.shape),
-            lambda: matmul(self.rows, grad, transpose_a=True),
+            lambda: matmul(grad, weight, transpose_b=True).reshape(shape),
+            lambda: matmul(rows, grad, transpose_a=True),
             lambda: reduce_sum(grad, 0),
         ]
-        return [part() if need else None for part, need in zip(parts, self.needs)]
+        return [part() if need else None for part, need in zip(parts, needs)]
+
+    return out, differentiate if form.differentiable else None

@@ -6,10 +6,12 @@ cross-entropy are in `ops.rows_table`.
 reduction   "mean", "sum", or "none": a result for each element, or for each row
 """
 
+import math
+
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.node import apply_primitive
-from tinygrad_cl.netcl.autograd.normalization import whole
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import apply_primitive, tensor_node
 from tinygrad_cl.netcl.autograd.ops import mean, sum
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.autograd.types import LossReduction, Operand
@@ -26,7 +28,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
 )
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import Tape, apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = [
     "bce_with_logits",
@@ -101,7 +103,7 @@ def cross_entropy(
     ValueError for a target of another shape, and for an index out of range. Indices that are on the
     device already are not checked: out of range, the row is NaN, in the loss and in the gradient.
     """
-    logits = whole("cross_entropy", logits)
+    logits = tensor_node("cross_entropy", logits)
     check_reduction(reduction)
     shape = logits.shape
     given = target.shape if isinstance(target, (Node, Tensor)) else np.shape(target)
@@ -134,9 +136,10 @@ def index_cross_entropy(logits, target, tape, reduction):
         target = index_tensor(target, x, below=x.shape[-1])
     target = target.reshape((*target.shape, 1))
     loss, m, s = compute_rows(CROSS_ENTROPY, (x, target))
+    shape = loss.shape
 
     def differentiate(g):
-        g, scale = spread(g, loss, reduction)
+        g, scale = spread(g, shape, reduction)
         return compute_rows(CROSS_ENTROPY_BACKWARD, (g, scale, x, m, s, target))
 
     out = reduced(loss, reduction)
@@ -148,10 +151,10 @@ def soft_cross_entropy(logits, target, tape, reduction):
     """Cross-entropy with probabilities."""
     x, p = logits.value, target.value
     loss, m, s, total = compute_rows(SOFT_CROSS_ENTROPY, (x, p))
-    wanted = logits.requires_grad, target.requires_grad
+    wanted, shape = (logits.requires_grad, target.requires_grad), loss.shape
 
     def differentiate(g):
-        g, scale = spread(g, loss, reduction)
+        g, scale = spread(g, shape, reduction)
         return compute_rows(SOFT_CROSS_ENTROPY_BACKWARD, (g, scale, x, p, m, s, total), wanted)
 
     out = reduced(loss, reduction)
@@ -166,11 +169,11 @@ def reduced(loss, reduction):
     return reduce(loss, reduction)
 
 
-def spread(g, loss, reduction):
-    """(the upstream gradient, broadcastable to the rows; the number by which it is multiplied)."""
+def spread(g, shape, reduction):
+    """(the upstream gradient, broadcastable to the rows, losses of this shape; the number that it is multiplied by)."""
     if reduction == "none":
-        return g.reshape(loss.shape), 1
-    return g, 1 / max(loss.size, 1) if reduction == "mean" else 1
+        return g.reshape(shape), 1
+    return g, 1 / max(math.prod(shape), 1) if reduction == "mean" else 1
 
 
 def check_reduction(reduction):

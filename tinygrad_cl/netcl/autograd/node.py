@@ -4,9 +4,11 @@ from functools import partial
 from numbers import Real
 from typing import Any
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that primitives are looked up in)
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
@@ -15,7 +17,7 @@ from tinygrad_cl.netcl.ops.matmul import product_spec
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes, define_operators
-from tinygrad_cl.netcl.tape.tape import Tape, apply_op, record
+from tinygrad_cl.netcl.tape.tape import Tape, record
 
 __all__ = ["apply_primitive", "getitem", "matmul"]
 
@@ -69,16 +71,28 @@ def matmul(
     return apply_op(partial(tensor_matmul, **attrs), rule, a, b, tape=tape, op_name="matmul", attrs=attrs)
 
 
+def tensor_node(name, x):
+    """The one operand of an operation as a Node. TypeError if it is neither a Node nor a Tensor."""
+    if not isinstance(x, (Node, Tensor)):
+        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
+    return as_nodes((x,))[0]
+
+
 def getitem(x: Operand, key: Any, tape: Tape | None = None) -> Node:
     """x[key], as in NumPy: whole numbers, slices with any step, None, ...; one array of indices.
 
     ∂L/∂x is 0, with the upstream gradient added at key: an element that was taken twice gets both.
     IndexError for a key of another kind, ValueError for an index out of range.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("getitem", x)
     key = key if isinstance(key, tuple) else (key,)
     part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
-    return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem", attrs={"key": key})
+    indices = part.indices  # a name of its own: backward needs them as they are now
+
+    def back(grad):
+        return [part.put(grad, indices)]
+
+    return apply_op(part.take, back, x, tape=tape, op_name="getitem", attrs={"key": key})
 
 
 define_operators(apply_primitive, matmul, getitem)

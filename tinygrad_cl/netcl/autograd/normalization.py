@@ -1,5 +1,7 @@
 """Softmax, log-softmax, logsumexp and layer norm, with gradients; their formulas are in `ops.rows_table`."""
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import tensor_node
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.autograd.types import Operand
 from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
@@ -17,7 +19,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
 from tinygrad_cl.netcl.ops.shapes import joint_spec, one_axis
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import Tape, apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
 
@@ -38,7 +40,7 @@ def log_softmax(x: Node | Tensor, axis: int = -1, tape: Tape | None = None) -> N
 
 def by_rows(name, forward, backward, x, axis, tape):
     """An operation on rows, whose gradient is computed from its result and ∂L/∂(result)."""
-    x = whole(name, x)
+    x = tensor_node(name, x)
     if state.trace is not None:
         return state.trace.operation(name, (x,), {"axis": axis})
     y = along(forward, axis, x.value)
@@ -51,7 +53,7 @@ def by_rows(name, forward, backward, x, axis, tape):
 
 def logsumexp(x: Node | Tensor, axis: int = -1, keepdims: bool = False, tape: Tape | None = None) -> Node:
     """ln Σ eˣ along one axis; −∞ if the whole row is −∞.    ∂L/∂x = g softmax(x)"""
-    x = whole("logsumexp", x)
+    x = tensor_node("logsumexp", x)
     if state.trace is not None:
         return state.trace.operation("logsumexp", (x,), {"axis": axis, "keepdims": keepdims})
     one = one_axis(axis, x.shape)
@@ -80,7 +82,9 @@ def layer_norm(
     gamma, beta   of the length of a row; None for 1 and 0. With u = (x − mean) / √(variance + eps),
                   ∂L/∂gamma = Σ g u and ∂L/∂beta = Σ g, summed over the rows.
     """
-    x, gamma, beta = as_nodes((whole("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta))
+    x, gamma, beta = as_nodes(
+        (tensor_node("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta)
+    )
     for name, each in (("gamma", gamma), ("beta", beta)):
         if isinstance(each, Node) and each.shape != x.shape[-1:]:
             raise ValueError(f"layer_norm of shape {x.shape} needs {name} of shape {x.shape[-1:]}, not {each.shape}")
@@ -89,14 +93,14 @@ def layer_norm(
         return state.trace.operation("layer_norm", inputs, {"eps": eps})
     x, scale, shift = [each.value if isinstance(each, Node) else each for each in inputs]
     out, mean, rstd = compute_rows(LAYER_NORM, (x, scale, shift, eps))
-    wanted = tuple(isinstance(each, Node) and each.requires_grad for each in inputs[:2])
+    tensors = [isinstance(each, Node) for each in inputs]
+    wanted = tuple(there and each.requires_grad for there, each in zip(tensors, inputs[:2]))
+    saved = (x, scale, mean, rstd) if any(wanted) else None
 
     def differentiate(g):
-        parts = (None, None)
-        if any(wanted):
-            parts = compute_rows(LAYER_NORM_BACKWARD, (g, x, scale, mean, rstd), wanted)
+        parts = compute_rows(LAYER_NORM_BACKWARD, (g, *saved), wanted) if saved else (None, None)
         # The engine sums the gradients of gamma and beta over the rows.
-        return [part for part, each in zip((*parts, g), inputs) if isinstance(each, Node)]
+        return [part for part, there in zip((*parts, g), tensors) if there]
 
     return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})
 
@@ -111,10 +115,3 @@ register_step("softmax", softmax, lambda x, axis: x)
 register_step("log_softmax", log_softmax, lambda x, axis: x)
 register_step("logsumexp", logsumexp, logsumexp_spec)
 register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_spec("layer_norm", 3, inputs))
-
-
-def whole(name, x):
-    """x as a Node. TypeError if it is neither a Node nor a Tensor."""
-    if not isinstance(x, (Node, Tensor)):
-        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
-    return as_nodes((x,))[0]

@@ -6,16 +6,18 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tinygrad_cl.netcl.autograd.node import apply_primitive
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import apply_primitive, tensor_node
 from tinygrad_cl.netcl.autograd.rules import max_min_rule, sum_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
 from tinygrad_cl.netcl.autograd.types import Axes, Operand
 from tinygrad_cl.netcl.core.device import INT32
 from tinygrad_cl.netcl.ops import elementwise, reduction, scan
 from tinygrad_cl.netcl.ops.primitives import get_primitive
+from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.modes import state
-from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import Tape, apply_op
+from tinygrad_cl.netcl.tape.node import Node
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["broadcast_to", "cast", "cumsum", "max", "mean", "min", "primitive", "reshape", "sum", "transpose"]
 
@@ -55,7 +57,7 @@ def reduced(how, x, axis, keepdims, tape):
     attrs = {"axis": axis, "keepdims": keepdims}
     if state.trace is not None:
         return state.trace.operation(how, (x,), attrs)
-    (x,) = as_nodes((x,))
+    x = tensor_node(how, x)
     out = reduction.reduce(x.value, how, axis, keepdims)
     rule = max_min_rule(x.value, out, axis) if how in ("max", "min") else sum_rule(x.value, axis, how == "mean")
     return apply_op(lambda value: out, rule, x, tape=tape, op_name=how, attrs=attrs)
@@ -66,7 +68,7 @@ def cumsum(x: Operand, axis: int, tape: Tape | None = None) -> Node:
     return apply_op(
         partial(scan.cumsum, axis=axis),
         lambda grad: [scan.cumsum(grad, axis, backward=True)],
-        x,
+        tensor_node("cumsum", x),
         tape=tape,
         op_name="cumsum",
         attrs={"axis": axis},
@@ -78,7 +80,7 @@ register_step("cumsum", cumsum, lambda x, axis: x)
 
 def reshape(x: Operand, shape: int | Sequence[int], tape: Tape | None = None) -> Node:
     """The same elements in another shape; nothing is copied. The gradient gets the shape of x."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("reshape", x)
     before, attrs = x.shape, {"shape": shape}
     forward, backward = lambda value: value.reshape(shape), lambda grad: [grad.reshape(before)]
     return apply_op(forward, backward, x, tape=tape, op_name="reshape", attrs=attrs)
@@ -86,8 +88,8 @@ def reshape(x: Operand, shape: int | Sequence[int], tape: Tape | None = None) ->
 
 def transpose(x: Operand, axes: Sequence[int] | None = None, tape: Tape | None = None) -> Node:
     """The axes in another order, reversed by default. The gradient gets the inverse permutation."""
-    (x,) = as_nodes((x,))
-    order = tuple(range(x.value.ndim))[::-1] if axes is None else tuple(axes)
+    x = tensor_node("transpose", x)
+    order = tuple(range(x.value.ndim))[::-1] if axes is None else normal_axes(axes, x.shape)
     inverse = tuple(order.index(axis) for axis in range(len(order)) if axis in order)
     forward = partial(elementwise.permute, axes=order)
 
@@ -99,7 +101,7 @@ def transpose(x: Operand, axes: Sequence[int] | None = None, tape: Tape | None =
 
 def broadcast_to(x: Operand, shape: Sequence[int], tape: Tape | None = None) -> Node:
     """x broadcast to `shape`. The gradient is summed over the copies."""
-    forward = partial(elementwise.broadcast_to, shape=shape)
+    x, forward = tensor_node("broadcast_to", x), partial(elementwise.broadcast_to, shape=shape)
     return apply_op(forward, lambda grad: [grad], x, tape=tape, op_name="broadcast_to", attrs={"shape": shape})
 
 
@@ -107,6 +109,6 @@ def cast(x: Operand, dtype: DTypeLike, tape: Tape | None = None) -> Node:
     """x in another dtype: "float32", "float64", or "int32" for indices, rounded towards 0. The gradient is
     cast back; an int32 result has none.
     """
-    forward = partial(elementwise.cast, dtype=dtype)
+    x, forward = tensor_node("cast", x), partial(elementwise.cast, dtype=dtype)
     backward = None if np.dtype(dtype) == INT32 else lambda grad: [grad]  # the engine fits the dtype
     return apply_op(forward, backward, x, tape=tape, op_name="cast", attrs={"dtype": dtype})

@@ -7,8 +7,8 @@ the shape of the result: the engine sums it.
 
 import math
 import re
-from functools import partial
 
+from tinygrad_cl.netcl.autograd.kept import Rule
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all, elementwise_binary
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
@@ -76,7 +76,7 @@ def primitive_rule(primitive, attrs, values, out, needs):
     if rule is None:
         rule = _rules[key] = PrimitiveRule(primitive, attrs, needs)
     inputs = [*values, out]
-    return partial(PrimitiveRule.run, rule, [inputs[number] for number in rule.saved])
+    return Rule(primitive.name, rule.run, [inputs[number] for number in rule.saved])
 
 
 def matmul_rule(a, b, transpose_a, transpose_b, needs):
@@ -85,24 +85,23 @@ def matmul_rule(a, b, transpose_a, transpose_b, needs):
 
     A vector counts as a matrix of one row on the left, of one column on the right.
     """
-    first = a.reshape((1, *a.shape)) if a.ndim == 1 else a
-    second = b.reshape((*b.shape, 1)) if b.ndim == 1 else b
-    ta, tb = transpose_a and a.ndim > 1, transpose_b and b.ndim > 1
+    row, column = a.ndim == 1, b.ndim == 1
+    ta, tb = transpose_a and not row, transpose_b and not column
+    first = (a.reshape((1, *a.shape)) if row else a) if needs[1] else None
+    second = (b.reshape((*b.shape, 1)) if column else b) if needs[0] else None
 
     def differentiate(grad):
-        shape = list(grad.shape)
-        if b.ndim == 1:
-            shape.append(1)
-        if a.ndim == 1:
+        shape = [*grad.shape, *[1] * column]
+        if row:
             shape.insert(len(shape) - 1, 1)
         c = grad.reshape(tuple(shape))
         grad_a = grad_b = None
         if needs[0]:
             grad_a = matmul(second, c, tb, True) if ta else matmul(c, second, False, not tb)
-            grad_a = grad_a.reshape((*grad_a.shape[:-2], a.size)) if a.ndim == 1 else grad_a
+            grad_a = grad_a.reshape((*grad_a.shape[:-2], grad_a.shape[-1])) if row else grad_a
         if needs[1]:
             grad_b = matmul(c, first, True, ta) if tb else matmul(first, c, not ta, False)
-            grad_b = grad_b.reshape(grad_b.shape[:-1]) if b.ndim == 1 else grad_b
+            grad_b = grad_b.reshape(grad_b.shape[:-1]) if column else grad_b
         return [grad_a, grad_b]
 
     return differentiate

@@ -15,6 +15,8 @@ import pyopencl as cl
 from tinygrad_cl import measurements, opencl
 from tinygrad_cl.netcl.core.commands import Command, Copy, Fill, Kernel, Launch, Transfer
 from tinygrad_cl.netcl.core.memory import Pool
+from tinygrad_cl.opencl import devices
+from tinygrad_cl.opencl.devices import refuse_fork
 from tinygrad_cl.opencl.programs import build
 
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
@@ -128,7 +130,6 @@ class Device:
     command is enqueued through its methods, so that it can be counted, timed and recorded.
 
     found           the `tinygrad_cl.opencl.Device`
-    queue           the PyOpenCL command queue, in order
     pool            the memory pool of its tensors
     launch_config   its LaunchConfig; replace it before the first operation only
     specs           {(shape, dtype): TensorSpec}, filled by core.tensor
@@ -138,8 +139,8 @@ class Device:
         self, found: opencl.Device, queue: cl.CommandQueue | None = None, launch_config: LaunchConfig | None = None
     ) -> None:
         self.found = found
-        self.queue = queue or found.queue
-        self.context = self.queue.context
+        self._queue = queue or found.queue
+        self.context = self._queue.context
         self.pool = Pool(self.queue, self.fill)
         self.launch_config = launch_config or launch_config_for(found)
         self.specs: dict = {}
@@ -148,6 +149,18 @@ class Device:
 
     def __repr__(self):
         return f"Device({self.found.name!r}, {self.found.kind})"
+
+    def __deepcopy__(self, memo):
+        return self  # there is only one
+
+    def __reduce__(self):
+        raise TypeError("what lies on a device has no pickle: netcl.io saves models, optimizers and tensors by name")
+
+    @property
+    def queue(self) -> cl.CommandQueue:
+        """The PyOpenCL command queue. RuntimeError in a process that `opencl.devices.refuse_fork` refuses."""
+        refuse_fork()
+        return self._queue
 
     def has(self, dtype: np.dtype) -> bool:
         """Whether the device supports tensors of this NumPy dtype: float32 and int32 (for indices)
@@ -186,7 +199,9 @@ class Device:
         """
         handle = kernel.handle
         handle.set_args(*kernel.constants, *operands)
-        event = cl.enqueue_nd_range_kernel(self.queue, handle, size, group)
+        if devices.forked:  # asked here, since asking the queue would cost more
+            refuse_fork()
+        event = cl.enqueue_nd_range_kernel(self._queue, handle, size, group)
         if self._watchers:
             self.tell(Launch(kernel.name, tuple(operands), event, kernel, size, group))
 
@@ -291,7 +306,7 @@ class Manager:
             if wish in f"{found.name} {found.platform} {found.kind}".lower():
                 for device in self._devices.values():
                     same = device.found.position == found.position
-                    if same and device.queue is device.found.queue:
+                    if same and device._queue is device.found.queue:
                         return device
                 if not opencl.find_fault(found):
                     return self.use(found)
@@ -315,9 +330,15 @@ class Manager:
         return list(self._devices.values())
 
     def of(self, queue: cl.CommandQueue) -> Device:
-        """The Device of a queue; a queue that the caller created gets a new one. ValueError if the
-        queue is out of order.
+        """The Device of a queue; a queue that the caller created gets a new one, None is that of the default
+        device. TypeError if it is no queue, ValueError if it is out of order.
         """
+        if queue is None:
+            return self.default()
+        if not isinstance(queue, cl.CommandQueue):
+            raise TypeError(
+                f"a tensor lies on a queue, as manager.default().queue, or None for that one, not on {queue!r}"
+            )
         device = self._devices.get(queue)
         if device is None:
             if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:

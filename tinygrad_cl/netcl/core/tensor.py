@@ -1,6 +1,8 @@
 """A tensor: numbers in device memory, with a shape and a dtype."""
 
+import copy
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Real
 from typing import Self, TypeAlias
@@ -10,6 +12,7 @@ import pyopencl as cl
 from numpy.typing import ArrayLike, DTypeLike
 
 from tinygrad_cl.netcl.core.device import INT32, Device, manager
+from tinygrad_cl.netcl.core.memory import writes
 
 
 class TensorSpec:
@@ -26,24 +29,36 @@ class TensorSpec:
         self.size = math.prod(shape)
         self.nbytes = self.size * dtype.itemsize
 
+    def __deepcopy__(self, memo):
+        return self  # there is only one
+
     def __repr__(self):
         return f"TensorSpec({self.shape}, {self.dtype})"
 
 
 def spec_of(device: Device, shape: Iterable[int], dtype: DTypeLike) -> TensorSpec:
     """The one TensorSpec of this device, shape and dtype. TypeError if the device has no tensors of
-    the dtype.
+    the dtype, or a length is no whole number.
     """
     shape, dtype = tuple(shape), np.dtype(dtype)
     spec = device.specs.get((shape, dtype))
     if spec is None:
+        shape = tuple([whole("a length", length) for length in shape])
         if not device.has(dtype):
             able = ", ".join(str(each) for each in device.launch_config.lanes)
             raise TypeError(f"{device.found.name} has tensors of {able}, not of {dtype}")
         if any(length < 0 for length in shape):
             raise ValueError(f"a shape has no negative length: {shape}")
-        spec = device.specs[shape, dtype] = TensorSpec(device, tuple(map(int, shape)), dtype)
+        spec = device.specs.setdefault((shape, dtype), TensorSpec(device, shape, dtype))
     return spec
+
+
+def whole(what, number):
+    """A whole number as an int. TypeError that says what it is if it is none."""
+    try:
+        return operator.index(number)
+    except TypeError:
+        raise TypeError(f"{what} is a whole number, not {number!r}") from None
 
 
 def refuse_indices(name, specs):
@@ -52,11 +67,22 @@ def refuse_indices(name, specs):
         raise TypeError(f"{name}: an int32 tensor holds indices, not numbers to compute with: cast to float32 first")
 
 
+def real_array(rule, data):
+    """`data` as an array. TypeError, with the rule, if something in it is no real number."""
+    array = np.asarray(data)
+    if array.dtype.kind not in "fiub" and not all(isinstance(each, Real) for each in array.flat):
+        raise TypeError(f"{rule}, not of {data!r}")
+    return array
+
+
 def as_array(data, dtype):
-    """`data` as an array of this dtype. ValueError where a number does not fit into int32."""
+    """`data` as an array of this dtype. TypeError if it holds no real numbers, ValueError where one does
+    not fit into int32.
+    """
+    array = real_array("a tensor is made of real numbers, or of arrays and lists of them", data)
+    limits = np.iinfo(INT32)
     if dtype != INT32:
-        return np.asarray(data, dtype)
-    array, limits = np.asarray(data), np.iinfo(INT32)
+        return np.asarray(array, dtype)
     good = (array >= limits.min) & (array <= limits.max)
     if array.dtype.kind == "f":
         good &= array == np.floor(array)
@@ -84,7 +110,7 @@ Other: TypeAlias = "Tensor | np.ndarray | float"  # what + and its like take bes
 OPERATORS: dict[str, Callable] = {}  # {"add": what + computes, …}, filled by ops.operators, which knows kernels
 
 
-def operator(name: str) -> tuple[Callable[["Tensor", Other], "Tensor"], Callable[["Tensor", Other], "Tensor"]]:
+def binary(name: str) -> tuple[Callable[["Tensor", Other], "Tensor"], Callable[["Tensor", Other], "Tensor"]]:
     """Two methods, for a Tensor on the left and one on the right of an operator."""
 
     def left(self, other):
@@ -141,7 +167,7 @@ class Tensor:
                 what is no whole number
         """
         array = as_array(data, dtype)
-        return cls.from_shape(queue, array.shape, dtype).write(array)
+        return cls.from_shape(queue, array.shape, dtype)._fill(array)
 
     @classmethod
     def from_shape(cls, queue: cl.CommandQueue, shape: int | Sequence[int], dtype: DTypeLike = "float32") -> Self:
@@ -156,9 +182,11 @@ class Tensor:
         cls, queue: cl.CommandQueue, shape: int | Sequence[int], value: float, dtype: DTypeLike = "float32"
     ) -> Self:
         """A tensor of this shape that holds `value` everywhere."""
-        tensor = cls.from_shape(queue, shape, dtype)
+        tensor, number = cls.from_shape(queue, shape, dtype), as_array(value, dtype)
+        if number.shape:
+            raise TypeError(f"full takes one number, not {value!r}: from_host takes an array")
         if tensor.size:
-            tensor.device.fill(tensor.buffer, as_array(value, dtype), tensor.nbytes)
+            tensor.device.fill(tensor.buffer, number, tensor.nbytes)
         return tensor
 
     def to_host(self) -> np.ndarray:
@@ -169,23 +197,31 @@ class Tensor:
         return array
 
     def write(self, data: ArrayLike) -> Self:
-        """Replace the numbers by those of `data`, of the same shape, and return self. Views see it,
-        too.
+        """Replace the numbers by those of `data`, an array or a Tensor of the same shape, and return
+        self. Views see it, too. A backward pass that needs the old numbers will be an error.
         """
-        array = as_array(data, self.dtype)
-        if array.shape != self.shape:
-            raise ValueError(f"shape {array.shape} cannot be written into a tensor of shape {self.shape}")
-        if array.size:
-            self.device.write(self.buffer, np.ascontiguousarray(array))
+        data = data if isinstance(data, Tensor) else as_array(data, self.dtype)
+        if data.shape != self.shape:
+            raise ValueError(f"shape {data.shape} cannot be written into a tensor of shape {self.shape}")
+        self._fill(data)
+        writes.note((self.buffer.int_ptr,))
+        return self
+
+    def _fill(self, data):
+        """`write` into new memory, whose numbers nobody can need."""
+        if isinstance(data, Tensor) and data.spec is not self.spec:
+            raise TypeError(
+                f"a tensor of {data.dtype} on {data.device} cannot be written into one of {self.dtype} on {self.device}"
+            )
+        if self.size and isinstance(data, Tensor):
+            self.device.copy(self.buffer, data.buffer, self.nbytes)
+        elif self.size:
+            self.device.write(self.buffer, np.ascontiguousarray(data))
         return self
 
     def copy(self) -> "Tensor":
         """The same numbers in memory of their own."""
-        spec = self.spec
-        twin = Tensor(spec, spec.device.pool.allocate(spec.nbytes))
-        if spec.size:
-            spec.device.copy(twin.buffer, self.buffer, spec.nbytes)
-        return twin
+        return Tensor(self.spec, self.device.pool.allocate(self.nbytes))._fill(self)
 
     def reshape(self, *shape: int | Sequence[int]) -> "Tensor":
         """The same memory under another shape; one length may be −1. ValueError if the sizes
@@ -202,11 +238,17 @@ class Tensor:
             raise ValueError(f"shape {self.shape} cannot become {spec.shape}")
         return Tensor(spec, self.buffer)
 
-    __add__, __radd__ = operator("add")
-    __sub__, __rsub__ = operator("sub")
-    __mul__, __rmul__ = operator("mul")
-    __truediv__, __rtruediv__ = operator("div")
-    __matmul__, __rmatmul__ = operator("matmul")
+    def __deepcopy__(self, memo):
+        """The same numbers and gradient in memory of their own; `copy.copy` shares them."""
+        twin = type(self)(self.spec, self.copy().buffer, self.requires_grad)
+        twin.grad = copy.deepcopy(self.grad, memo)
+        return twin
+
+    __add__, __radd__ = binary("add")
+    __sub__, __rsub__ = binary("sub")
+    __mul__, __rmul__ = binary("mul")
+    __truediv__, __rtruediv__ = binary("div")
+    __matmul__, __rmatmul__ = binary("matmul")
 
     def __neg__(self) -> "Tensor":
         return OPERATORS["neg"](self)

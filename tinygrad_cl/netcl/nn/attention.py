@@ -37,7 +37,7 @@ def scaled_dot_product_attention(
             "attention takes query (…, L, d), key (…, S, d) and value (…, S, e), not "
             f"{q.shape}, {k.shape} and {v.shape}"
         )
-    scores = ag.matmul(q * (1 / math.sqrt(d[0])), k, transpose_b=True)
+    scores = ag.matmul(q * (1 / math.sqrt(max(d[0], 1))), k, transpose_b=True)
     if causal:
         if scores.shape[-2] != scores.shape[-1]:
             raise ValueError(

@@ -171,7 +171,7 @@ class Flatten(Module):
 
     def forward(self, x: Operand) -> Node:
         (x,) = as_nodes((x,))
-        return ag.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
+        return ag.reshape(x, (*x.shape[:1], math.prod(x.shape[1:])))
 
 
 class Sequential(Module):
@@ -235,5 +235,6 @@ def check_lengths(call, queue, **lengths):
 
 def check_last_axis(layer, x, length):
     """ValueError if the last axis of a layer's input has another length."""
-    if x.shape[-1:] != (length,):
-        raise ValueError(f"{layer} takes a tensor of shape (…, {length}), not {x.shape}")
+    shape = getattr(x, "shape", ())
+    if shape[-1:] != (length,):
+        raise ValueError(f"{layer} takes a tensor of shape (…, {length}), not {shape}")

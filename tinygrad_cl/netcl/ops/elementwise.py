@@ -5,6 +5,7 @@ import functools
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
+from tinygrad_cl.netcl.core.memory import writes
 from tinygrad_cl.netcl.core.tensor import Tensor, refuse_indices, spec_of
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest
 from tinygrad_cl.netcl.ops.loop_plan import nest_plan
@@ -33,25 +34,31 @@ def formula_of(expression, arity):
     return Formula("elementwise", (expression,), arity)
 
 
-def compute(formula, operands):
+def compute(formula, operands, into=None):
     """The result of a Formula as a new Tensor of the broadcast shape, by one launch.
 
     operands   Tensors, float32 or float64, and numbers; the result has the widest dtype among the
                Tensors
+    into       a Tensor of the result's spec whose old numbers nobody needs any more: the result
+               lies in its memory; it may be an operand
 
     ValueError for shapes that do not broadcast and for tensors on two devices, TypeError if no operand
     is a Tensor, pyopencl.RuntimeError if the expression does not compile.
     """
     plan, arguments = planned(formula, operands)
-    return plan.one(arguments)
+    if into is None:
+        return plan.one(arguments)
+    if plan.spec is not into.spec:
+        raise ValueError(f"{formula.name} gives {plan.spec}, which does not fit into {into}")
+    return plan.one(arguments, into.buffer)
 
 
 def compute_into(target, formula, operands):
-    """As `compute`, but the result overwrites `target`, which has the same TensorSpec and may be an operand."""
-    plan, arguments = planned(formula, operands)
-    if plan.spec is not target.spec:
-        raise ValueError(f"{formula.name} gives {plan.spec}, which does not fit into {target}")
-    plan.one(arguments, target.buffer)
+    """As `compute`, but the result overwrites `target`, which has the same TensorSpec and may be an operand.
+    A backward pass that needs the old elements will be an error.
+    """
+    compute(formula, operands, target)
+    writes.note((target.buffer.int_ptr,))
 
 
 def compute_all(formula, operands):
@@ -115,7 +122,7 @@ def permute(x, axes=None):
 
 def broadcast_to(x, shape):
     """x broadcast to `shape`, as a new contiguous tensor: numpy.broadcast_to. ValueError if it does not fit."""
-    shape = tuple(shape)
+    shape = tuple(shape) if np.ndim(shape) else (shape,)
     if np.broadcast_shapes(x.shape, shape) != shape:
         raise ValueError(f"shape {x.shape} does not broadcast to {shape}")
     return _copy(x, shape, broadcast_strides(x.shape, shape))

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
-from tinygrad_cl.netcl.core.tensor import Tensor, check_all, spec_of
+from tinygrad_cl.netcl.core.tensor import Tensor, check_all, real_array, spec_of
 from tinygrad_cl.netcl.ops import indexing_source as source
-from tinygrad_cl.netcl.ops.elementwise import cast, formula_of, strided_plan
+from tinygrad_cl.netcl.ops.elementwise import formula_of, strided_plan
 from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
 
 STRETCH = 2048  # elements of a row for one work-item of a CPU; fewer are not worth one
@@ -18,17 +18,23 @@ STRETCH = 2048  # elements of a row for one work-item of a CPU; fewer are not wo
 def index_tensor(x, like, below=None):
     """The indices x as an int32 Tensor on the device of the Tensor `like`.
 
-    x       an array or nested lists of integers, an integer, or a Tensor: of int32, which is
-            returned as it is, or of integers in another dtype, which are cast
+    x       an array or nested lists of integers, an integer, or an int32 Tensor, which is returned as
+            it is
     below   indices are 0, 1, …, below − 1: ValueError that names the first other one and its place.
             Indices on the device are not checked, since that would wait for them: kernels must
             handle any index
 
-    ValueError for numbers that are no integers, TypeError for booleans: a mask is no index.
+    ValueError for numbers that are no integers. TypeError for booleans, since a mask is no index, and
+    for Tensors of floats, such as the result of a comparison.
     """
     if isinstance(x, Tensor):
-        return x if x.dtype == INT32 else cast(x, INT32)
-    array = np.asarray(x)
+        if x.dtype != INT32:
+            raise TypeError(
+                f'indices on the device are int32, not {x.dtype}: cast whole numbers to "int32"; '
+                "a mask is no index, but masked_fill and where take one"
+            )
+        return x
+    array = real_array("an index is made of whole numbers", x)
     if array.dtype == bool:
         raise TypeError("a mask of truth values is no index: numpy.flatnonzero(mask) gives indices")
     if below is not None:
@@ -176,10 +182,13 @@ class Part:
             copy_part(self.shape, part, 0, broadcast_strides(self.shape, self.shape), x, self.begin, self.strides)
         return part if self.indices is None else index_select(part, self.axis, self.indices)
 
-    def put(self, grad):
-        """The gradient of x from that of x[key]: zeros, with `grad` added at key."""
-        if self.indices is not None:
-            grad = index_select_backward(grad, self.shape, self.axis, self.indices)
+    def put(self, grad, indices=None):
+        """The gradient of x from that of x[key]: zeros, with `grad` added at key.
+
+        indices   the index array, where there is one: the caller keeps it, since backward needs it
+        """
+        if indices is not None:
+            grad = index_select_backward(grad, self.shape, self.axis, indices)
         if self.is_whole():
             return grad.reshape(self.whole)
         out = zeros(spec_of(grad.device, self.whole, grad.dtype))

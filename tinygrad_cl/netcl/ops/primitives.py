@@ -8,6 +8,7 @@ A record gives C expressions, in which these words stand for the type that a ker
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 
 PRELUDE = """
 #define ADD(a, b) ((a) + (b))
@@ -157,6 +158,8 @@ def c_number(value: float) -> str:
     >>> c_number(0.1), c_number(float("-inf"))
     ('((V)(0.1))', '((V)(-INFINITY))')
     """
+    if not isinstance(value, Real):
+        raise TypeError(f"a constant is a number, not {value!r}")
     value = float(value)
     if value != value:
         return "((V)(NAN))"

@@ -41,7 +41,7 @@ def sum_to(x, shape):
 
 def reduce(x, how, axis=None, keepdims=False):
     """x reduced over axes; `how` is "sum", "mean", "max" or "min"."""
-    key = (reduce, x.spec, how, axis if axis is None or isinstance(axis, int) else tuple(axis), keepdims)
+    key = (reduce, x.spec, how, tuple(axis) if hasattr(axis, "__iter__") else axis, keepdims)
     plan = plans.table.get(key)
     if plan is None:
         plan = plans.table[key] = make_plan(x.spec, how, axis, keepdims)

@@ -1,11 +1,9 @@
 """Shapes and strides: broadcasting, axes, and how a tensor lies in a shape."""
 
-import operator
-
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import spec_of
+from tinygrad_cl.netcl.core.tensor import spec_of, whole
 
 
 def joint_spec(name, arity, specs):
@@ -74,8 +72,11 @@ def merge_axes(shape, strides):
 
 
 def normal_axes(axis, shape):
-    """The axes as a tuple, counted from 0. ValueError for an axis that does not exist or is given twice."""
-    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    """The axes as a tuple, counted from 0. ValueError for an axis that does not exist or is given twice,
+    TypeError for one that is no integer.
+    """
+    axes = range(len(shape)) if axis is None else tuple(axis) if hasattr(axis, "__iter__") else (axis,)
+    axes = [whole("an axis", each) for each in axes]
     normal = tuple(each + len(shape) if each < 0 else each for each in axes)
     if any(not 0 <= each < len(shape) for each in normal) or len(set(normal)) < len(normal):
         raise ValueError(f"shape {shape} has no such axes, or has one of them twice: {axis}")
@@ -84,7 +85,7 @@ def normal_axes(axis, shape):
 
 def one_axis(axis, shape):
     """The axis, counted from 0. ValueError if it does not exist, TypeError for several."""
-    return normal_axes(operator.index(axis), shape)[0]
+    return normal_axes((axis,), shape)[0]
 
 
 def axes_to(large, small):

@@ -50,6 +50,13 @@ def comparison(name, sign, reference):
     )
 
 
+def shared(x, less, y, g):
+    """The gradients of a choice between x and y: 0 for what is left out, half for each of two equal ones;
+    a NaN leaves nothing out.
+    """
+    return [f"({a} {less} {b} ? (V)(0) : ({a} == {b} ? {g} / 2 : {g}))" for a, b in ((x, y), (y, x))]
+
+
 # -- arithmetic -----------------------------------------------------------------------------------
 
 two("add", lambda x, y: f"ADD({x}, {y})", lambda x, y, g, out: [g, g], np.add, "x + y")
@@ -67,7 +74,7 @@ two(
     lambda x, y: f"pow({x}, {y})",
     lambda x, y, g, out: [  # no 0 · ∞ at y = 0 or x = 0
         f"({y} == 0 ? (V)(0) : {g} * {y} * pow({x}, {y} - 1))",
-        f"(({x} == 0) & ({y} >= 0) ? (V)(0) : {g} * {out} * log({x}))",
+        f"({g} * (({x} == 0) & ({y} >= 0) ? (V)(0) : {out} * log({x})))",
     ],
     np.power,
     "xʸ",
@@ -76,20 +83,14 @@ two(
 two(
     "maximum",
     lambda x, y: f"MAX({x}, {y})",
-    lambda x, y, g, out: [
-        f"({x} > {y} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-        f"({y} > {x} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-    ],
+    lambda x, y, g, out: shared(x, "<", y, g),
     np.maximum,
     "max(x, y); ties share the gradient",
 )
 two(
     "minimum",
     lambda x, y: f"MIN({x}, {y})",
-    lambda x, y, g, out: [
-        f"({x} < {y} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-        f"({y} < {x} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-    ],
+    lambda x, y, g, out: shared(x, ">", y, g),
     np.minimum,
     "min(x, y); ties share the gradient",
 )
@@ -145,7 +146,7 @@ erf = np.vectorize(math.erf, otypes=[np.float64])
 one(
     "relu",
     lambda x, k: f"MAX({x}, (V)(0))",
-    lambda x, g, out, k: f"({out} > 0 ? {g} : (V)(0))",
+    lambda x, g, out, k: f"({out} <= 0 ? (V)(0) : {g})",  # a NaN is not left out
     lambda x: np.maximum(x, 0),
     "max(x, 0); the derivative at 0 is 0",
     layers=("ReLU",),

@@ -126,14 +126,12 @@ class Captured:
             )
         inputs = [own.buffer for own in self._inputs]
         for number, (own, x) in enumerate(zip(self._inputs, given)):
-            if isinstance(x, np.ndarray):
-                own.write(x)
-            elif x.spec is not own.spec:
+            if isinstance(x, Tensor) and x.spec is not own.spec:
                 raise ValueError(f"captured for a tensor on {own.device}, got one on {x.device}")
-            elif self._recording and self._recording.may_read(number, x.buffer):
+            if self._recording and isinstance(x, Tensor) and self._recording.may_read(number, x.buffer):
                 inputs[number] = x.buffer
-            elif x.size:
-                own.device.copy(own.buffer, x.buffer, x.nbytes)
+            else:
+                own.write(x)
         return inputs
 
     def _record(self):

@@ -1,9 +1,11 @@
 """A Node: a tensor, and how it was computed."""
 
+import copy
 import sys
 import traceback
 from numbers import Real
 from pathlib import Path
+from types import CellType
 
 import numpy as np
 
@@ -108,10 +110,7 @@ class Node:
 
     def kept_arrays(self):
         """The Tensors that stay alive because backward will read them: those `grad_fn` holds."""
-        cells = getattr(self.grad_fn, "__closure__", None) or ()
-        held = [*getattr(self.grad_fn, "args", ()), *[cell.cell_contents for cell in cells]]
-        parts = [x for each in held for x in (each if isinstance(each, (list, tuple)) else [each])]
-        return list({id(x): x for x in parts if isinstance(x, Tensor)}.values())
+        return held_by(self.grad_fn)
 
     def __repr__(self):
         name = f", op_name={self.op_name!r}" if self.op_name else ""
@@ -138,6 +137,20 @@ class Node:
     def __getitem__(self, key):
         return getitem(self, key)
 
+    def __iter__(self):
+        """Its parts along the first axis. TypeError for a single number, as in NumPy."""
+        if not self.shape:
+            raise TypeError("a single number has no rows to go through")
+        return (self[row] for row in range(self.shape[0]))
+
+    def __deepcopy__(self, memo):
+        """A leaf around a copy of the Tensor. TypeError for a result, which belongs to its graph."""
+        if self.grad_fn is not None:
+            raise TypeError(
+                f"{self!r} belongs to its graph: copy.deepcopy(node.value) copies numbers"
+            )
+        return Node(copy.deepcopy(self.value, memo), self.requires_grad)
+
     def __bool__(self):
         """`if loss < 1:` looks at the number. ValueError where there are several."""
         if self.value.size != 1:
@@ -145,6 +158,31 @@ class Node:
                 f"shape {self.shape} holds several numbers, not one that is true or not"
             )
         return bool(self.to_host())
+
+
+def held_by(rule):
+    """The Tensors that a function holds on to, a list: in the variables that it uses from around it,
+    or as arguments that `partial` gave it; alone, as a Node's, or in lists and functions there.
+    """
+    found, parts, seen = {}, [rule], set()
+    for x in parts:  # it grows
+        x = x.value if isinstance(x, Node) else x
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Tensor):
+            found[id(x)] = x
+        elif isinstance(x, (list, tuple)):
+            parts += x
+        elif callable(x):
+            parts += [
+                getattr(x, "func", None),
+                *getattr(x, "args", ()),
+                *getattr(x, "keywords", {}).values(),
+            ]
+            cells = getattr(x, "__closure__", None) or ()
+            parts += [cell.cell_contents for cell in cells if cell != CellType()]  # it may be empty
+    return list(found.values())
 
 
 def place():

@@ -1,6 +1,6 @@
 """The Node, with types. The module itself has none: lessons show its text."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType
 from typing import Any, TypeAlias
 
@@ -22,6 +22,7 @@ elementwise: Callable[..., Any]  # what define_operators sets
 matmul: Callable[..., Any]
 getitem: Callable[..., Any]
 
+def held_by(rule: Callable[..., Any]) -> list[Tensor]: ...
 def undefined(*operands: Any) -> Any: ...
 def define_operators(*functions: Callable[..., Any]) -> None: ...
 def operator(
@@ -46,6 +47,8 @@ class Node:
         op_name: str | None = None,
         attrs: dict[str, Any] | None = None,
     ) -> None: ...
+    def __iter__(self) -> Iterator[Node]: ...
+    def __deepcopy__(self, memo: dict[int, Any]) -> Node: ...
     @property
     def grad(self) -> Tensor | None: ...
     @grad.setter

@@ -1,9 +1,11 @@
 """The tape: operations are computed and recorded; backward goes through them in reverse."""
 
+import threading
+
 import numpy as np
 
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import cast, compute_into
+from tinygrad_cl.netcl.ops.elementwise import cast, compute
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.ops.reduction import sum_to
 from tinygrad_cl.netcl.tape.modes import is_grad_enabled, state
@@ -162,7 +164,7 @@ def topological_order(root):
 
 def add_into(target, x):
     """target += x, in the memory of `target`: one launch, no new buffer."""
-    compute_into(target, get_primitive("add").forward_formula(), (target, x))
+    compute(get_primitive("add").forward_formula(), (target, x), into=target)
 
 
 def accumulate(gradients, ours, node, part):
@@ -192,6 +194,9 @@ def accumulate(gradients, ours, node, part):
 
 def seed_gradient(loss, grad):
     """∂L/∂loss as a Tensor. ValueError if it is missing, or has another shape than loss."""
+    if not isinstance(loss, Node):
+        kind = type(loss).__name__
+        raise TypeError(f"backward starts from a Node, which an operation gave, not from a {kind}")
     if not loss.requires_grad:
         raise ValueError(
             f"{loss!r} requires no gradient: no leaf it was computed from does, "
@@ -237,6 +242,9 @@ def parts_of(node, gradient):
     return parts
 
 
+accumulating = threading.Lock()  # threads may share a leaf
+
+
 def leave(leaf, gradient, held):
     """Add the gradient to the leaf's `grad`, which is then a Tensor that nobody else holds.
 
@@ -245,12 +253,13 @@ def leave(leaf, gradient, held):
 
     If the leaf had a grad, the sum is a new Tensor: the old one is not changed.
     """
-    if leaf.grad is not None:
-        gradient = leaf.grad + gradient
-    elif id(gradient.buffer) in held:
-        gradient = gradient.copy()
-    held.add(id(gradient.buffer))
-    leaf.grad = gradient
+    with accumulating:
+        if leaf.grad is not None:
+            gradient = leaf.grad + gradient
+        elif id(gradient.buffer) in held:
+            gradient = gradient.copy()
+        held.add(id(gradient.buffer))
+        leaf.grad = gradient
     if state.leaves is not None:  # a hook: a recording wants to know
         state.leaves.append(leaf.value)
 
