@@ -14,7 +14,11 @@ from autograder import paths
 CONTRACT = {
     "tinygrad_cl": set(),
     "tinygrad_cl.scalar": set(),
+    "tinygrad_cl.micrograd": {"tinygrad_cl.scalar"},
     "tinygrad_cl.tensor": {"tinygrad_cl.tensor.core"},
+    "tinygrad_cl.tensor.mxnet": {"tinygrad_cl.tensor", "tinygrad_cl.tensor.core"},
+    "tinygrad_cl.tensor.tinytorch": {"tinygrad_cl.tensor", "tinygrad_cl.tensor.core"},
+    "tinygrad_cl.tensor.torch": {"tinygrad_cl.tensor", "tinygrad_cl.tensor.core"},
     "tinygrad_cl.tensor.core": set(),
     "tinygrad_cl.measurements": set(),
     "tinygrad_cl.opencl": {"tinygrad_cl", "tinygrad_cl.measurements"},

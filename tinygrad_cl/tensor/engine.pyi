@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from tinygrad_cl.tensor.core.variable import Variable
 from tinygrad_cl.tensor.node import Node
-from tinygrad_cl.tensor.tensor import Tensor
+from tinygrad_cl.tensor.tensor_class import Tensor
 
 _Tensors: TypeAlias = Tensor | Sequence[Tensor]
 _Gradients: TypeAlias = Variable | ArrayLike | Sequence[Variable | ArrayLike | None] | None

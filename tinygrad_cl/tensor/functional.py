@@ -13,7 +13,7 @@ from tinygrad_cl.tensor.core.indexing import Embedding
 from tinygrad_cl.tensor.core.variable import Variable, raw
 from tinygrad_cl.tensor.elementwise import Where
 from tinygrad_cl.tensor.shapes import Cat
-from tinygrad_cl.tensor.tensor import Tensor, as_tensor
+from tinygrad_cl.tensor.tensor_class import Tensor, as_tensor
 
 Operand: TypeAlias = Variable | ArrayLike
 

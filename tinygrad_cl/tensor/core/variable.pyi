@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from tinygrad_cl.tensor.core.function import Context
 
 class Variable:
-    __array_ufunc__: None
+    __array_ufunc__: Any
     data: np.ndarray
     requires_grad: bool
     grad: Self | None

@@ -2,7 +2,7 @@
 
 MXNet allocates a gradient with `attach_grad`, overwrites it at each backward instead of adding to
 it, and takes ones as the head gradient where none is given. It records only inside `record()`;
-here, recording is on from the start, so begin with set_grad_enabled(False) for the same.
+here, recording is on from the start; for arrays of mxnet.np it is as there.
 
 >>> x = array([0.0, 1.0, 2.0, 3.0])
 >>> x.attach_grad()
@@ -16,7 +16,7 @@ import numpy as np
 
 from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
-from tinygrad_cl.tensor.tensor import Tensor
+from tinygrad_cl.tensor.tensor_class import Tensor
 
 __all__ = ["NDArray", "array", "backward", "dot", "is_recording", "pause", "record"]
 

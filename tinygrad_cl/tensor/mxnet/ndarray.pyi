@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from tinygrad_cl.tensor.core.modes import GradMode
 from tinygrad_cl.tensor.core.variable import Variable
-from tinygrad_cl.tensor.tensor import Tensor
+from tinygrad_cl.tensor.tensor_class import Tensor
 
 __all__ = ["NDArray", "array", "backward", "dot", "is_recording", "pause", "record"]
 
