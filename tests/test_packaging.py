@@ -113,4 +113,5 @@ def test_every_data_file_of_the_packages_is_shipped():
     patterns = tomllib.loads(PYPROJECT_TEXT)["tool"]["setuptools"]["package-data"]["*"]
     files = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     data = [path for path in files.splitlines() if not path.endswith((".py", "ruff.toml"))]
-    assert [path for path in data if f"**/*{Path(path).suffix}" not in patterns] == []
+    named = [{f"**/*{Path(path).suffix}", f"**/{Path(path).name}"} for path in data]
+    assert [path for path, names in zip(data, named) if not names & set(patterns)] == []

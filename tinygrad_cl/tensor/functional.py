@@ -164,8 +164,10 @@ def cross_entropy(logits: Tensor, target: Operand) -> Tensor:
 
 
 def mean_loss(loss, prediction, target):
-    """The mean of no numbers is NaN, as in PyTorch; a loss has a rule for some."""
-    return loss.apply(prediction, target) if prediction.size else prediction.mean()
+    """The mean of no numbers is NaN, as in PyTorch, whichever way they are computed; a loss has a rule for some."""
+    if prediction.size:
+        return loss.apply(prediction, target)
+    return (prediction - target if isinstance(target, Variable) else prediction).mean()
 
 
 def same_shapes(name: str, prediction: Operand, target: Operand) -> tuple[Tensor, Tensor]:

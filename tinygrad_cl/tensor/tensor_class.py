@@ -180,10 +180,10 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return super().__rmatmul__(other if hasattr(other, "shape") else as_tensor(other))
 
     def softmax(self, axis=-1):
-        return super().softmax(axis) if self.size else self.clone()
+        return super().softmax(axis) if self.size else self - self.sum(axis, keepdims=True)
 
     def log_softmax(self, axis=-1):
-        return LogSoftmax.apply(self, axis=axis) if self.size else self.clone()
+        return LogSoftmax.apply(self, axis=axis) if self.size else self - self.sum(axis, keepdims=True)
 
     def astype(self, dtype):
         return Cast.apply(self, dtype=dtype)

@@ -14,7 +14,7 @@ from tinygrad_cl.netcl.autograd.types import Axes, Operand
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.tensor import Tensor, whole
 from tinygrad_cl.netcl.ops import indexing
-from tinygrad_cl.netcl.ops.shapes import normal_axes
+from tinygrad_cl.netcl.ops.shapes import broadcasts, normal_axes
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 from tinygrad_cl.netcl.tape.tape import Tape
 
@@ -146,6 +146,10 @@ def cat(tensors: Iterable[Operand], axis: int = 0, tape: Tape | None = None) -> 
     nodes = as_nodes(list(tensors))
     if not nodes or not all(isinstance(node, Node) for node in nodes):
         raise TypeError("cat takes a list of Nodes, Tensors and arrays, not all of them arrays")
+    if len({len(node.shape) for node in nodes}) > 1:
+        raise ValueError(
+            f"cat joins tensors of as many axes, not of shapes {', '.join(str(node.shape) for node in nodes)}"
+        )
     (axis,) = normal_axes(axis, nodes[0].shape)
     ends = np.cumsum([node.shape[axis] for node in nodes]).tolist()
     before = (slice(None),) * axis
@@ -178,7 +182,7 @@ def masked_fill(x: Operand, mask: Operand, fill: float = -1e9, tape: Tape | None
     x, mask = as_nodes((x, mask))
     if not isinstance(x, Node) or not isinstance(mask, Node):
         raise TypeError("masked_fill takes a tensor and a mask, not a number")
-    if np.broadcast_shapes(x.shape, mask.shape) != x.shape:
+    if not broadcasts(mask.shape, x.shape):
         raise ValueError(f"a mask of shape {mask.shape} does not broadcast to shape {x.shape}")
     return apply_primitive("where", mask, fill, x, tape=tape)
 

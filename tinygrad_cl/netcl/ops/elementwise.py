@@ -10,7 +10,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor, refuse_indices, spec_of
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest
 from tinygrad_cl.netcl.ops.loop_plan import nest_plan
 from tinygrad_cl.netcl.ops.primitives import Formula
-from tinygrad_cl.netcl.ops.shapes import broadcast_strides, joint_spec
+from tinygrad_cl.netcl.ops.shapes import broadcast_strides, broadcasts, joint_spec
 
 
 def elementwise_unary(x, expression):
@@ -123,7 +123,7 @@ def permute(x, axes=None):
 def broadcast_to(x, shape):
     """x broadcast to `shape`, as a new contiguous tensor: numpy.broadcast_to. ValueError if it does not fit."""
     shape = tuple(shape) if np.ndim(shape) else (shape,)
-    if np.broadcast_shapes(x.shape, shape) != shape:
+    if not broadcasts(x.shape, shape):
         raise ValueError(f"shape {x.shape} does not broadcast to {shape}")
     return _copy(x, shape, broadcast_strides(x.shape, shape))
 

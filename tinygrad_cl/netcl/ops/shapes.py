@@ -94,3 +94,8 @@ def axes_to(large, small):
     if added < 0 or any(s not in (1, n) for n, s in zip(large[added:], small)):
         raise ValueError(f"shape {small} does not broadcast to {large}")
     return tuple(axis for axis, length in enumerate(large) if axis < added or small[axis - added] != length)
+
+
+def broadcasts(shape, to):
+    """Whether NumPy would broadcast `shape` to the shape `to`."""
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape[::-1], to[::-1]))
