@@ -50,6 +50,7 @@ CONTRACT = {
     "autograder.errors": set(),
     "autograder.names": {"autograder", "autograder.paths", "autograder.files", "tinygrad_cl.netcl.ops"},
     "autograder.files": set(),
+    "autograder.characters": set(),
     # What probes, and measurements on the device, import when they run.
     "autograder.checks": {
         "autograder",
@@ -87,6 +88,7 @@ CONTRACT = {
     },
     "autograder.judge": {
         "autograder",
+        "autograder.characters",
         "autograder.paths",
         "autograder.errors",
         "autograder.checks",
@@ -117,6 +119,7 @@ CONTRACT = {
     },
     "autograder.grading": {
         "autograder",
+        "autograder.characters",
         "autograder.files",
         "autograder.paths",
         "autograder.errors",

@@ -14,10 +14,11 @@ from small_class import SANDBOX, STUDENTS, graded, options
 
 from autograder.errors import CourseError
 from autograder.grading import local
-from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.local import LocalWorkers
-from autograder.grading.normalise import LARGEST
+from autograder.grading.reading import LARGEST
 from autograder.grading.sample_class import CASES, MODULE, write_submission
+from autograder.grading.submissions import find_submissions
 from autograder.grading.worker import Task, given_up, work
 from autograder.lesson.text import read_lesson
 

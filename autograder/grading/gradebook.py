@@ -14,6 +14,7 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import CourseError
+from autograder.grading.feedback import Marks
 from autograder.grading.preprocessors import JudgeNotebook
 from autograder.judge.notebook_run import Limits
 from autograder.lesson.build import convert, course_folder, write_source
@@ -82,8 +83,8 @@ class ClassFolder:
     def gradebook(self) -> Gradebook:
         return Gradebook(self.url, self.api.coursedir.course_id)
 
-    def save(self, student: str, module: str, notebook) -> bool:
-        """Write an autograded notebook's points, as `nbgrader autograde` does; returns whether a person has marked in it."""
+    def save(self, student: str, module: str, notebook) -> Marks | None:
+        """Write an autograded notebook's points, as `nbgrader autograde` does; returns what a person has given in it, if anything."""
         names = {"student": student, "assignment": module, "notebook": module, "db_url": self.url}
         with self.said_plainly():
             with self.gradebook() as book:
@@ -93,18 +94,10 @@ class ClassFolder:
                 preprocessor(config=self.config).preprocess(notebook, {"nbgrader": names})
             with self.gradebook() as book:
                 made = book.find_submission_notebook(module, module, student)
-                return any(grade.manual_score is not None or grade.extra_credit for grade in made.grades) or any(
-                    comment.manual_comment for comment in made.comments
-                )
-
-    def feedback(self, student: str, module: str) -> None:
-        """nbgrader's own page of feedback, with what a person has marked and written."""
-        with self.said_plainly():
-            result = self.api.generate_feedback(module, student)
-        if not result["success"]:
-            raise CourseError(
-                f"nbgrader could not write the feedback for {student}/{module}:\n{result.get('log') or result.get('error')}"
-            )
+                by_hand = any(grade.manual_score is not None or grade.extra_credit for grade in made.grades)
+                comments = {comment.name: comment.manual_comment for comment in made.comments if comment.manual_comment}
+                scores = {grade.name: grade.score + (grade.extra_credit or 0.0) for grade in made.grades}
+                return Marks(scores, comments) if by_hand or comments else None
 
     @contextmanager
     def said_plainly(self):
