@@ -91,6 +91,7 @@ CONTRACT = {
         "autograder.characters",
         "autograder.paths",
         "autograder.errors",
+        "autograder.files",
         "autograder.checks",
         "autograder.lesson",
         "autograder.sandbox",

@@ -142,7 +142,7 @@ NAMES = {
     b"M\xfcller": "Müller",  # c2: from a zip file of Windows
     b"M\x81ller": "Müller",  # in the code page before
     b"[": "[",  # c3
-    b"[red]x[/red]": "[red]x[/red]",
+    b"[red]x": "[red]x",
     b"a\nb\tc": "a b c",
     b"\x1b[31mred": "[31mred",
     "\u202eanna".encode(): "anna",

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 import os
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from autograder.judge.report import HEADLINES
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
+from autograder.sandbox.course import files_of, parts_behind
 
 CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
 
@@ -227,14 +229,28 @@ class ClassRun:
 
 @lru_cache
 def course_digest(module: str) -> str:
-    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the judge."""
-    folder = paths.ROOT / "autograder"
-    parts = [folder / name for name in ("checks", "judge", "lesson", "sandbox")]
-    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "normalise.py"]
+    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the engines, the judge."""
     digest = hashlib.sha256(repr(read_lesson(module)).encode())
-    for file in files:
+    for file in files_that_decide(module):
         digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def files_that_decide(module: str) -> list[Path]:
+    """The files of code that a module's marks depend on. Checks of other modules, and engines that it does not use, do not matter."""
+    folder, engines = paths.ROOT / "autograder", paths.ROOT / "tinygrad_cl"
+    checks = [path for path in (folder / "checks").rglob("*.py") if is_of(module, path.relative_to(folder / "checks"))]
+    cells = [cell.solved for cell in read_lesson(module).cells if cell.is_code]
+    parts = [engines / part for part in parts_behind(cells + [path.read_text(encoding="utf-8") for path in checks])]
+    parts += [folder / name for name in ("judge", "lesson", "sandbox", "student.py", "stand_in.py", "characters.py")]
+    parts += [folder / "grading" / name for name in ("reading.py", "normalise.py")]
+    return sorted({file for part in parts for file in files_of(part)} | set(checks))
+
+
+def is_of(module: str, check: Path) -> bool:
+    """Whether a file below autograder/checks is the module's, or none of a single module."""
+    first = check.parts[0].removesuffix(".py")
+    return first == f"m{module}" or not re.match(r"m\d\d_", first)
 
 
 def write_pages(
