@@ -73,12 +73,12 @@ def outcome_of(record) -> Outcome:
 
 def with_characters(array: np.ndarray) -> np.ndarray:
     """An array of texts in which every number is a character that UTF-8 can hold; U+FFFD stands for others."""
-    native = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("=")))
+    native = array.astype(array.dtype.newbyteorder("="), order="C")
     if native.size == 0 or native.itemsize == 0:
         return native
-    codes = native.reshape(-1).view(np.uint32).copy()
+    codes = native.reshape(-1).view(np.uint32)
     codes[(codes > 0x10FFFF) | (codes >= 0xD800) & (codes < 0xE000)] = 0xFFFD
-    return codes.view(native.dtype).reshape(native.shape)
+    return native
 
 
 def keep_output(outputs: list, message: dict, kept: int) -> int:
