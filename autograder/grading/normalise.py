@@ -8,6 +8,7 @@ import copy
 import re
 
 import nbformat
+from nbformat import NotebookNode
 
 from autograder.grading.reading import NotReadable, SubmittedCell, read_cells
 from autograder.lesson.notebooks import blank_notebook
@@ -81,7 +82,8 @@ def merge_into_template(cells: list[SubmittedCell], ids: list[str | None], templ
     """The student's cells in their order, with the course's cells from the template: each once, none changed, none missing."""
     originals = {cell.id: cell for cell in template}
     last = {cell_id: i for i, cell_id in enumerate(ids)}  # of several copies, the last counts
-    result, placed = [], set()
+    result: list[NotebookNode] = []
+    placed = set()
     for i, (cell, cell_id) in enumerate(zip(cells, ids)):
         original = originals.get(cell_id)
         if original is not None and is_locked(original):
@@ -105,7 +107,8 @@ def merged_into(original, cell: SubmittedCell) -> tuple[list[SubmittedCell], lis
     before, text, after = cell.source.partition(original.source.strip())
     if not text or not cell.is_code:
         return [], []
-    return tuple([SubmittedCell(True, rest.strip("\n"))] if rest.strip() else [] for rest in (before, after))
+    made = [[SubmittedCell(True, rest.strip("\n"))] if rest.strip() else [] for rest in (before, after)]
+    return made[0], made[1]
 
 
 def restored(original):

@@ -37,8 +37,9 @@ class PageMaker:
         self.process: subprocess.Popen | None = None
         self.connection: Connection | None = None
 
-    def start(self) -> None:
-        if self.process is None:
+    def start(self) -> Connection:
+        """The connection to the process, which is started where there is none."""
+        if self.process is None or self.connection is None:
             self.connection, theirs = Pipe()
             with theirs:
                 self.process = subprocess.Popen(
@@ -47,15 +48,16 @@ class PageMaker:
                     start_new_session=True,
                     stdin=subprocess.DEVNULL,
                 )
+        return self.connection
 
     def page(self, notebook: bytes, module: str, marks: Marks = Marks()) -> bytes:
         """The page of a notebook, given as its file. NoPage where that cannot be."""
-        self.start()
+        connection = self.start()
         try:
-            self.connection.send((notebook, module, marks))
-            if not self.connection.poll(self.seconds):
+            connection.send((notebook, module, marks))
+            if not connection.poll(self.seconds):
                 raise NoPage(f"the page took more than {self.seconds:g} s to make")
-            made, reason = self.connection.recv()
+            made, reason = connection.recv()
         except NoPage:
             self.stop()
             raise
@@ -67,7 +69,7 @@ class PageMaker:
         return made
 
     def stop(self) -> None:
-        if self.process is not None:
+        if self.process is not None and self.connection is not None:
             self.connection.close()
             self.process.kill()
             self.process.wait()

@@ -48,7 +48,8 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
 
 def submissions_of(student: str, folder: Path) -> tuple[list[Submission], list[str]]:
     """What one student handed in; sentences go on after the student's name."""
-    offers, left, empty = defaultdict(list), [], {}
+    offers: defaultdict[str, list[Path]] = defaultdict(list)
+    left, empty = [], {}
     try:
         inside = sorted(entries(folder))
     except OSError as error:
@@ -59,20 +60,18 @@ def submissions_of(student: str, folder: Path) -> tuple[list[Submission], list[s
             offers[module].append(path)
         elif path.is_dir():
             notebooks = notebooks_in(path)
-            own = [each for each in notebooks if (module_called(each.stem) or module) == module] if module else []
-            for each in own:
-                offers[module].append(each)
-            for each in notebooks:
-                if each not in own:
-                    offers[module_called(each.stem)].append(each)
-            if module and not own:
+            called = {each: module_called(each.stem) or module for each in notebooks}
+            for each, its in called.items():
+                if its:
+                    offers[its].append(each)
+                else:
+                    left.append(f"/{place(each, folder)} is a notebook of no module of the course; left out")
+            if module and module not in called.values():
                 empty[module] = path
             elif not notebooks:
                 left.append(f"/{readable(path.name)} is no module of the course; left out")
         else:
             left.append(f"/{readable(path.name)} is no module of the course; left out")
-    for path in offers.pop(None, ()):
-        left.append(f"/{place(path, folder)} is a notebook of no module of the course; left out")
     found = []
     for module, notebooks in offers.items():
         chosen = chosen_of(module, notebooks, folder)
