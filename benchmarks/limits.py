@@ -17,7 +17,7 @@ def make_arithmetic():
     from tinygrad_cl.opencl.speed import CHAINS, multiply_adds
 
     device = manager.default("auto")
-    lanes = device.choices.lanes[FLOAT32]
+    lanes = device.launch_config.lanes[FLOAT32]
     kernel = device.kernel(
         multiply_adds(lanes),
         "arithmetic",
@@ -44,7 +44,7 @@ def make_traffic(size, non_temporal):
     from tinygrad_cl.netcl.core.tensor import Tensor
 
     device = manager.default("auto")
-    lanes = device.choices.lanes[FLOAT32]
+    lanes = device.launch_config.lanes[FLOAT32]
     store = "__builtin_nontemporal_store(v, p)" if non_temporal else "(*(p) = (v))"
     source = f"""
 #define V float{lanes if lanes > 1 else ""}

@@ -45,7 +45,7 @@ from tinygrad_cl.viz import draw, plot_lines, plot_step_size, plot_times, steps
 # (`parents`), and, for each parent, one more number: **how fast this box moves if only that parent moves**
 # (`local_derivatives`). The fourth, `grad`, stays 0 until the end of the lesson.
 
-# %% given source="tinygrad_cl.scalar:Value[__array_ufunc__ __init__ __repr__] tinygrad_cl.scalar:as_value"
+# %% given source="tinygrad_cl.scalar:Value[__array_ufunc__ __init__ __repr__ __bool__] tinygrad_cl.scalar:as_value"
 
 # %% [markdown]
 # There is no `+` and no `*` yet, so we put the boxes for $c = (a + b)\cdot b$ together by hand. Read the picture from left

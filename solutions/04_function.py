@@ -433,7 +433,7 @@ draw(((points @ w1 + b1) ** 2).sum())
 # The other switch is for a **block**. MXNet (2015), the engine behind the first *Dive into Deep Learning*, had it off from
 # the start: only what stood under `with autograd.record():` was recorded, and `with autograd.pause():` inside made an exception.
 
-# %% exercise="function.record" source="tinygrad_cl.tensor.core.modes:enable_autograd tinygrad_cl.tensor.mxnet:record tinygrad_cl.tensor.mxnet:pause"
+# %% exercise="function.record" source="tinygrad_cl.tensor.core.modes:enable_autograd tinygrad_cl.tensor.mxnet.ndarray:record tinygrad_cl.tensor.mxnet.ndarray:pause"
 
 # %% check="function.record"
 
@@ -466,7 +466,7 @@ finally:
 #
 # Your engine can speak them: a subclass, three methods.
 
-# %% exercise="function.attach_grad" source="tinygrad_cl.tensor.mxnet:NDArray"
+# %% exercise="function.attach_grad" source="tinygrad_cl.tensor.mxnet.ndarray:NDArray"
 
 # %% check="function.attach_grad"
 

@@ -475,7 +475,7 @@ print(kept_shape((2, 3, 4), (0, 2)), dropped_shape((2, 3, 4), (0, 2)), kept_shap
 # new numbers of each. `state` is an empty dict at first, one for each parameter, in which `update` may keep what it needs
 # until the next step.
 
-# %% given source="tinygrad_cl.tensor.optim:Optimizer tinygrad_cl.tensor.optim:SGD[__init__]"
+# %% given source="tinygrad_cl.tensor.optim:at_least_0 tinygrad_cl.tensor.optim:Optimizer tinygrad_cl.tensor.optim:SGD[__init__]"
 
 # %% [markdown]
 # **Momentum**: do not follow the last gradient alone, but a velocity v that remembers. In a narrow valley the steps to and

@@ -237,13 +237,13 @@ def square(x):
 
 # %% exercise="control.mode" own="a switch of the lesson's own; the package's GradMode has one for each thread, and is a decorator, too"
 class GradMode:
-    """`switch.on` in a position for the length of a `with` block, then as it was before the block.
+    """Set `switch.on` for a `with` block, and restore the old value at its end.
 
-    enabled    True or False: the position
+    enabled    True or False: the value inside the block
 
-    Blocks nest. An error in the block passes on to whoever catches it; the switch is put back all
-    the same. Making a GradMode changes nothing yet. One object may be used for several blocks, also
-    for one inside the other.
+    Blocks nest. If an exception ends the block, the old value is restored as well; the exception is
+    not suppressed. Creating a GradMode changes nothing yet. One object may be used for several
+    blocks, even nested ones.
 
     >>> off = GradMode(False)
     >>> with off:
@@ -1070,7 +1070,7 @@ plot_losses({"repaired": losses}, "It learns")
 # <details><summary><code>ValueError: a hook returned shape () for (2, 3)</code></summary>
 # The hook returned something, such as the length. What a hook returns replaces the gradient. A hook that only looks
 # returns nothing; in a <code>lambda</code>, that is hard to write. The same cause:
-# <code>AttributeError: 'float' object has no attribute 'shape'</code>.</details>
+# <code>TypeError: a hook returns a tensor or an array, or None, not 2.0</code>.</details>
 #
 # <details><summary>All lengths stand under the last name</summary>
 # The hook looks up <code>name</code> when it is called, and then the loop is over. See hint 2 of exercise 7.</details>

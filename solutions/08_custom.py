@@ -28,10 +28,10 @@ import math
 import numpy as np
 
 from autograder.notebook import check, predict
+from tinygrad_cl.tensor import Tensor
 from tinygrad_cl.tensor.core.function import Function
 from tinygrad_cl.tensor.engine import grad, saved_bytes
 from tinygrad_cl.tensor.optim import SGD, Adam
-from tinygrad_cl.tensor.tensor import Tensor
 from tinygrad_cl.viz import Plot, draw, plot_lines, plot_losses, plot_step_size, plot_times
 from tinygrad_cl.viz import seconds_per_call
 

@@ -43,7 +43,7 @@ import numpy as np
 from autograder.notebook import add_to_class, check, predict
 from tinygrad_cl.netcl.core.device import INT32, manager
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, compute_into, elementwise_unary
+from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, compute, elementwise_unary
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum, sum_to
@@ -425,9 +425,9 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # `unbroadcast` sums up what broadcasting repeated: you know it from lesson 03. `parts_of` asks a node's rule, and, if
 # somebody wants that, looks at what it says (exercise 7). `leave` is for a leaf: what has arrived becomes its `grad`, a
 # Tensor that nobody else holds. It copies only where it has to, so it keeps a set `held`: the buffers that somebody else can
-# see.
+# see. Two threads may share a leaf: the lock lets one at a time read its `grad` and write the sum.
 
-# %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:leave"
+# %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:accumulating tinygrad_cl.netcl.tape.tape:leave"
 
 # %% [markdown]
 # Put it together:
@@ -832,7 +832,7 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # </details>
 #
-# <details><summary><code>AttributeError: 'Node' object has no attribute 'layout'</code> in <code>unbroadcast</code></summary>
+# <details><summary><code>AttributeError: 'Node' object has no attribute 'spec'</code> in <code>unbroadcast</code></summary>
 #
 # A rule returned a Node. Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad * b.value</code>,
 # not <code>grad * b</code>, which is an operation of its own.

@@ -403,8 +403,8 @@ print("the largest difference from five kernels:",
 # %% [markdown]
 # <details><summary>Hint 1</summary>Begin with <code>gradients = {end: upstream}</code>, and walk
 # <code>reversed(body)</code>.</details>
-# <details><summary>Hint 2</summary>For each node, the slopes are <code>node.primitive.backward(texts(node, names),
-# gradients[node], node.attrs, names[node])</code>. Go through <code>zip(node.inputs, node.needs, slopes)</code>.</details>
+# <details><summary>Hint 2</summary>For each node, the expressions are <code>node.primitive.backward(texts(node, names),
+# gradients[node], node.attrs, names[node])</code>. Go through <code>zip(node.inputs, node.needs, expressions)</code>.</details>
 # <details><summary>Hint 3</summary>Is the input in <code>gradients</code> already? Then <code>+=</code>. Else give it the name
 # <code>g_…</code>, and declare it. Some nodes never got a gradient: they are skipped.</details>
 

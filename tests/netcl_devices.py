@@ -3,6 +3,10 @@ with.
 """
 
 import functools
+import os
+import select
+import signal
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +16,7 @@ import pytest
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import opencl
 from tinygrad_cl.gradcheck import gradcheck
-from tinygrad_cl.netcl.core.device import choose, manager
+from tinygrad_cl.netcl.core.device import launch_config_for, manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.tensor import Tensor
 
@@ -31,7 +35,12 @@ def devices():
         device = default if each.position == default.found.position else fault or manager.use(each)
         found[f"{each.position} {each.name}"] = device
     queue = cl.CommandQueue(default.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-    as_gpu = replace(choose(default.found), lanes=dict.fromkeys(default.choices.lanes, 1), group=16, local_memory=True)
+    as_gpu = replace(
+        launch_config_for(default.found),
+        lanes=dict.fromkeys(default.launch_config.lanes, 1),
+        group=16,
+        local_memory=True,
+    )
     found["shaped as for a GPU"] = manager.use(default.found, queue, as_gpu)
     return found
 
@@ -115,3 +124,26 @@ def check(device, operation, reference, arrays, fault=None):
     return gradcheck(
         lambda *inputs: reference(*map(np.asarray, inputs)), tape_gradient(device, operation, fault), arrays
     )
+
+
+def in_fork(function):
+    """What a function raises in a forked process, as text; "" if nothing, "it hangs" after 10 seconds."""
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12: there are other threads
+        child = os.fork()
+    if not child:
+        fault = ""
+        try:
+            function()
+        except BaseException as error:
+            fault = f"{type(error).__name__}: {error}"
+        os.write(writing, fault.encode())
+        os._exit(0)
+    os.close(writing)
+    answered, _, _ = select.select([reading], [], [], 10)
+    if not answered:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        return pipe.read() if answered else "it hangs"

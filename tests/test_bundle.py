@@ -228,9 +228,16 @@ def test_what_a_lesson_asks_for_is_not_in_its_copy():
 def test_some_modules_alone_and_the_same_bytes_every_time(tmp_path):
     files = bundle.contents(["00_start"])
     assert not [path for path in files if "01_value" in path or "scalar" in path]
-    assert "tinygrad_cl/traced.py" in files
+    assert {"tinygrad_cl/traced.py", "tinygrad_cl/py.typed"} <= files.keys()
     main(["bundle", "00_start", "--out", str(tmp_path)], standalone_mode=False)
     assert (tmp_path / "course-00.zip").read_bytes() == zipped(files)
+
+
+def test_the_types_of_what_is_there_come_along_and_no_others():
+    files = bundle.contents(["10_tape"])
+    stubs = {path for path in files if path.endswith(".pyi")}
+    assert "tinygrad_cl/netcl/tape/node.pyi" in stubs and "tinygrad_cl/scalar.pyi" not in stubs
+    assert {path.removesuffix("i") for path in stubs} <= files.keys()
 
 
 def test_each_module_comes_alone_unless_some_are_named(tmp_path):

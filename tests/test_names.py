@@ -48,5 +48,8 @@ def test_a_new_record_is_a_function_with_its_constants_and_a_layer():
     )
     del PRIMITIVES["bend"]
     text = names.functions([record])
-    assert "def bend(x, knee=0.5, top=math.inf, tape=None):" in text and '"""x, bent"""' in text
+    assert (
+        "def bend(x: Operand, knee: float = 0.5, top: float = math.inf, tape: Tape | None = None) -> Node:" in text
+        and '"""x, bent"""' in text
+    )
     assert "class Bend(Activation):" in names.layers([record])

@@ -136,3 +136,10 @@ def test_errors(make, words, device):
 
 def ones(queue, *shapes):
     return [Tensor.full(queue, shape, 1) for shape in shapes]
+
+
+def test_queries_of_no_features_look_everywhere_alike(device):
+    q, k, v = (
+        Tensor.from_host(device.queue, x) for x in (np.zeros((2, 0)), np.zeros((3, 0)), np.arange(6.0).reshape(3, 2))
+    )
+    assert close(F.scaled_dot_product_attention(q, k, v).to_host(), [[2, 3], [2, 3]])

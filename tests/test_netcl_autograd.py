@@ -3,6 +3,7 @@ nothing.
 """
 
 import gc
+import sys
 import threading
 import weakref
 
@@ -120,6 +121,27 @@ def test_a_gradient_that_two_parents_share_is_not_changed_for_one_of_them(device
     assert close(x.grad.to_host(), [111, 111]) and close(y.grad.to_host(), [1, 1])
     x.grad.write([7.0, 7.0])
     assert close(y.grad.to_host(), [1, 1])
+
+
+def test_threads_that_share_a_leaf_lose_no_gradient(device):
+    x = leaf(device, [1.0, 2.0])
+    ag.Tape().backward(ag.sum(x + x))  # compiled once
+
+    def work():
+        for _ in range(50):
+            ag.Tape().backward(ag.sum(x + x))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert x.grad.to_host().tolist() == [402, 402]
 
 
 def test_a_residual_connection_does_not_double_per_layer(device):
@@ -347,6 +369,45 @@ def test_no_grad_decorates_also_a_function_that_calls_itself():
         return n if n == 0 else down(n - 1)
 
     assert down(3) == 0 and ag.is_grad_enabled()
+
+
+def test_a_mode_decorates_no_generator_and_no_async_function():
+    """Their bodies run when the call, and the mode, are over: operations inside were recorded."""
+
+    def generator():
+        yield ag.is_grad_enabled()
+
+    async def coroutine():
+        return ag.is_grad_enabled()
+
+    async def both():
+        yield ag.is_grad_enabled()
+
+    for mode in (ag.no_grad, ag.enable_grad):
+        for function in (generator, coroutine, both):
+            with pytest.raises(
+                TypeError, match=f"{mode.__name__}.. would be over before the body of {function.__name__}"
+            ):
+                mode()(function)
+        assert mode()(ag.is_grad_enabled)() == (mode is ag.enable_grad) and ag.is_grad_enabled()
+
+
+def test_a_single_number_is_no_sequence(device):
+    """Its __getitem__ raises IndexError, at which a loop ends: list(loss) was []."""
+    x = leaf(device, [[1.0, 2.0], [3.0, 4.0]])
+    for go_through in (list, iter, lambda node: [*node], lambda node: sum(each for each in node)):
+        with pytest.raises(TypeError, match="a single number has no rows to go through"):
+            go_through(ag.sum(x))
+    assert [row.to_host().tolist() for row in x] == [[1, 2], [3, 4]]
+    assert list(leaf(device, np.ones((0, 2)))) == []
+
+
+def test_backward_starts_from_a_node(device):
+    for odd in (1.0, None, Tensor.from_host(device.queue, 1.0), Parameter.from_host(device.queue, 1.0)):
+        with pytest.raises(
+            TypeError, match=f"starts from a Node, which an operation gave, not from .* {type(odd).__name__}"
+        ):
+            ag.Tape().backward(odd)
 
 
 def test_modes_and_tapes_belong_to_a_thread():

@@ -1,24 +1,34 @@
 """Engine 3's device, memory, tensors and parameters."""
 
+import copy
 import doctest
 import gc
 import importlib
+import os
+import pickle
 import pkgutil
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pyopencl as cl
 import pytest
-from netcl_devices import devices
+from netcl_devices import devices, in_fork
 
+import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl import netcl, opencl
-from tinygrad_cl.netcl.core.device import choose, manager
+from tinygrad_cl.netcl.core.device import by_rules, manager
 from tinygrad_cl.netcl.core.memory import SLACK
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import elementwise_unary
+from tinygrad_cl.netcl.nn import Linear
+from tinygrad_cl.netcl.ops.elementwise import compute_into, elementwise_unary, formula_of
+from tinygrad_cl.netcl.optim import Adam
+from tinygrad_cl.netcl.runtime import capture, profile
 from tinygrad_cl.netcl.tape.node import tensor
+from tinygrad_cl.opencl.kernels import run_kernel
 
 
 def test_the_default_device_is_the_courses_which_works():
@@ -58,17 +68,17 @@ def made_device(kind, preferred, native, fp64=False):
     return SimpleNamespace(kind=kind, vector_width=preferred, fp64=fp64, compute_units=4, handle=handle)
 
 
-def test_choices_follow_what_the_device_reports():
+def test_the_launch_configuration_follows_what_the_device_reports():
     float32, float64, int32 = map(np.dtype, (np.float32, np.float64, np.int32))
-    gpu = choose(made_device("GPU", 1, 1))
+    gpu = by_rules(made_device("GPU", 1, 1))
     assert gpu.local_memory and gpu.group == 256 and gpu.lanes == {float32: 1, int32: 1}
-    assert choose(made_device("GPU", 1, 4)).lanes[float32] == 1
-    cpu = choose(made_device("CPU", 8, 8, fp64=True))
+    assert by_rules(made_device("GPU", 1, 4)).lanes[float32] == 1
+    cpu = by_rules(made_device("CPU", 8, 8, fp64=True))
     assert (gpu.cache, cpu.cache) == (np.inf, 2**19)
     assert not cpu.local_memory and cpu.group == 0 and cpu.lanes == {float32: 8, int32: 8, float64: 4}
-    intel = choose(made_device("CPU", 1, 16, fp64=True))  # prefers 1, has 16
+    intel = by_rules(made_device("CPU", 1, 16, fp64=True))  # prefers 1, has 16
     assert intel.lanes == {float32: 16, int32: 16, float64: 8} and intel.rows > cpu.rows
-    assert choose(made_device("CPU", 3, 0)).lanes[float32] == 2
+    assert by_rules(made_device("CPU", 3, 0)).lanes[float32] == 2
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 3), (0,), (3, 0, 2)], ids=str)
@@ -247,3 +257,127 @@ def test_the_examples_in_the_docstrings_are_right():
     results = [doctest.testmod(importlib.import_module(name), extraglobs=known) for name in names]
     assert sum(result.attempted for result in results) >= 10
     assert not any(result.failed for result in results)
+
+
+# -- what is refused, in a sentence ---------------------------------------------------------------
+
+NO_NUMBERS = (TypeError, "a tensor is made of real numbers, or of arrays and lists of them, not of")
+REFUSED = {  # of a queue: the call, the error, its words
+    "more than there is": (
+        lambda q: Tensor.full(q, (10**6, 10**6), 1),
+        MemoryError,
+        "no room for 4,000,000,000,128 bytes",
+    ),
+    "more than C counts": (lambda q: Tensor.from_shape(q, (10**30,)), MemoryError, "the device has no room for"),
+    "half a length": (lambda q: Tensor.from_shape(q, (2.5,)), TypeError, "a length is a whole number, not 2.5"),
+    "a text as a shape": (lambda q: Tensor.full(q, (1,), 1).reshape("a"), TypeError, "a whole number, not 'a'"),
+    "no queue": (lambda q: Tensor.from_host([1.0], [1.0]), TypeError, "a tensor lies on a queue, .* not on .1.0."),
+    "a text": (lambda q: Tensor.from_host(q, "abc"), *NO_NUMBERS),
+    "None": (lambda q: Tensor.from_host(q, [1.0, None]), *NO_NUMBERS),
+    "complex": (lambda q: Tensor.from_host(q, [1j]), *NO_NUMBERS),
+    "a Tensor": (lambda q: Tensor.from_host(q, Tensor.full(q, (2,), 1)), *NO_NUMBERS),
+    "two numbers to fill with": (
+        lambda q: Tensor.full(q, (4,), [1, 2]),
+        TypeError,
+        "full takes one number, not .1, 2.",
+    ),
+    "another dtype": (
+        lambda q: Tensor.full(q, (2,), 1).write(Tensor.full(q, (2,), 1, "int32")),
+        TypeError,
+        "a tensor of int32",
+    ),
+    "a pickle": (lambda q: pickle.dumps(Tensor.full(q, (2,), 1)), TypeError, "no pickle: netcl.io saves"),
+    "a pickled model": (lambda q: pickle.dumps(Linear(q, 2, 3)), TypeError, "no pickle: netcl.io saves"),
+    "a copy of a result": (
+        lambda q: copy.deepcopy(ag.exp(Parameter.full(q, (2,), 1))),
+        TypeError,
+        "belongs to its graph",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_is_refused_in_a_sentence(name, device):
+    call, error, words = REFUSED[name]
+    with pytest.raises(error, match=words):
+        call(device.queue)
+
+
+def test_none_is_the_queue_of_the_default_device():
+    assert Tensor.from_host(None, [1.0]).queue is manager.default("auto").queue
+
+
+def test_a_tensor_takes_the_numbers_of_another(device):
+    x, y = Tensor.full(device.queue, (2,), 1), Tensor.from_host(device.queue, [3.0, 4.0])
+    assert x.write(y) is x and x.to_host().tolist() == [3, 4] and x.buffer is not y.buffer
+
+
+def test_a_model_and_its_optimizer_are_copied_with_their_state(device):
+    """For an average of weights, or a target network: it trains on alone."""
+    model = Linear(device.queue, 2, 3, seed=0)
+    optimizer = Adam(model.parameters(), lr=0.1)
+
+    def train(model, optimizer):
+        optimizer.zero_grad()
+        ag.Tape().backward(ag.sum(ag.square(model(np.ones((4, 2))))))
+        optimizer.step()
+        return model.weight.to_host()
+
+    train(model, optimizer)
+    twin, its = copy.deepcopy((model, optimizer))
+    assert its.params[0] is twin.weight and np.array_equal(twin.weight.grad.to_host(), model.weight.grad.to_host())
+    before, after = model.weight.to_host(), train(twin, its)
+    assert np.array_equal(model.weight.to_host(), before) and not np.array_equal(after, before)
+    assert np.array_equal(train(model, optimizer), after)
+    x = tensor(model.weight)
+    assert copy.deepcopy(x).requires_grad and copy.deepcopy(x).value is not x.value
+    assert copy.copy(model.weight).buffer is model.weight.buffer
+
+
+# -- a forked process -----------------------------------------------------------------------------
+
+FORKED = "RuntimeError: this process was forked from one that had used OpenCL"
+ENTRANCES = {
+    "an operation": lambda x, step: x + x,
+    "a tensor that is filled": lambda x, step: Tensor.full(x.queue, (2,), 1),
+    "from_host": lambda x, step: Tensor.from_host(x.queue, [1.0]),
+    "to_host": lambda x, step: x.to_host(),
+    "write": lambda x, step: x.write([1.0, 2.0]),
+    "copy": lambda x, step: x.copy(),
+    "a replay": lambda x, step: step(),
+    "a profile": lambda x, step: profile().__enter__(),
+    "the default device": lambda x, step: manager.default("auto"),
+    "all devices": lambda x, step: opencl.find_devices(),
+    "a lesson's kernel": lambda x, step: run_kernel(KERNEL, "two", np.zeros(1, np.float32), n=1),
+    "its queue": lambda x, step: x.device.found.queue.finish(),
+}
+KERNEL = "__kernel void two(__global float *a, const int n) { if (get_global_id(0) < n) a[get_global_id(0)] = 2; }"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.parametrize("name", ENTRANCES)
+def test_a_forked_process_is_told_that_it_cannot_use_the_device(name):
+    """A driver's threads are not in it, so it waited for ever."""
+    x = Tensor.from_host(manager.default("auto").queue, [1.0, 2.0])
+    step = capture(lambda: compute_into(x, formula_of("v0", 1), (x,)))
+    for _ in range(3):
+        step()
+    run_kernel(KERNEL, "two", np.zeros(1, np.float32), n=1)
+    assert in_fork(lambda: ENTRANCES[name](x, step)).startswith(FORKED)
+    assert x.to_host().tolist() == [1, 2], "here it works on"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_that_was_forked_before_may_use_the_device():
+    program = """
+import os, sys
+import tinygrad_cl.netcl.autograd as ag
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+child = os.fork()
+if not child:
+    x = Tensor.from_host(manager.default().queue, [1.0, 2.0])
+    os._exit(0 if (x + x).to_host().tolist() == [2, 4] else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60).returncode == 0

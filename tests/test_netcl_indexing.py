@@ -9,6 +9,7 @@ from netcl_devices import behind, close, devices, put
 
 import tinygrad_cl.netcl.autograd as ag
 from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.nn import Embedding
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, cast, elementwise_unary, permute
 from tinygrad_cl.netcl.ops.indexing import Part, concatenate, index_select, index_select_backward, index_tensor
 from tinygrad_cl.netcl.ops.matmul import matmul
@@ -79,8 +80,7 @@ def test_cast_goes_both_ways(size, dtype, device):
 def test_index_tensor_takes_what_holds_whole_numbers(device):
     like, indices = put(device, np.ones(3, np.float32), np.array([[0, 2]], np.int32))
     assert index_tensor(indices, like) is indices
-    floats = put(device, np.array([[0.0, 2.0]], np.float32))
-    for x in ([[0, 2]], [[0.0, 2.0]], np.array([[0, 2]], np.uint8), floats):
+    for x in ([[0, 2]], [[0.0, 2.0]], np.array([[0, 2]], np.uint8)):
         got = index_tensor(x, like, below=3)
         assert got.dtype == np.int32 and got.queue is like.queue
         assert got.to_host().tolist() == [[0, 2]]
@@ -97,6 +97,22 @@ def test_index_tensor_names_the_first_index_out_of_range(device):
         index_tensor([0, 1.5], like, below=3)
     with pytest.raises(TypeError, match="mask of truth values is no index"):
         index_tensor(np.array([True, False]), like)
+
+
+def test_a_comparison_and_other_floats_on_the_device_are_no_indices(device):
+    """Cast to int32, the mask [0, 1, 1] would take the numbers 0, 1 and 1."""
+    x, table = leaf(device, np.array([1.0, 2.0, 3.0])), leaf(device, random(3, 2))
+    for floats in (x > 1.5, (x > 1.5).value, put(device, np.array([0.9], np.float32))):
+        for take in (
+            lambda idx: x[idx],
+            lambda idx: table[:, idx],
+            lambda idx: ag.index_select(x, 0, idx),
+            lambda idx: ag.embedding(table, idx),
+            Embedding(3, 2, device.queue),
+        ):
+            with pytest.raises(TypeError, match="int32, not float32: cast whole numbers .* a mask is no index"):
+                take(floats)
+    assert x[ag.cast(x - 1, "int32")].to_host().tolist() == [1, 2, 3]
 
 
 # -- rows by their numbers ------------------------------------------------------------------------
@@ -148,8 +164,7 @@ def test_rows_are_taken_and_their_gradients_added_up(shape, axis, indices, devic
 def test_an_embedding_is_the_rows_of_a_table(device):
     table, words = random(7, 4), np.array([[6, 0, 6], [6, 1, 1]])
     on_device = put(device, words.astype(np.int32))
-    floats = put(device, words.astype(np.float32))
-    for idx in (words, words.tolist(), on_device, floats, ag.tensor(on_device)):
+    for idx in (words, words.tolist(), on_device, ag.tensor(on_device)):
         weight = leaf(device, table)
         with ag.Tape() as tape, device.watch() as launches:
             out = ag.embedding(weight, idx)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from netcl_devices import behind, close, put
 
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops import loop_nest
 from tinygrad_cl.netcl.ops.loop_nest import LoopNest, Reduction
 from tinygrad_cl.netcl.ops.loop_plan import CHAIN, nest_plan
@@ -19,12 +19,12 @@ NUMPY = {"sum": np.sum, "mean": np.mean, "max": np.max, "min": np.min}
 def plan_of(device, tensors, axes, how="sum", outputs=False):
     """The Plan of the products of two Tensors, if wanted, and of how they are reduced along axes."""
     dtype = np.result_type(*[x.dtype for x in tensors])
-    whole = layout_of(device, np.broadcast_shapes(*[x.shape for x in tensors]), dtype)
+    whole = spec_of(device, np.broadcast_shapes(*[x.shape for x in tensors]), dtype)
     kept = [1 if axis in axes else length for axis, length in enumerate(whole.shape)]
-    results = [whole] * outputs + [layout_of(device, kept, dtype)]
+    results = [whole] * outputs + [spec_of(device, kept, dtype)]
     products = (("product", dtype.name),) * outputs
     nest = LoopNest("nest_test", ("v0", "v1"), LINES, products, (Reduction("product", how, dtype.name),))
-    inputs = [(x.layout, broadcast_strides(x.shape, whole.shape)) for x in tensors]
+    inputs = [(x.spec, broadcast_strides(x.shape, whole.shape)) for x in tensors]
     return nest_plan(nest, whole, inputs, results, axes)
 
 
@@ -127,7 +127,7 @@ def test_a_sum_of_many_small_numbers_does_not_drift(device):
     """Chains of additions are short: one of a million numbers would be off by 958."""
     x = np.full(1_000_000, 0.1, np.float32)
     (got,), plan = run(device, [x, np.ones(1, np.float32)], (0,))
-    lanes = device.choices.lanes[x.dtype] * (device.choices.group or 1)
+    lanes = device.launch_config.lanes[x.dtype] * (device.launch_config.group or 1)
     assert plan.size[1] >= x.size / (2 * CHAIN * lanes) / 2  # a work-item has two chains
     assert abs(got[0] - 100_000) < 5
 
@@ -139,7 +139,7 @@ def test_what_lies_behind_the_results_is_left_alone(device):
         arrays = [rng.normal(size=shape).astype(np.float32) for shape in (left, right)]
         tensors = put(device, *arrays)
         for tensor in plan_of(device, tensors, axes, outputs=True).run(tensors):
-            behind = Tensor(layout_of(device, (tensor.size + 8,), np.float32), tensor.buffer).to_host()
+            behind = Tensor(spec_of(device, (tensor.size + 8,), np.float32), tensor.buffer).to_host()
             assert np.all(np.isnan(behind[tensor.size :])) and not np.any(np.isnan(behind[: tensor.size]))
 
 
@@ -164,10 +164,10 @@ def test_results_larger_than_the_cache_go_past_it(device, monkeypatch):
     """
     x = np.random.default_rng(6).normal(size=(3, 160)).astype(np.float32)
     plain, _ = run(device, [x, x], (0,), outputs=True)
-    monkeypatch.setattr(device, "choices", replace(device.choices, cache=100))
+    monkeypatch.setattr(device, "launch_config", replace(device.launch_config, cache=100))
     past, plan = run(device, [x, x], (0,), outputs=True)
     assert all(np.array_equal(*pair) for pair in zip(plain, past))
-    if device.choices.lanes[x.dtype] > 1 and "pocl" in device.found.platform.lower():
+    if device.launch_config.lanes[x.dtype] > 1 and "pocl" in device.found.platform.lower():
         assert "nontemporal" in plan.source
     odd, plan = run(device, [x[:, :157].copy(), x[:1, :157].copy()], (0,), outputs=True)
     assert "nontemporal" not in plan.source and close(odd[0], x[:, :157] * x[:1, :157])
@@ -196,7 +196,7 @@ def test_scans_along_every_axis_in_both_directions(shape, axis, how, numpys, bac
     x = np.random.default_rng(8).normal(size=shape).astype(np.float32)
     tensor = put(device, x)
     nest = LoopNest("scan_test", ("x",), reductions=(Reduction("x", how, "float32"),), running=-1 if backward else 1)
-    plan = nest_plan(nest, tensor.layout, [(tensor.layout, broadcast_strides(shape, shape))], [tensor.layout], (axis,))
+    plan = nest_plan(nest, tensor.spec, [(tensor.spec, broadcast_strides(shape, shape))], [tensor.spec], (axis,))
     expected = numpys((np.flip(x, axis) if backward else x).astype(np.float64), axis=axis)
     with device.watch() as launches:
         (got,) = plan.run([tensor])

@@ -353,3 +353,11 @@ def test_what_is_refused(device):
     for loss in (ag.mse_loss, ag.cross_entropy):
         with pytest.raises(ValueError, match='reduction is "mean", "sum" or "none", not \'avg\''):
             loss(x, x, reduction="avg")
+
+
+def test_no_classes_have_no_loss(device):
+    """As in PyTorch: a sum of nothing. ln Σ of nothing, times 0, was NaN."""
+    logits = ag.tensor(Tensor.from_host(device.queue, np.zeros((2, 0))), requires_grad=True)
+    loss = ag.cross_entropy(logits, np.zeros((2, 0)))
+    ag.Tape().backward(loss)
+    assert loss.to_host() == 0 and logits.grad.shape == (2, 0)

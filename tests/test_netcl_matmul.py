@@ -57,7 +57,7 @@ def test_every_transposition_and_size(sizes, flags, device):
 @pytest.fixture
 def crowded(device, monkeypatch):
     """A device with so little memory near its cores that matrices of these tests are large."""
-    monkeypatch.setattr(device, "choices", replace(device.choices, near=4096))
+    monkeypatch.setattr(device, "launch_config", replace(device.launch_config, near=4096))
     monkeypatch.setattr(plans, "table", {})
     return device
 

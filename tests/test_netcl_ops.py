@@ -137,3 +137,51 @@ def test_your_own_primitive_is_an_operation(device):
         assert close(x.grad.to_host(), b * np.cos(a)) and close(y.grad.to_host(), np.sin(a))
     finally:
         del PRIMITIVES["my_product"]
+
+
+@pytest.mark.parametrize("name", "sum mean max min cumsum reshape transpose broadcast_to cast softmax".split())
+def test_one_number_or_a_list_is_no_operand_that_knows_its_device(name):
+    for odd in (5, None, "a", [1.0, 2.0]):
+        with pytest.raises(TypeError, match=f"{name} takes a Node or a Tensor, not {type(odd).__name__}"):
+            getattr(ag, name)(
+                odd, *{"reshape": [(1,)], "broadcast_to": [(2,)], "cast": ["float32"], "cumsum": [0]}.get(name, [])
+            )
+
+
+def test_an_axis_is_a_whole_number_of_any_type(device):
+    x = Parameter.from_host(device.queue, [[1.0, 2.0], [3.0, 4.0]])
+    for axis in (1, np.int64(1), -1, [1], (np.int32(1),)):
+        assert ag.sum(x, axis=axis).to_host().tolist() == [3, 7]
+    for operation in (ag.sum, ag.max, ag.softmax, ag.cumsum, ag.logsumexp, ag.squeeze, ag.unsqueeze, ag.transpose):
+        for axis in ("a", 1.5):
+            with pytest.raises(TypeError, match=f"an axis is a whole number, not {axis!r}"):
+                operation(x, axis)
+    for constants in ((None, 1), ("a", "b")):
+        with pytest.raises(TypeError, match="a constant is a number, not"):
+            ag.clamp(x, *constants)
+
+
+def test_an_axis_of_nothing_falls_into_parts_of_nothing(device):
+    """As in PyTorch: as many chunks as were asked for, one part of a split."""
+    x = ag.tensor(put(device, np.ones((0, 3), np.float32)), requires_grad=True)
+    for parts, count in ((ag.chunk(x, 2), 2), (ag.split(x, 2), 1), (ag.split(x, [0, 0, 0]), 3)):
+        assert [part.shape for part in parts] == [(0, 3)] * count
+        ag.Tape().backward(ag.sum(ag.cat(parts)))
+        assert x.grad.shape == (0, 3)
+    for cut, odd in ((ag.chunk, 2.5), (ag.split, 2.0), (ag.split, "ab")):
+        with pytest.raises(TypeError, match=f"is a whole number, not {odd!r}"):
+            cut(x, odd)
+
+
+def test_indices_are_numbers(device):
+    x = Parameter.from_host(device.queue, [[1.0, 2.0], [3.0, 4.0]])
+    for take in (lambda odd: ag.embedding(x, odd), lambda odd: ag.cross_entropy(x, odd)):
+        with pytest.raises(TypeError, match="an index is made of whole numbers, not of"):
+            take(["a", "b"])
+
+
+def test_what_is_compiled_is_a_function_and_is_called_as_one():
+    with pytest.raises(TypeError, match="jit_compile takes a function, not 5"):
+        ag.jit_compile(5)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        ag.jit_compile(lambda x: x, quiet=True)()

@@ -140,6 +140,43 @@ def test_slopes_at_ties_and_at_zero(name, inputs, slopes, device):
     assert all(close(each, slope * one) for each, slope in zip(got, slopes))
 
 
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    "name, inputs, upstream, slopes",
+    [
+        ("maximum", [NAN, 1], 2, [2, 2]),
+        ("maximum", [1, NAN], 2, [2, 2]),
+        ("maximum", [NAN, NAN], 2, [2, 2]),
+        ("maximum", [3, 1], NAN, [NAN, 0]),
+        ("maximum", [1, 1], NAN, [NAN, NAN]),
+        ("minimum", [NAN, 1], 2, [2, 2]),
+        ("minimum", [1, NAN], 2, [2, 2]),
+        ("minimum", [3, 1], NAN, [0, NAN]),
+        ("relu", [NAN], 2, [2]),
+        ("relu", [3], NAN, [NAN]),
+        ("relu", [-3], NAN, [0]),
+        ("clamp", [3], NAN, [NAN]),
+        ("abs", [0], NAN, [NAN]),
+        ("leaky_relu", [0], NAN, [NAN]),
+        ("where", [0, 3, 1], NAN, [None, 0, NAN]),
+        ("pow", [0, 2], NAN, [NAN, NAN]),
+        ("pow", [0, 2], 1, [0, 0]),
+        ("pow", [0, 0], NAN, [0, NAN]),
+        ("pow", [2, 0], NAN, [0, NAN]),
+        ("pow", [NAN, 0], 1, [0, NAN]),
+        ("pow", [NAN, 2], 1, [NAN, NAN]),
+    ],
+)
+def test_a_nan_passes_where_pytorch_passes_it(name, inputs, upstream, slopes, device):
+    """As in derivatives.yaml: what is left out by a choice is 0, all else is a product."""
+    arrays = [np.full(3, each, np.float32) for each in inputs]
+    found = gradients(get_primitive(name), device, np.full(3, upstream, np.float32), arrays)
+    for array, slope in zip(found, slopes, strict=True):
+        assert array is slope is None or close(array, np.full(3, slope)), name
+
+
 def test_constants_of_a_record(device):
     x = np.array([-2.0, 0.5, 3.0], np.float32)
     leaky, clamp = get_primitive("leaky_relu"), get_primitive("clamp")

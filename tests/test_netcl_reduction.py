@@ -153,6 +153,6 @@ def test_a_wrong_neutral_number_is_noticed(how, device, monkeypatch):
     x = np.random.default_rng(0).uniform(1, 2, (3, 7)).astype(np.float32) * (-1 if how == "max" else 1)
     right = reduction.reduce(put(device, x), how, 1).to_host()
     monkeypatch.setitem(loop_nest.NEUTRAL, how, "0.5" if how == "min" else "-0.5")
-    (wrong,) = reduction.make_plan(put(device, x).layout, how, 1, False).run([put(device, x)])
+    (wrong,) = reduction.make_plan(put(device, x).spec, how, 1, False).run([put(device, x)])
     assert close(right, REDUCTIONS[getattr(reduction, f"reduce_{how}")](x, axis=1))
     assert not close(wrong.to_host(), right)

@@ -89,7 +89,7 @@ def run(device, formula, arrays, wanted=None):
 
 def lengths(device, dtype):
     """Lengths of rows around that of a vector; without vectors, each length is another kernel."""
-    lanes = device.choices.lanes[np.dtype(dtype)]
+    lanes = device.launch_config.lanes[np.dtype(dtype)]
     return (1, lanes - 1, lanes, lanes + 1, 3 * lanes + 2) if lanes > 1 else (1, 100)
 
 
@@ -228,9 +228,9 @@ def test_steps_that_need_one_another_walk_down_the_row_once_each():
 
 def test_vectors_on_a_cpu_and_groups_on_a_gpu():
     float32 = np.dtype(np.float32)
-    choices = next(each for each in devices().values() if not isinstance(each, str)).choices
-    cpu = replace(choices, lanes={float32: 16}, local_memory=False)
-    gpu = replace(choices, lanes={float32: 4}, local_memory=True, group=256)
+    config = next(each for each in devices().values() if not isinstance(each, str)).launch_config
+    cpu = replace(config, lanes={float32: 16}, local_memory=False)
+    gpu = replace(config, lanes={float32: 4}, local_memory=True, group=256)
     assert [lanes_and_group(cpu, float32, length) for length in (0, 1, 1000)] == [(16, 1)] * 3
     assert [lanes_and_group(gpu, float32, length)[1] for length in (0, 1, 2, 10, 256, 1000)] == [1, 1, 2, 16, 256, 256]
     assert lanes_and_group(gpu, float32, 10)[0] == 1  # single numbers, also where it likes vectors
@@ -239,7 +239,7 @@ def test_vectors_on_a_cpu_and_groups_on_a_gpu():
 def wrong(device, formula, arrays):
     """Whether a plan that is made anew gives something else than the record says."""
     tensors = on(device, arrays)
-    plan = make_plan(formula, None, *[each.layout for each in tensors])
+    plan = make_plan(formula, None, *[each.spec for each in tensors])
     return not all(
         close(got.to_host(), expected, size=100) for got, expected in zip(plan.run(tensors), read(formula, arrays))
     )
@@ -257,7 +257,7 @@ def test_a_wrong_neutral_number_is_noticed(how, neutral, device, monkeypatch):
 
 @pytest.mark.parametrize("old, new", [("LANE < (int)there ?", "true ?"), ("there & 1)", "there & 16)")])
 def test_a_wrong_end_of_a_row_is_noticed(old, new, device, monkeypatch):
-    if device.choices.lanes[np.dtype(np.float32)] == 1:
+    if device.launch_config.lanes[np.dtype(np.float32)] == 1:
         pytest.skip("no vectors here")
     arrays = [np.random.default_rng(0).normal(size=(3, 37)).astype(np.float32)]
     assert not wrong(device, SUMS, arrays)
@@ -276,5 +276,5 @@ def test_a_wrong_step_of_an_operand_is_noticed(device, monkeypatch):
     arrays = inputs_of(SUM_OF_TWO, (3, 20), np.float32)
     assert not wrong(device, SUM_OF_TWO, arrays)
     right = rows.inputs_along
-    monkeypatch.setattr(rows, "inputs_along", lambda layouts, walks: right(layouts, [[0, 1]] * len(walks)))
+    monkeypatch.setattr(rows, "inputs_along", lambda specs, walks: right(specs, [[0, 1]] * len(walks)))
     assert wrong(device, SUM_OF_TWO, arrays)

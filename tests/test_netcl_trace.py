@@ -3,8 +3,16 @@
 Tracing is the same on every device, so these tests use the default one.
 """
 
+import datetime
+import io
+import math
+import os
+import random
+import secrets
 import sys
 import threading
+import time
+import uuid
 
 import numpy as np
 import pytest
@@ -456,7 +464,7 @@ REASONS = {
     "numbers of an input": (lambda x: x * float(x.to_host()[0]), "to_host looks at numbers"),
     "numbers of a result": (lambda x: x * (x * 2.0).to_host(), "to_host looks at numbers"),
     "a choice": (lambda x: x * 2.0 if ag.sum(x) > 0 else x, "`if` looks at numbers"),
-    "memory": (lambda x: ag.tensor(Tensor(x.value.layout, (x * 2.0).value.buffer)), "`buffer` looks at numbers"),
+    "memory": (lambda x: ag.tensor(Tensor(x.value.spec, (x * 2.0).value.buffer)), "`buffer` looks at numbers"),
     "an operation that nobody registered": (mine, "mine has no record: it is no primitive of the table, and no step"),
     "an operation that is not to be fused": (unfusible, "unfusible was registered with fusible=False"),
     "two results": (lambda x: (x + 1, x + 2), "it returns a tuple, not one Node"),
@@ -478,6 +486,58 @@ def test_it_says_why_and_computes_all_the_same(function, reason, x, own):
     for each in (got, again):
         pairs = zip(each, expected) if isinstance(each, tuple) else [(each, expected)]
         assert all(close(one.to_host(), other.to_host()) for one, other in pairs)
+
+
+tick = time.perf_counter
+ASKS = {  # a function of no arguments that says something else in each call, and who is asked
+    "np.random.rand": (lambda: np.random.rand(), "np.random"),
+    "np.random.normal": (lambda: float(np.random.normal()), "np.random"),
+    "random.random": (lambda: random.random(), "random.random"),
+    "random.gauss": (lambda: random.gauss(0, 1), "random.random"),
+    "random.randrange": (lambda: random.randrange(10**9), "random.getrandbits"),
+    "a new generator": (lambda: np.random.default_rng().random(), "posix.urandom"),
+    "time.time": (lambda: time.time() % 1, "time.time"),
+    "a name of one's own": (lambda: tick() % 1, "time.perf_counter"),
+    "datetime.now": (lambda: datetime.datetime.now().microsecond, "datetime.now"),
+    "date.today": (lambda: datetime.date.today().day * (tick() % 1), "datetime.today"),
+    "os.urandom": (lambda: os.urandom(4)[0] + 256 * os.urandom(4)[1], "posix.urandom"),
+    "secrets": (lambda: secrets.randbelow(10**9), "posix.urandom"),
+    "uuid": (lambda: uuid.uuid4().int % 10**9, "posix.urandom"),
+    "a file": (lambda: len(open(os.devnull).read()) + tick() % 1, "io.open"),
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the names of a Unix system")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.parametrize("name", ASKS)
+def test_what_asks_a_clock_or_a_random_generator_is_not_frozen(name, x):
+    """It gave the first answer for ever."""
+    ask, who = ASKS[name]
+
+    def scaled(x):
+        return x * (1 + ask())
+
+    fast = jit_compile(scaled, quiet=True)
+    before = sys.getprofile()
+    assert len({fast(x).to_host()[0].item() for _ in range(3)}) > 1
+    assert fast.why == f"it asks {who}, which may say something else in the next call"
+    assert sys.getprofile() is before
+
+
+def test_input_is_asked_in_every_call(x, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("2\n3\n4\n"))
+    fast = jit_compile(lambda x: x * float(input()), quiet=True)
+    assert [fast(x).to_host()[0].item() for _ in range(2)] == [3, 4] and "builtins.input" in fast.why
+
+
+def test_what_asks_nobody_is_fused_though_it_prints(x, capsys):
+    def scaled(x):
+        print("scaled by", sorted({math.pi, float(np.mean([1, 3]))}))
+        return x * np.random.default_rng(3).random() * math.sqrt(2)
+
+    fast = jit_compile(scaled)
+    assert fast(x).to_host()[0] == fast(x).to_host()[0] and fast.why == ""
+    assert capsys.readouterr().out.count("scaled by") == 1
 
 
 def test_what_is_not_fused_has_gradients_and_a_tape_as_ever(x):

@@ -112,5 +112,5 @@ def test_whatever_is_imported_is_required(package):
 def test_every_data_file_of_the_packages_is_shipped():
     patterns = tomllib.loads(PYPROJECT_TEXT)["tool"]["setuptools"]["package-data"]["*"]
     files = subprocess.run(["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    data = [path for path in files.splitlines() if not path.endswith((".py", ".pyi", "ruff.toml"))]
+    data = [path for path in files.splitlines() if not path.endswith((".py", "ruff.toml"))]
     assert [path for path in data if f"**/*{Path(path).suffix}" not in patterns] == []

@@ -17,6 +17,7 @@ sys.path.append(str(PEERS))
 
 import run  # noqa: E402
 import suites  # noqa: E402
+import words  # noqa: E402
 
 JUDGED = """
 import unittest
@@ -173,6 +174,34 @@ def test_the_page_has_a_row_for_every_suite():
     for suite in suites.SUITES:
         assert f"| {suite.name} | {suite.version[:12]} | {suite.engine} |" in page
     assert "unexplained" not in page
+
+
+def test_the_page_lists_the_words_of_the_peers():
+    assert words.section() in run.PAGE.read_text(encoding="utf-8")
+    offered = {where: words.names(where) for *_, places in words.IMPORTS for where in places.split()}
+    assert {"randn", "exp", "where"} <= set(offered["torch"]) and "_prev" in offered["micrograd.Value"]
+    assert all(hasattr(words.found(where), name) for where in offered for name in offered[where])
+
+
+ADAPTED = {
+    "minitorch": (
+        "from minitorch import Scalar as A, Tensor as B",
+        ["tinygrad_cl.scalar", "tinygrad_cl.tensor.tensor_class"],
+    ),
+    "mxnet": ("import mxnet as mx; A = B = mx.nd.NDArray", ["tinygrad_cl.tensor.tensor_class"]),
+    "needle": ("from needle import Tensor as A; B = A", ["tinygrad_cl.tensor.tensor_class"]),
+    "tinytorch": ("from tinytorch.core.tensor import Tensor as A; B = A", ["tinygrad_cl.tensor.tensor_class"]),
+}
+
+
+@pytest.mark.parametrize("package", ADAPTED)
+def test_the_adapters_stand_on_our_engines(package, tmp_path):
+    program, engines = ADAPTED[package]
+    suite = tmp_path / "minitorch"  # with what the adapter takes of minitorch itself
+    suite.mkdir()
+    (suite / "testing.py").write_text("MathTest = MathTestVariable = None")
+    bases = f"{program}; print(*[each.__module__ for kind in (A, B) for each in kind.__mro__])"
+    assert set(engines) <= set(adapted(package, bases, PEERS_SUITE=str(tmp_path)).split())
 
 
 def test_a_page_says_what_failed_what_does_not_apply_and_what_did_not_run():

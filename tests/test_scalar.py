@@ -34,6 +34,18 @@ def gradients(f, inputs):
     return out.data, [leaf.grad for leaf in leaves]
 
 
+def test_a_value_is_true_where_its_number_is():
+    assert [bool(Value(x)) for x in (0.0, -0.0, 1e-300, -2.0, inf, nan)] == [False, False, True, True, True, True]
+    assert "zero" == ("positive" if Value(3.0) - 3 else "zero")
+
+
+def test_values_are_equal_if_they_are_the_same_node():
+    """So that a topological order can ask whether a node is in a list: see the docstring of Value."""
+    a, b = Value(1.0), Value(1.0)
+    assert a == a and a != b and b not in [a] and len({a, b}) == 2
+    assert "the same\n    node" in Value.__doc__
+
+
 def test_the_examples_in_the_docstrings():
     result = doctest.testmod(scalar)
     assert result.failed == 0 and result.attempted > 20

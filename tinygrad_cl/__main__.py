@@ -1,4 +1,4 @@
-"""The package's command line: `python -m tinygrad_cl doctor`."""
+"""The package's command line: `python -m tinygrad_cl doctor` and `python -m tinygrad_cl tune`."""
 
 import json
 import sys
@@ -37,6 +37,36 @@ def doctor(as_json: bool, wants_install: bool) -> None:
     else:
         show(found, Console(highlight=False))
     sys.exit(0 if found["chosen"] else NO_DEVICE)
+
+
+@main.command()
+@click.option("--show", "only_show", is_flag=True, help="Show what was measured before, and measure nothing.")
+def tune(only_show: bool) -> None:
+    """Measure which kernels of matrix products suit the device, about 20 seconds, and keep what wins.
+
+    Engine 3 uses it from then on. Results do not change but for rounding.
+    """
+    from tinygrad_cl.netcl.runtime.tune import kept, tune
+    from tinygrad_cl.opencl import NoDeviceError, default_device
+
+    console = Console(highlight=False)
+    try:
+        device = default_device()
+    except NoDeviceError as error:
+        console.print(escape(f"{error}."))
+        sys.exit(NO_DEVICE)
+    found = kept(device) if only_show else tune(device)
+    table = Table("time", "tried", box=box.SIMPLE_HEAD, pad_edge=False)
+    for settings, ratio in found["tried"]:
+        table.add_row(f"{ratio:.2f}", _settings(settings))
+    if found["tried"]:
+        console.print(table)
+        console.print("Times are ratios to the best so far, and the last one to the rules without measurement.")
+    console.print(escape(f"{device.name}: {_settings(found['settings']) or 'the rules without measurement'}."))
+
+
+def _settings(settings: dict[str, int]) -> str:
+    return ", ".join(f"{name} {value:,}" for name, value in settings.items())
 
 
 def show(found: dict[str, Any], console: Console) -> None:

@@ -2,7 +2,9 @@
 
 A `Value` keeps its parents and, for each of them, the local derivative along that edge, already a number
 when the node is made. So `backward` is one line per edge, and the whole graph can be drawn with its
-derivatives on it. Nothing else is stored: no closures, hence no reference cycles.
+derivatives on it. Nothing else is stored: no closures, hence no reference cycles. A graph can be as deep as
+memory allows, but pickle and copy.deepcopy go down it by recursion, and raise a RecursionError below a chain of
+some hundred nodes: to save a result, save its number.
 
 The names and the tests follow micrograd (Karpathy, 2020); the method is reverse accumulation, Linnainmaa 1970.
 """
@@ -20,6 +22,9 @@ class Value:
     local_derivatives   ∂(this node)/∂(each parent), numbers, in the order of `parents`
     op                  what computed it: "+", "*", "exp", …; "" for a leaf
     label               a name for drawings
+
+    `if v:` asks about the number, as it does for a float. `v == w` asks whether v and w are the same
+    node, so that nodes can be looked up in sets and lists; to compare numbers, write v.data == w.data.
     """
 
     __slots__ = ("data", "grad", "parents", "local_derivatives", "op", "label", "__weakref__")
@@ -40,6 +45,9 @@ class Value:
     def __repr__(self):
         name = f"{self.label}: " if self.label else ""
         return f"Value({name}data={self.data:.6g}, grad={self.grad:.6g})"
+
+    def __bool__(self):
+        return self.data != 0
 
     # -- the operations that carry a rule ---------------------------------------------------------------
 

@@ -117,6 +117,9 @@ class TracedValue:
         name = f"{self.label}: " if self.label else ""
         return f"TracedValue({name}data={self.data:.6g}, grad={self.grad:.6g})"
 
+    def __bool__(self):
+        return self.data != 0
+
     @property
     def precision(self):
         """The device's precision: "float64" (expect errors of 1e-8), else "float32" (expect 1e-3)."""

@@ -19,6 +19,10 @@ ROOT = Path(__file__).parent.parent
 # Each file belongs to the first part that holds it.
 PARTS = {
     "engine 1": ["tinygrad_cl/scalar.py"],
+    "names of peers": [
+        "tinygrad_cl/micrograd.py",
+        *(f"tinygrad_cl/tensor/{name}" for name in ("peers.py", "tinytorch.py", "mxnet", "torch")),
+    ],
     "engine 2": ["tinygrad_cl/tensor"],
     "engine 3": ["tinygrad_cl/netcl"],
     "the rest of tinygrad_cl": ["tinygrad_cl"],

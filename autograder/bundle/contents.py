@@ -40,8 +40,9 @@ AUTOGRADER = (
 ALWAYS = {
     "__main__.py",
     "traced.py",
+    "py.typed",
 }  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
-SHIPPED = {".py", ".cl", ".css", ".html", ".js", ".json", ".svg"}
+SHIPPED = {".py", ".pyi", ".typed", ".cl", ".css", ".html", ".js", ".json", ".svg"}
 DATA = {".npz", ".txt"}  # data sets, and their licences
 SETTINGS = "autograder/learner/labconfig/default_setting_overrides.json"  # of JupyterLab
 AS_THEY_ARE = {
@@ -147,7 +148,10 @@ def files_in(used: dict[str, set[str]], suffixes: set[str]) -> list[Path]:
 
 
 def files(path: Path) -> list[Path]:
-    return [path] if path.is_file() else list(path.rglob("*"))
+    """The files of a part of tinygrad_cl: a folder, or a module with its stub."""
+    if path.is_dir():
+        return list(path.rglob("*"))
+    return [each for each in (path, path.with_suffix(".pyi")) if each.is_file()]
 
 
 def relative(path: Path) -> str:

@@ -116,7 +116,9 @@ def course_for(module: str) -> Path:
     """
     folder = kept_folder() / module
     package = folder / "tinygrad_cl"
-    shutil.copytree(paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        paths.ROOT / "tinygrad_cl", package, ignore=shutil.ignore_patterns("__pycache__", "*.pyi", "py.typed")
+    )
     used = used_parts(module)
     for path in [path for path in package.iterdir() if path.name not in used]:
         put_in_place(path, absent(f"tinygrad_cl.{path.stem}", module, UNUSED))

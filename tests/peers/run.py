@@ -1,4 +1,4 @@
-"""Run the tests of micrograd, autograd and tinygrad on our engines, and write down how much passes.
+"""Run the tests of micrograd, autograd, tinygrad and others on our engines, and write down how much passes.
 
     python tests/peers/run.py [--only autograd] [--output docs/peers.md]
 
@@ -19,6 +19,7 @@ from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
 
+import words
 from suites import SUITES, fetch
 
 HERE = Path(__file__).parent
@@ -26,10 +27,10 @@ PAGE = HERE.parent.parent / "docs" / "peers.md"
 UNKNOWN = "unexplained: "
 INTRODUCTION = """# The peers' own tests, on our engines
 
-Written by `make peers`. The test suites of micrograd, HIPS autograd and tinygrad are fetched and
-run on our engines, through adapters (`tests/peers/shadow`) that offer the peer's names; nothing of
-the peers is copied. A test that asks for what an engine has not is «not applicable»; one that fails
-does so for the reason given below the table.
+Written by `make peers`. The test suites of micrograd, HIPS autograd, tinygrad, minitorch, MXNet, needle
+(homework 1) and TinyTorch (module 05) are fetched and run on our engines, through adapters
+(`tests/peers/shadow`) that offer the peer's names; nothing of the peers is copied. A test that asks
+for what an engine has not is «not applicable»; one that fails does so for the reason given below the table.
 """
 
 
@@ -125,7 +126,7 @@ def page(results):
         below += section(suite, found)
     if importlib.util.find_spec("torch"):
         lines += ["", f"Where a suite compares with PyTorch, that is {version('torch')}."]
-    return "\n".join([*lines, "", *below]).strip() + "\n"
+    return "\n".join([*lines, "", words.section(), *below]).strip() + "\n"
 
 
 def main():

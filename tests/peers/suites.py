@@ -12,6 +12,11 @@ from pathlib import Path
 CACHE = Path(os.environ.get("PEERS_CACHE") or Path.home() / ".cache" / "tinygrad-cl-course" / "peers")
 # August 2026. tinygrad's packages on PyPI bring one file of tests along, test_tiny.
 TINYGRAD = "a9069c177a9da9cca18593edf55acd2e6073cca6"
+# On PyPI, tinytorch and minitorch are others' packages, needle is none, and mxnet comes without tests.
+MXNET = "b84609d3fc73d20929c114eab95faaa56e6c5ede"
+MINITORCH = "7d35d597ad226e73289e6920fbc1e83ea6148c8b"
+NEEDLE = "6bc43891a731628a903b44eb888e65aa71f22fb3"
+TINYTORCH = "02364f800abce3507cedbe9b5053078abd92b6d3"
 
 
 @dataclass(frozen=True)
@@ -21,6 +26,7 @@ class Suite:
     package       whose tests they are
     version       on PyPI, or a commit
     git           the address of its repository; "" where the package on PyPI brings its tests along
+    parts         what is taken of the repository: its package would hide the adapter
     engine        1, 2 or 3
     files         that are run
     others        {files: why they are not}
@@ -35,6 +41,7 @@ class Suite:
     engine: int
     files: tuple
     git: str = ""
+    parts: tuple = ("test",)
     others: dict = field(default_factory=dict)
     needs: tuple = ()
     plugins: tuple = ()
@@ -100,6 +107,18 @@ def tinygrad(engine, failures=None, slow=False):
     )
 
 
+def minitorch(engine, file, others):
+    return Suite(
+        "minitorch",
+        MINITORCH,
+        engine,
+        (f"tests/{file}.py",),
+        git="https://github.com/minitorch/minitorch",
+        parts=("tests", "minitorch/testing.py"),
+        others=others,
+    )
+
+
 SUITES = [
     Suite("micrograd", "0.1.0", 1, ("test/test_engine.py",), needs=("torch",)),
     Suite(
@@ -132,6 +151,52 @@ SUITES = [
         },
     ),
     tinygrad(3, slow=True),
+    minitorch(1, "test_scalar", {"test_autodiff, test_operators": "about the insides of minitorch's engine"}),
+    minitorch(
+        2,
+        "test_tensor",
+        {
+            "test_tensor_data, test_tensor_general": "about minitorch's strides and back ends",
+            "test_conv, test_nn": "convolutions and pooling: engine 2 has none",
+        },
+    ),
+    Suite(
+        "mxnet",
+        MXNET,
+        2,
+        ("tests/python/unittest/test_autograd.py",),
+        git="https://github.com/apache/mxnet",
+        parts=("tests/python/unittest/test_autograd.py",),
+        others={"the rest": "about MXNet's operators, layers and devices"},
+        failures={
+            "test_autograd.py::test_gradient": "e in float32, by NumPy one unit in the last place above MXNet's",
+            "test_autograd.py::test_retain_grad_drop_grad": "attach_grad makes a leaf of a result, as in MXNet 1; MXNet 2 keeps what it came from",
+        },
+    ),
+    Suite(
+        "needle",
+        NEEDLE,
+        2,
+        ("tests/hw1/test_autograd_hw.py",),
+        git="https://github.com/dlsyscourse/hw1",
+        parts=("tests/hw1",),
+        others={"hw2 to hw4": "layers, a back end of its own, convolutions: engine 2 has none"},
+    ),
+    Suite(
+        "tinytorch",
+        TINYTORCH,
+        2,
+        tuple(
+            f"tests/05_autograd/test_{name}.py"
+            for name in ("autograd_core", "batched_matmul_backward", "gradient_flow")
+        ),
+        git="https://github.com/MLSysBook/TinyTorch",
+        parts=("tests/05_autograd",),
+        others={
+            "test_progressive_integration": "passes whatever there is: an import that fails counts as «not yet»",
+            "the other modules": "about TinyTorch's layers, data and training",
+        },
+    ),
 ]
 
 
@@ -173,12 +238,12 @@ def fetch_sdist(suite, folder, target):
 
 
 def fetch_commit(suite, folder, target):
-    """The folder `test` of one commit: its package would hide the adapter."""
+    """The parts of one commit that the tests need."""
     git = ["git", "-C", folder]
     subprocess.run([*git, "init", "--quiet"], check=True)
     subprocess.run([*git, "fetch", "--quiet", "--depth", "1", suite.git, suite.version], check=True)
     archive = Path(folder) / "test.tar"
-    subprocess.run([*git, "archive", "--output", str(archive), suite.version, "test"], check=True)
+    subprocess.run([*git, "archive", "--output", str(archive), suite.version, *suite.parts], check=True)
     unpack(archive, target)
 
 

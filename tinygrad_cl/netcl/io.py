@@ -5,6 +5,7 @@ import secrets
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from tinygrad_cl.netcl.core.state import check_arrays
 from tinygrad_cl.netcl.core.tensor import Tensor
 
 
-def save(path, values):
+def save(path: str | os.PathLike[str], values: Any) -> None:
     """Write everything in `values` to an npz file, under its name.
 
     values   a Module or an optimizer (any object with `state_dict`); or a dict with strings as keys
@@ -47,7 +48,7 @@ def save(path, values):
         draft.unlink(missing_ok=True)
 
 
-def load(path, into=None):
+def load(path: str | os.PathLike[str], into: Any = None) -> dict[str, np.ndarray]:
     """{name: array}, as `save` wrote them.
 
     into   a Module or an optimizer (any object with `load_state_dict`); or a dict of these objects,
@@ -76,12 +77,12 @@ def load(path, into=None):
     return arrays
 
 
-def export_model(model, path):
+def export_model(model: Any, path: str | os.PathLike[str]) -> None:
     """`save` with netcl's name and argument order."""
     save(path, model)
 
 
-def load_into_model(model, path):
+def load_into_model(model: Any, path: str | os.PathLike[str]) -> None:
     """`load` with netcl's name and argument order."""
     load(path, into=model)
 

@@ -74,9 +74,16 @@ class Device:
         """The PyOpenCL context, always the same object."""
         return cl.Context([self.handle])
 
-    @cached_property
+    @property
     def queue(self) -> cl.CommandQueue:
-        """The PyOpenCL command queue, in order, with profiling on (it costs nothing measurable)."""
+        """The PyOpenCL command queue, in order, with profiling on (it costs nothing measurable); always the same object.
+        RuntimeError in a process that `refuse_fork` refuses.
+        """
+        refuse_fork()
+        return self._queue
+
+    @cached_property
+    def _queue(self) -> cl.CommandQueue:
         return cl.CommandQueue(self.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 
     def build(self, source: str, options: Sequence[str] = ()) -> cl.Program:
@@ -87,6 +94,27 @@ class Device:
     def is_interpreter(self) -> bool:
         """Whether this is Oclgrind, which checks every memory access and is about a hundred times slower."""
         return "oclgrind" in self.platform.lower()
+
+
+started = forked = False  # whether drivers were started by this process; or by one that it was forked from
+
+
+def refuse_fork() -> None:
+    """RuntimeError in a process that was forked from one that had used OpenCL."""
+    if forked:
+        raise RuntimeError(
+            "this process was forked from one that had used OpenCL, and the threads of its driver are not here, so it would"
+            ' wait for ever: start processes by multiprocessing.get_context("spawn"), or use OpenCL only after the fork'
+        )
+
+
+def after_fork() -> None:
+    global forked
+    forked = started
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=after_fork)
 
 
 _default: Device | None = None
@@ -101,6 +129,7 @@ def default_device() -> Device:
     the first that works: GPUs before CPUs, Oclgrind last. Raises NoDeviceError.
     """
     global _default
+    refuse_fork()
     with _default_lock:
         if _default is None:
             _default = choose(find_devices())
@@ -109,6 +138,9 @@ def default_device() -> Device:
 
 def find_devices(platforms: Sequence[cl.Platform] | None = None) -> list[Device]:
     """All OpenCL devices, in the order of the platforms, working or not."""
+    global started
+    refuse_fork()
+    started = True
     pin_threads()
     with private_kernel_cache(), silent_stderr():
         platforms = _platforms() if platforms is None else platforms

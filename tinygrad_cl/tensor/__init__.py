@@ -1,8 +1,9 @@
-"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, in PyTorch's words.
+"""Engine 2: reverse-mode automatic differentiation of NumPy arrays, under PyTorch's names.
 
 Two storeys. core/ is the ground floor, what lessons 03 to 05 build: read it first, and you know the
-engine. What is beside it stands on it: changes in place and gradients of gradients (memory, node),
-hooks, grad() (engine), tensor; checkpoint, optim, functional, mxnet.
+engine. The modules beside it stand on it: changes in place and gradients of gradients (memory, node),
+hooks, grad() (engine), tensor_class; checkpoint, optim, functional. Programs written for a peer run
+under its names: torch, mxnet, tinytorch.
 """
 
 from tinygrad_cl.tensor.checkpoint import checkpoint
@@ -22,7 +23,7 @@ from tinygrad_cl.tensor.functional import (
 from tinygrad_cl.tensor.modes import enable_grad, no_grad, set_grad_enabled
 from tinygrad_cl.tensor.optim import SGD, Adam, AdamW, clip_grad_norm_
 from tinygrad_cl.tensor.random import manual_seed
-from tinygrad_cl.tensor.tensor import Tensor
+from tinygrad_cl.tensor.tensor_class import Tensor
 
 __all__ = [
     "SGD",
@@ -53,3 +54,9 @@ __all__ = [
     "unbroadcast",
     "where",
 ]
+
+
+def __getattr__(name):
+    raise AttributeError(
+        f"tinygrad_cl.tensor has no {name!r}; a program under PyTorch's names runs with import tinygrad_cl.tensor.torch as torch"
+    )

@@ -1,17 +1,23 @@
-"""Less memory for more time: what a part of the forward pass saved is dropped, and computed again.
+"""Checkpoints: what a part of the forward pass saved is dropped and computed again, less memory for more time.
 
 Chen et al., Training Deep Nets with Sublinear Memory Cost (2016).
 """
 
 import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import numpy as np
 
 from tinygrad_cl.tensor import random as randomness
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.core.variable import Variable
 from tinygrad_cl.tensor.node import Saved, recorder
 
+Result = TypeVar("Result")
 
-def checkpoint(function, *inputs, generators=()):
+
+def checkpoint(function: Callable[..., Result], *inputs: Any, generators: Iterable[np.random.Generator] = ()) -> Result:
     """function(*inputs), but what it saves for backward is dropped, and computed again when needed.
 
     generators   NumPy Generators that the function draws from, besides the default one: when it
@@ -30,12 +36,21 @@ def checkpoint(function, *inputs, generators=()):
     return result
 
 
+def owned(x):
+    """x, but arrays and lists are copied: the caller may fill them again before backward."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    return type(x)([owned(each) for each in x]) if type(x) in (list, tuple) else x
+
+
 class Segment:
-    """A part of the graph whose saved arrays can be brought back."""
+    """A part of the graph whose saved arrays can be computed again."""
 
     def __init__(self, function, inputs, generators):
         self.function = function
-        self.inputs = [x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else x for x in inputs]
+        self.inputs = [
+            x.detach().requires_grad_(x.requires_grad) if isinstance(x, Variable) else owned(x) for x in inputs
+        ]
         self.versions = [x.version.count for x in inputs if isinstance(x, Variable)]
         self.generators = (randomness.default_generator(), *generators)
         self.states = [g.bit_generator.state for g in self.generators]
@@ -52,7 +67,7 @@ class Segment:
         return result, nodes
 
     def drop(self, nodes):
-        """Forget the arrays that were saved inside; not those of leaves, which exist anyway."""
+        """Drop the arrays that were saved inside, but not those of leaves, which exist anyway."""
         self.nodes = [weakref.ref(node) for node in nodes]  # weak, for the nodes hold the segment
         for node in nodes:
             node.segment = self
@@ -61,11 +76,11 @@ class Segment:
                     saved.array = None
 
     def kept_arrays(self):
-        """The arrays of the inputs, which are what it takes to compute the others again."""
+        """The arrays of the inputs, from which the others are computed again."""
         return [x.data for x in self.inputs if isinstance(x, Variable)]
 
     def recompute(self):
-        """Run the function again, from the same random numbers, and put the arrays back."""
+        """Run the function again, with the same random numbers, and restore the arrays."""
         if self.nodes is None:
             return
         if self.versions != [x.version.count for x in self.inputs if isinstance(x, Variable)]:

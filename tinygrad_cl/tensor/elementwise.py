@@ -1,13 +1,20 @@
-"""Functions of each element and choices between two, those that no lesson writes, and the methods that call them."""
+"""Elementwise operations and choices between two that no lesson builds, and the methods that call them.
+
+forward and backward are called on the class, so they work without @staticmethod.
+"""
+
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from tinygrad_cl.tensor.core import arithmetic
+from tinygrad_cl.tensor.core import activations, arithmetic
 from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.core.variable import Variable
 
 
 class Log1p(Function):
-    """The logarithm ln(1 + x), with all its digits near 0.
+    """The logarithm ln(1 + x), accurate near x = 0.
 
     ∂L/∂x = grad / (1 + x)
 
@@ -16,12 +23,10 @@ class Log1p(Function):
     Tensor([10. ,  2.5])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return np.log1p(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return grad / (1 + x)
@@ -37,13 +42,11 @@ class Sqrt(Function):
     Tensor([5. , 2.5])
     """
 
-    @staticmethod
     def forward(ctx, x):
         y = np.sqrt(x)
         ctx.save_for_backward(y)
         return y
 
-    @staticmethod
     def backward(ctx, grad):
         (y,) = ctx.saved_tensors
         return grad / (2 * y)
@@ -59,12 +62,10 @@ class Sin(Function):
     Tensor([10.   ,  5.403])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return np.sin(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return grad * x.cos()
@@ -80,12 +81,10 @@ class Cos(Function):
     Tensor([-0.    , -8.4147])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return np.cos(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
         return -grad * x.sin()
@@ -101,19 +100,17 @@ class Abs(Function):
     Tensor([ -1.,   0., 100.])
     """
 
-    @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(np.sign(x))
         return np.abs(x)
 
-    @staticmethod
     def backward(ctx, grad):
         (sign,) = ctx.saved_tensors
-        return grad * sign
+        return Where.apply(sign == 0, 0.0, grad) * sign
 
 
 class Where(Function):
-    """Numbers of a where the condition is true, of b elsewhere.
+    """Elements of a where the condition is true, elements of b elsewhere.
 
     ∂L/∂a = grad where it is true, else 0       ∂L/∂b = grad where it is false, else 0
 
@@ -122,56 +119,72 @@ class Where(Function):
     (Tensor([1., 0.]), Tensor([ 0., 10.]))
     """
 
-    @staticmethod
     def forward(ctx, condition, a, b):
         ctx.save_for_backward(condition)
         return np.where(condition, a, b)
 
-    @staticmethod
     def backward(ctx, grad):
         (condition,) = ctx.saved_tensors
         return None, Where.apply(condition, grad, 0.0), Where.apply(condition, 0.0, grad)
 
 
 class Maximum(Function):
-    """The larger of a and b, number by number.
+    """The larger of a and b, element by element.
 
-    ∂L/∂a = grad where a > b, ∂L/∂b = grad where b > a; where they are equal, each gets half.
+    ∂L/∂a = grad where a > b, ∂L/∂b = grad where b > a; where they are equal, each gets half, and where
+    one is NaN, each gets all of it.
 
     >>> a, b = Tensor([1.0, 2.0], requires_grad=True), Tensor([1.0, 4.0], requires_grad=True)
     >>> a.maximum(b).backward([1.0, 10.0]); a.grad, b.grad
     (Tensor([0.5, 0. ]), Tensor([ 0.5, 10. ]))
     """
 
-    @staticmethod
     def forward(ctx, a, b):
-        half = np.float32(0.5)
-        ctx.save_for_backward(half * np.greater(a, b) + half * np.greater_equal(a, b))
+        equal = np.equal(a, b)
+        ctx.save_for_backward(np.less(a, b), np.greater(a, b), equal if equal.any() else None)
         return np.maximum(a, b)
 
-    @staticmethod
     def backward(ctx, grad):
-        (share,) = ctx.saved_tensors
-        return grad * share, grad * (1 - share)
+        less, greater, equal = ctx.saved_tensors
+        grad = grad if equal is None else Where.apply(equal, 0.5 * grad, grad)
+        a_needed, b_needed = ctx.needs_input_grad
+        return Where.apply(less, 0.0, grad) if a_needed else None, Where.apply(greater, 0.0, grad) if b_needed else None
+
+
+def all_finite(grad):
+    return np.count_nonzero(np.isfinite(grad.data)) == grad.data.size  # faster than all()
+
+
+class ReLU(activations.ReLU):
+    """y = max(x, 0), right for an infinite gradient, too: 0 · ∞ would be NaN.
+
+    >>> x = Tensor([-1.0, 4.0], requires_grad=True)
+    >>> x.relu().backward([np.inf, 1.0]); x.grad
+    Tensor([0., 1.])
+    """
+
+    def backward(ctx, grad):
+        if all_finite(grad):
+            return activations.ReLU.backward(ctx, grad)
+        (y,) = ctx.saved_tensors
+        return Where.apply(y <= 0, 0.0, grad)
 
 
 class Pow(arithmetic.Pow):
-    """The power aⁿ, where a may be a plain number, and right for a = 0, too.
+    """The power aⁿ. Unlike on the ground floor, a may be a number, and a = 0 has gradients.
 
-    For a = 0, both gradients are taken as 0 where the formula says 0 · ∞: a⁰ is 1 all along a, 0ⁿ is
-    0 all along n > 0; ∂L/∂n at n = 0 as well. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
+    Where the formulas give 0 · ∞ at a = 0, the gradient is 0: ∂L/∂a for n = 0, since a⁰ = 1 for every
+    a, and ∂L/∂n for n ≥ 0. For n < 0, 0ⁿ = ∞, and ∂0ⁿ/∂n = −∞.
 
     >>> a = Tensor([0.0, 3.0], requires_grad=True)
     >>> (a ** Tensor([0.0, 2.0])).sum().backward(); a.grad
     Tensor([0., 6.])
     """
 
-    @staticmethod
     def forward(ctx, a, n):
-        a = a if isinstance(a, np.ndarray) else np.asarray(a, np.result_type(a, n))
+        a = np.asarray(a, np.result_type(a, n)) if isinstance(a, (int, float)) else a
         return arithmetic.Pow.forward(ctx, a, n)
 
-    @staticmethod
     def backward(ctx, grad):
         a, n = ctx.saved_tensors
         if isinstance(n, (int, float)) and n:
@@ -185,31 +198,34 @@ class Pow(arithmetic.Pow):
 
 
 class ElementwiseMethods:
-    """The methods and operators of a tensor that are these Functions."""
+    """A tensor's methods and operators for these Functions."""
 
-    def __abs__(self):
+    def __abs__(self) -> Self:
         return Abs.apply(self)
 
-    def __pow__(self, other):
+    def __pow__(self, other: Variable | ArrayLike) -> Self:
         return Pow.apply(self, other)
 
-    def __rpow__(self, other):
+    def __rpow__(self, other: Variable | ArrayLike) -> Self:
         return Pow.apply(other, self)
 
-    def log1p(self):
+    def relu(self) -> Self:
+        return ReLU.apply(self)
+
+    def log1p(self) -> Self:
         return Log1p.apply(self)
 
-    def sqrt(self):
+    def sqrt(self) -> Self:
         return Sqrt.apply(self)
 
-    def sin(self):
+    def sin(self) -> Self:
         return Sin.apply(self)
 
-    def cos(self):
+    def cos(self) -> Self:
         return Cos.apply(self)
 
-    def abs(self):
+    def abs(self) -> Self:
         return Abs.apply(self)
 
-    def maximum(self, other):
+    def maximum(self, other: Variable | ArrayLike) -> Self:
         return Maximum.apply(self, other)

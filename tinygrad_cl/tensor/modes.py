@@ -1,19 +1,45 @@
-"""PyTorch's words for recording or not: blocks that serve as decorators, too."""
+"""PyTorch's names for switching recording on and off, as `with` blocks and as decorators."""
 
+import inspect
+from collections.abc import Generator
 from contextlib import ContextDecorator
+from functools import wraps
 
 from tinygrad_cl.tensor.core.modes import GradMode, switch
 
 
 class Block(GradMode, ContextDecorator):
-    """A GradMode that is also a decorator."""
+    """A GradMode that is also a decorator, of functions and of generator functions."""
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            raise TypeError(f"{function.__name__} awaits, and others run meanwhile: use `with no_grad():` inside it")
+        if not inspect.isgeneratorfunction(function):
+            return super().__call__(function)
+        return wraps(function)(lambda *args, **kwargs: Steps(function(*args, **kwargs), self.enabled))
 
     def _recreate_cm(self):  # a stack for each call of a decorated function: it may run in threads
         return Block(self.enabled)
 
 
+class Steps(Generator):
+    """A generator whose steps run with the switch in a position; between two steps it is the caller's."""
+
+    def __init__(self, generator, enabled):
+        self.generator = generator
+        self.enabled = enabled
+
+    def send(self, value):
+        with GradMode(self.enabled):
+            return self.generator.send(value)
+
+    def throw(self, *error):
+        with GradMode(self.enabled):
+            return self.generator.throw(*error)
+
+
 class set_grad_enabled(Block):
-    """Switch recording on or off: at once, as a call, or for the length of a `with` block.
+    """Switch recording on or off: from now on, as a call, or inside a `with` block.
 
     >>> with set_grad_enabled(False):
     ...     is_grad_enabled()
@@ -47,7 +73,7 @@ def no_grad(function=None):
 
 
 def enable_grad(function=None):
-    """Recording again, in the middle of `no_grad`.
+    """`with enable_grad():` records again, inside `no_grad`; also a decorator.
 
     >>> with no_grad(), enable_grad():
     ...     is_grad_enabled()

@@ -9,12 +9,12 @@ import numpy as np
 
 from tinygrad_cl.tensor.core.engine import freed_error, input_gradients
 from tinygrad_cl.tensor.core.function import Context
-from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.core.variable import Variable, raw
 from tinygrad_cl.tensor.memory import owner
 
 
 class Recorder(threading.local):
-    """`nodes`, a list to which each new node of this thread is appended; None: nobody asks."""
+    """`nodes`: a list to which each new node of this thread is appended; None if there is none."""
 
     nodes = None
 
@@ -25,21 +25,24 @@ recorder = Recorder()
 class Node(Context):
     """A Context that knows the tensors behind what it saved.
 
-    In double backward, inputs and result are part of the graph, and all else is constant. So a rule
-    must not save what it computed from the inputs on the way; backward computes it again.
+    In double backward, inputs and result are part of the graph, and all else is a constant. So forward
+    must not save intermediate results that depend on the inputs; backward computes them again.
     """
 
-    hooks = {}  # {key: hook}, a dict of its own as soon as there is one
+    hooks: dict = {}  # {key: hook}, a dict of its own as soon as there is one
     retained = None  # a weak reference to the result, if retain_grad was called on it
     segment = None  # brings back what a checkpoint dropped
 
     def wrap_result(self, returned, inputs):
-        """Note whose memory the result shares, and pack what was saved."""
+        """Also notes which inputs share the result's memory, and packs what was saved."""
         out = super().wrap_result(returned, inputs)
         memory = owner(out.data)
         for x in inputs:
-            if isinstance(x, Variable) and owner(x.data) is memory:
-                out.share_memory_with(x)
+            if isinstance(x, Variable):
+                if owner(x.data) is memory:
+                    out.share_memory_with(x)
+                if not x.requires_grad and x.grad_fn is not None:  # set by hand: this is an error
+                    x.requires_grad_(False)
         if out.data.dtype.kind != "f":  # such as the whole numbers of a cast
             self.needs_input_grad = (False,) * len(inputs)
         elif True in self.needs_input_grad:
@@ -47,7 +50,7 @@ class Node(Context):
         return out
 
     def record(self, inputs, out, returned):
-        """Note what the gradients of the inputs must be like, and pack what was saved."""
+        """Note the dtypes that the gradients of the inputs must have, and pack what was saved."""
         self.input_dtypes = [x.data.dtype if need else None for x, need in zip(inputs, self.needs_input_grad)]
         self.result_shape = out.data.shape
         if self.kept:
@@ -57,7 +60,7 @@ class Node(Context):
 
     @property
     def saved_tensors(self):
-        """What was saved, as tensors in the graph. An error where it was changed in place since."""
+        """What was saved, as tensors in the graph. RuntimeError if it was changed in place since."""
         if self.freed:
             raise freed_error(self)
         if self.segment is not None:
@@ -69,7 +72,7 @@ class Node(Context):
         self.segment = None
 
     def kept_arrays(self):
-        """The arrays that are kept, those to compute others from included."""
+        """The saved arrays, and those from which a checkpoint computes its arrays again."""
         saved = [s.array for s in self.kept if isinstance(s, Saved) and s.array is not None]
         return saved + (self.segment.kept_arrays() if self.segment is not None else [])
 
@@ -78,6 +81,8 @@ class Node(Context):
         parts = input_gradients(self, grad)
         for i, (part, dtype) in enumerate(zip(parts, self.input_dtypes)):
             if part is not None and part.data.dtype != dtype:
+                if dtype.kind != "f":  # requires_grad was set by hand: this is an error
+                    self.next_nodes[i].requires_grad_()
                 parts[i] = part.astype(dtype)
         return parts
 
@@ -86,7 +91,7 @@ class Saved:
     """An array that a node keeps, with what is needed to make a tensor of it again.
 
     The result of the node is kept as an array, not as a tensor: the tensor holds the node, so that
-    would be a circle, which only the garbage collector could free.
+    would be a reference cycle, which only the garbage collector could free.
     """
 
     __slots__ = ("array", "version", "count", "is_result", "grad_fn", "leaf")
@@ -118,12 +123,26 @@ class Saved:
 
 
 def pack(x, inputs, out, returned):
-    """A Saved for an array, be it that of the result, of an input, or a constant; a number as it is."""
+    """A Saved for an array: the result's, an input's, or a constant. A number as it is.
+
+    Arrays and lists that are the caller's are copied; a view of a tensor shares its version.
+    """
     if x is returned:
         return Saved(out.data, out, is_result=True)
+    for each in inputs:
+        if each is x and isinstance(x, (np.ndarray, list, tuple)):
+            x = np.array(x)
+            break
+        if isinstance(each, Variable) and each.data is x:
+            return Saved(x, each)
     if not isinstance(x, np.ndarray):
         return x
-    for tensor in inputs:
-        if isinstance(tensor, Variable) and tensor.data is x:
-            return Saved(x, tensor)
-    return Saved(x, out.wrap(x))
+    constant = out.wrap(x)
+    for each in (*inputs, out) if x.base is not None else ():
+        array = raw(each)
+        if isinstance(array, np.ndarray) and owner(array) is owner(x):
+            if isinstance(each, Variable):
+                constant._version = each.version
+            else:
+                constant.data = x.copy()
+    return Saved(constant.data, constant)

@@ -7,34 +7,46 @@ import numpy as np
 from tinygrad_cl.tensor.core.variable import Variable
 
 
+def at_least_0(name, value, below=math.inf):
+    """The value as a float. ValueError if it is negative, NaN, or not below `below`."""
+    value = float(value)
+    if not 0 <= value < below:
+        raise ValueError(f"{name} is at least 0 and less than {below}, not {value}")
+    return value
+
+
 class Optimizer:
-    """Parameters, and what is done to them; a subclass writes `update`, for one of them."""
+    """Holds parameters, and updates them; a subclass defines `update`, for one parameter."""
 
     def __init__(self, parameters, lr, weight_decay=0.0):
-        self.parameters = [parameters] if isinstance(parameters, Variable) else list(parameters)
+        alone = parameters is None or isinstance(parameters, Variable)
+        self.parameters = [parameters] if alone else list(parameters)
         if not self.parameters:
             raise ValueError("an optimizer needs parameters; a generator is empty the second time")
+        for p in self.parameters:
+            if not isinstance(p, Variable):
+                raise TypeError(f"an optimizer takes tensors, not {p!r}")
         if not all(p.is_leaf and p.requires_grad for p in self.parameters):
             raise ValueError("an optimizer takes leaves with requires_grad=True")
         if len(set(self.parameters)) < len(self.parameters):
             raise ValueError("an optimizer takes each parameter once: twice, it would step twice")
-        self.lr = lr
-        self.weight_decay = weight_decay
+        self.lr = at_least_0("lr", lr)
+        self.weight_decay = at_least_0("weight_decay", weight_decay)
         self.state = [{} for _ in self.parameters]
 
     def zero_grad(self):
-        """Forget all gradients."""
+        """Set the gradient of every parameter to None."""
         for parameter in self.parameters:
             parameter.grad = None
 
     def step(self):
-        """Change every parameter that has a gradient, in place."""
+        """Update every parameter that has a gradient, in place."""
         for parameter, state in zip(self.parameters, self.state):
             if parameter.grad is not None:
                 parameter.copy_(self.update(parameter.data, parameter.grad.data, state))
 
     def update(self, p, g, state):
-        """The new numbers for the parameter p with gradient g; state is a dict of its own."""
+        """The new array for the parameter p with gradient g; `state` is a dict for this parameter."""
         raise NotImplementedError
 
 
@@ -53,13 +65,13 @@ class SGD(Optimizer):
         super().__init__(parameters, lr, weight_decay)
         if nesterov and not momentum:
             raise ValueError("nesterov needs a momentum")
-        self.momentum = momentum
+        self.momentum = at_least_0("momentum", momentum)
         self.nesterov = nesterov
 
     def update(self, p, g, state):
-        """The new p, by the rules above. v is kept in `state`, at first empty.
+        """The new p, by the formulas above. v is kept in the dict `state`, which is empty at first.
 
-        The first v is g alone. p and g are arrays, and stay as they are.
+        The first v is g. p and g are arrays, and are not changed.
         """
         if self.weight_decay:
             g = g + self.weight_decay * p
@@ -70,7 +82,7 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba 2015): steps scaled by running means of g and g², freed of their start.
+    """Adam (Kingma and Ba 2015): bias-corrected running means of g and g².
 
     m ← β₁ m + (1 − β₁) g         m̂ = m / (1 − β₁ᵗ)
     v ← β₂ v + (1 − β₂) g²        v̂ = v / (1 − β₂ᵗ)
@@ -81,13 +93,13 @@ class Adam(Optimizer):
 
     def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
         super().__init__(parameters, lr, weight_decay)
-        self.betas = betas
-        self.eps = eps
+        self.betas = tuple(at_least_0("a beta", beta, below=1) for beta in betas)
+        self.eps = at_least_0("eps", eps)
 
     def update(self, p, g, state):
-        """The new p, by the rules above. m, v and t are kept in `state`, at first empty.
+        """The new p, by the formulas above. m, v and t are kept in `state`, which is empty at first.
 
-        m and v start at 0, t counts the steps from 1. p and g are arrays, and stay as they are.
+        m and v start at 0, t counts the steps from 1. p and g are arrays, and are not changed.
         """
         if self.weight_decay:
             g = g + self.weight_decay * p
@@ -100,26 +112,26 @@ class Adam(Optimizer):
 
 
 class AdamW(Adam):
-    """Adam, with weight decay apart from the gradient (Loshchilov and Hutter 2019).
+    """Adam with decoupled weight decay (Loshchilov and Hutter 2019).
 
-    p ← p − lr · λ · p first, then Adam's step with the gradient as it is
+    First p ← p − lr · λ · p, then Adam's step; the decay does not enter the gradient.
     """
 
     def __init__(self, parameters, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
         super().__init__(parameters, lr, betas, eps)
-        self.decay = weight_decay
+        self.decay = at_least_0("weight_decay", weight_decay)
 
     def update(self, p, g, state):
         return super().update(p - self.lr * self.decay * p, g, state)
 
 
 def clip_grad_norm_(parameters, max_norm):
-    """Scale all gradients together so that their norm is max_norm at most; returns the norm before.
+    """Scale all gradients by one factor, so that their norm is at most max_norm; return the old norm.
 
-    parameters   tensors, in anything that can be looped over, or one; where grad is None, no matter
+    parameters   an iterable of tensors, or one tensor; those without a gradient are skipped
 
-    The norm is √Σg² over all numbers of all gradients, so the direction stays. If it is not above
-    max_norm, nothing changes.
+    The norm is √Σg² over all elements of all gradients, so the direction stays the same. If it is at
+    most max_norm, nothing changes.
 
     >>> p, q = Tensor([1.0, 1.0], requires_grad=True), Tensor(1.0, requires_grad=True)
     >>> ((p * Tensor([2.0, 6.0])).sum() + q * 9).backward()

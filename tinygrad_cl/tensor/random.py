@@ -15,11 +15,11 @@ class ThreadGenerator(threading.local):
 state = ThreadGenerator()
 
 
-def manual_seed(seed):
-    """Start this thread's random numbers afresh: the same seed, the same numbers."""
+def manual_seed(seed: int) -> None:
+    """Seed this thread's generator: the same seed gives the same random numbers."""
     state.generator = np.random.default_rng(seed)
 
 
-def default_generator():
-    """The generator that is used where none is given."""
+def default_generator() -> np.random.Generator:
+    """This thread's generator, used where none is given."""
     return state.generator

@@ -1,32 +1,31 @@
-"""The same numbers in another order, type or place, or next to others, that no lesson writes."""
+"""Operations that move, join or convert elements, and that no lesson builds."""
 
 import numpy as np
 
 from tinygrad_cl.tensor.core.function import Function
+from tinygrad_cl.tensor.elementwise import Where
 
 
 class Flip(Function):
-    """The numbers along some axes in the opposite order.
+    """The elements along some axes in reverse order.
 
-    ∂L/∂x = grad, flipped as well
+    ∂L/∂x = grad, flipped along the same axes
 
     >>> x = Tensor([1.0, 2.0], requires_grad=True)
     >>> x.flip(0).backward([1.0, 10.0]); x.grad
     Tensor([10.,  1.])
     """
 
-    @staticmethod
     def forward(ctx, x, axis):
         ctx.axis = axis
-        return np.flip(x, axis)
+        return np.flip(x, axis).copy()
 
-    @staticmethod
     def backward(ctx, grad):
         return grad.flip(ctx.axis)
 
 
 class Cat(Function):
-    """Arrays one after the other along an axis.
+    """Arrays, concatenated along an axis.
 
     ∂L/∂(each) = its part of grad
 
@@ -35,13 +34,14 @@ class Cat(Function):
     (Tensor([1.]), Tensor([ 10., 100.]))
     """
 
-    @staticmethod
     def forward(ctx, *arrays, axis):
-        ctx.axis = axis % arrays[0].ndim
+        if not isinstance(axis, (int, np.integer)):
+            raise TypeError(f"cat: axis is a whole number, not {axis!r}")
+        y = np.concatenate(arrays, axis)
+        ctx.axis = axis % y.ndim
         ctx.ends = np.cumsum([x.shape[axis] for x in arrays])
-        return np.concatenate(arrays, axis)
+        return y
 
-    @staticmethod
     def backward(ctx, grad):
         starts = (0, *ctx.ends[:-1])
         before = (slice(None),) * ctx.axis
@@ -49,41 +49,47 @@ class Cat(Function):
 
 
 class Cast(Function):
-    """The same numbers in another floating-point type.
+    """The same elements in another dtype.
 
-    ∂L/∂x = grad, in the type of x
+    ∂L/∂x = grad, in the dtype of x
     """
 
     any_dtype = True
 
-    @staticmethod
     def forward(ctx, x, dtype):
         return x.astype(dtype)
 
-    @staticmethod
     def backward(ctx, grad):
         return grad
 
 
 class SetItem(Function):
-    """x, but with values at key; the new array, x itself stays.
+    """A copy of x, with values at key.
 
-    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key]
+    ∂L/∂x = grad, but 0 at key        ∂L/∂values = grad[key], for the last value at each place
 
     >>> x, v = Tensor([1.0, 2.0], requires_grad=True), Tensor(5.0, requires_grad=True)
     >>> SetItem.apply(x, v, key=0).backward([1.0, 10.0]); x.grad, v.grad
     (Tensor([ 0., 10.]), Tensor(1.))
     """
 
-    @staticmethod
     def forward(ctx, x, values, key):
         ctx.key = key
         y = x.copy()
-        y[key] = values
+        shape, part = np.shape(values), np.shape(y[key])
+        try:
+            y[key] = np.reshape(values, shape[max(0, len(shape) - len(part)) :])  # axes of size 1 in front may be spare
+        except ValueError as error:
+            if "shape" not in str(error):
+                raise
+            raise ValueError(f"x[…] = values: shape {shape} does not fit the part of shape {part}") from None
         return y
 
-    @staticmethod
     def backward(ctx, grad):
-        keep = np.ones(grad.shape, bool)
-        keep[ctx.key] = False
-        return grad * keep, grad[ctx.key]
+        part = grad[ctx.key]
+        number = np.arange(part.size).reshape(part.shape)
+        place = np.full(grad.shape, -1)  # where the number of a value stands, that value was assigned
+        place[ctx.key] = number
+        part = Where.apply(place[ctx.key] == number, part, 0.0)
+        spare = max(0, len(ctx.input_shapes[1]) - part.ndim)
+        return Where.apply(place < 0, grad, 0.0), part.reshape((1,) * spare + part.shape)

@@ -31,12 +31,12 @@ def value_add(student, rng, tools):
 
 
 value_add.mistake(
-    "a + 2.5 is not thought of: the number has no `.data`",
+    "a + 2.5 is not handled: the number has no `.data`",
     swap=("other = as_value(other)", "pass"),
     hint=["What is `other` in a + 2.5?", "First line: `other = as_value(other)`."],
 )
 value_add.mistake(
-    "a + 2 is not thought of: 2 is no `float`, but an `int`",
+    "a + 2 is not handled: 2 is no `float`, but an `int`",
     swap=("other = as_value(other)", "other = Value(other) if isinstance(other, float) else other"),
     hint=["What is isinstance(2, float)?", "`as_value(other)` takes numbers of every kind."],
 )

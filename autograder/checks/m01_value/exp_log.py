@@ -85,7 +85,7 @@ value_exp_log.mistake(
     hint=["Which logarithm has the slope 1 / a?", "math.log, to the base e."],
 )
 value_exp_log.mistake(
-    "log swallows numbers that have no logarithm",
+    "log accepts numbers that have no logarithm",
     source="""
 @add_to_class(Value)
 def exp(self):
@@ -166,7 +166,7 @@ def log(self):
     ],
 )
 value_exp_log.mistake(
-    "exp holds its input below a bound, to be safe from large numbers",
+    "exp clamps its input, to be safe from large numbers",
     swap=("math.exp(self.data)", "math.exp(min(self.data, 20.0))"),
     hint=["What comes out for a = 30?", "`math.exp(self.data)`; where no float is large enough, Python says so."],
 )

@@ -133,7 +133,7 @@ value_gradcheck.mistake(
     hint=["A referee who asks the player is none.", "The second list comes from `slope`, and from nothing else."],
 )
 value_gradcheck.mistake(
-    "only the first input is looked at",
+    "only the first input is used",
     swap=[("for leaf in leaves]", "for leaf in leaves[:1]]"), ("range(len(inputs))", "range(1)")],
     hint=["How many numbers does each list hold?", "One per input."],
 )

@@ -56,12 +56,12 @@ value_mul.mistake(
     hint=["The strip in the drawing: bit times which side?", "One side only: b for a, a for b."],
 )
 value_mul.mistake(
-    "a · 2.5 is not thought of: the number has no `.data`",
+    "a · 2.5 is not handled: the number has no `.data`",
     swap=("other = as_value(other)", "pass"),
     hint=["What is `other` in a * 2.5?", "First line: `other = as_value(other)`."],
 )
 value_mul.mistake(
-    "b · 2 is not thought of: 2 is no `float`, but an `int`",
+    "b · 2 is not handled: 2 is no `float`, but an `int`",
     swap=("other = as_value(other)", "other = Value(other) if isinstance(other, float) else other"),
     hint=["What is isinstance(2, float)?", "`as_value(other)` takes numbers of every kind."],
 )

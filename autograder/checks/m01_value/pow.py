@@ -78,7 +78,7 @@ value_pow.mistake(
     ],
 )
 value_pow.mistake(
-    "an exponent that is a Value is not thought of",
+    "an exponent that is a Value is not handled",
     source="""
 @add_to_class(Value)
 def __pow__(self, exponent):

@@ -65,7 +65,7 @@ value_relu.mistake(
     hint=["That is a leaky ReLU: a good thing, but another one.", "0 where a ≤ 0, result and slope."],
 )
 value_relu.mistake(
-    "it is the absolute value: left of 0 the sign is turned",
+    "it is the absolute value: left of 0 the sign is flipped",
     source="""
 @add_to_class(Value)
 def relu(self):

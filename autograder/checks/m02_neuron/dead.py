@@ -86,14 +86,14 @@ neuron_dead.mistake(
     hint=["Can there be more dead neurons than neurons?", "For each neuron one question: 0 for all?"],
 )
 neuron_dead.mistake(
-    "only the first example is looked at",
+    "only the first example is checked",
     swap=("for row in outputs)", "for row in outputs[:1])"),
     hint=["The neuron may wake up at the second example.", "All of `inputs`."],
 )
 neuron_dead.mistake(
-    "only the last example is looked at: the loop overwrites its finding",
+    "only the last example is checked: the loop overwrites its result",
     swap=("for row in outputs)", "for row in outputs[-1:])"),
-    hint=["What becomes of the finding for the example before?", "All of `inputs`."],
+    hint=["What becomes of the result for the example before?", "All of `inputs`."],
 )
 neuron_dead.mistake(
     "the share is returned, not the number",

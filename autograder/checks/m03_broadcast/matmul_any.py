@@ -100,7 +100,7 @@ def matmul_backward(grad, a, b):
     ],
 )
 broadcast_matmul_any.mistake(
-    "vectors are not thought of",
+    "vectors are not handled",
     swap=[("if b.ndim == 1:", "if False:"), ("if a.ndim == 1:", "if False:")],
     hint=[
         "What is np.swapaxes(v, -1, -2) of a vector?",
@@ -108,7 +108,7 @@ broadcast_matmul_any.mistake(
     ],
 )
 broadcast_matmul_any.mistake(
-    "a vector on the left is not thought of",
+    "a vector on the left is not handled",
     swap=("if a.ndim == 1:", "if False:"),
     hint=[
         "(3,) @ (3, 4) is a line times a matrix.",
@@ -116,7 +116,7 @@ broadcast_matmul_any.mistake(
     ],
 )
 broadcast_matmul_any.mistake(
-    "a vector on the right is not thought of",
+    "a vector on the right is not handled",
     swap=("if b.ndim == 1:", "if False:"),
     hint=["(2, 3) @ (3,) is a matrix times a column.", "If b.ndim == 1: b[:, np.newaxis], and grad gets a last axis."],
 )
@@ -199,7 +199,7 @@ def matmul_backward(grad, a, b):
     ],
 )
 broadcast_matmul_any.mistake(
-    "with a vector, only one matrix beside it is thought of, no stack",
+    "with a vector, only one matrix beside it is handled, no stack",
     source="""
 def matmul_backward(grad, a, b):
     if a.ndim == 1 and b.ndim == 1:

@@ -134,7 +134,7 @@ broadcast_network.mistake(
     hint=["The loss is the same either way. And its slope?", "e = out − target."],
 )
 broadcast_network.mistake(
-    "z · z is left out on the way back: grad_h is handed on as if it were grad_z",
+    "z · z is left out in the backward pass: grad_h is handed on as if it were grad_z",
     swap=("grad_z = sum(mul_backward(grad_h, z, z))", "grad_z = grad_h"),
     hint=["Between h and z stands an operation.", "h = z * z: mul_backward(grad_h, z, z), both parts added."],
 )

@@ -68,7 +68,7 @@ def broadcast_shape(a, b):
     ],
 )
 broadcast_shape.mistake(
-    "only the second shape is padded: a shorter first one is not thought of",
+    "only the second shape is padded: a shorter first one is not handled",
     swap=("a = (1,) * (length - len(a)) + a", "pass"),
     hint=["(6,) plus (8, 7, 6)?", "Either may be the shorter one."],
 )
@@ -113,7 +113,7 @@ broadcast_shape.mistake(
     hint=["A column plus a row: is the result 1 wide?", "The other way round: where m is 1, n is the result."],
 )
 broadcast_shape.mistake(
-    "built from the right and never turned round",
+    "built from the right and never reversed",
     source="""
 from itertools import zip_longest
 

@@ -114,7 +114,7 @@ def sum_backward(grad, x, axis=None, keepdims=False):
     hint=["Which number has the axis −1 of an array of three axes?", "`i % x.ndim` makes a number from 0 of it."],
 )
 broadcast_sum.mistake(
-    "several axes at once are not thought of",
+    "several axes at once are not handled",
     source="""
 def sum_backward(grad, x, axis=None, keepdims=False):
     kept = [1 if axis is None or i == axis % x.ndim else n for i, n in enumerate(x.shape)]

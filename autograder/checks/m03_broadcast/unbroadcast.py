@@ -110,7 +110,7 @@ broadcast_unbroadcast.mistake(
     hint=["Three copies, three paths from b₀ to L. What do we do over all paths?", "Add: `sum`."],
 )
 broadcast_unbroadcast.mistake(
-    "only one copy is looked at, the first",
+    "only one copy is used, the first",
     source="""
 def unbroadcast(grad, shape):
     while grad.ndim > len(shape):

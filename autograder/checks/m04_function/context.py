@@ -7,7 +7,7 @@ from autograder.checks.check import check
 
 @check("function.context", points=2)
 def function_context(student, rng, tools):
-    """What is saved comes back as tensors, and is let go of by free."""
+    """What was saved comes back as tensors, and free drops it."""
     a, b = rng.normal(size=(2, 3)), rng.normal(size=4)
     number = float(rng.uniform(2, 3))
 
@@ -120,7 +120,7 @@ function_context.mistake(
     hint=["With `*arrays` in the signature, what is `arrays`?", "It is a tuple already: `self.kept = arrays`."],
 )
 function_context.mistake(
-    "the order is turned round",
+    "the order is reversed",
     swap=("for x in self.kept]", "for x in self.kept[::-1]]"),
     hint=["Which one did forward save first?", "The order in which they were saved."],
 )
@@ -130,7 +130,7 @@ function_context.mistake(
     hint=["Who still holds the array after free?", "`self.kept = ()`."],
 )
 function_context.mistake(
-    "free lets go, and does not note it",
+    "free drops what was saved, but does not set freed",
     swap=("    self.freed = True", ""),
     hint=["How shall the engine tell a freed node from one that saved nothing?", "`self.freed = True`."],
 )

@@ -112,7 +112,7 @@ function_matmul.mistake(
     hint=["With y.sum() as the loss nobody notices.", "grad @ b.mT, with the grad that came."],
 )
 function_matmul.mistake(
-    "vectors are not thought of",
+    "vectors are not handled",
     swap=[
         (
             "        if ctx.b_is_vector:\n            grad = grad.unsqueeze(-1)\n        if ctx.a_is_vector:\n            grad = grad.unsqueeze(-2)\n",
@@ -128,7 +128,7 @@ function_matmul.mistake(
     ],
 )
 function_matmul.mistake(
-    "a vector on the left is not thought of",
+    "a vector on the left is not handled",
     swap=[
         ("        if ctx.a_is_vector:\n            grad = grad.unsqueeze(-2)\n", ""),
         (FOR_B, "grad_b = a.mT @ grad"),
@@ -144,7 +144,7 @@ function_matmul.mistake(
     hint=["b is (4,). What shape has your gradient?", "`squeeze(-1)` if b is a vector."],
 )
 function_matmul.mistake(
-    "all axes are turned round: wrong for stacks",
+    "all axes are reversed: wrong for stacks",
     swap=[
         ("else b).mT", "else b).reshape(b.shape if not ctx.b_is_vector else (b.size, 1)).transpose(0, -1)"),
         ("else a).mT", "else a).transpose(0, -1)"),

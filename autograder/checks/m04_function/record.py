@@ -129,7 +129,7 @@ def function_record(student, rng, tools):
 
 
 function_record.mistake(
-    "the switch is turned over, not set",
+    "the switch is toggled, not set",
     swap=('process["autograd"] = bool(enabled)', 'process["autograd"] = not process["autograd"]'),
     hint=["Call enable_autograd() twice. Is it on?", "Set it to what is asked for."],
 )

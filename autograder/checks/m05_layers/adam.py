@@ -66,12 +66,12 @@ def layers_adam(student, rng, tools):
 
 HATS = "m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)"
 layers_adam.mistake(
-    "the means are not freed of their start: 1 − βᵗ is missing",
+    "the means are not bias-corrected: 1 − βᵗ is missing",
     swap=(HATS, "m_hat, v_hat = m, v"),
     hint=["m starts at 0. How large is it after the first step, beside g?", "m / (1 − β₁ᵗ), v / (1 − β₂ᵗ)."],
 )
 layers_adam.mistake(
-    "only m is freed of its start, v is not",
+    "only m is bias-corrected, v is not",
     swap=(HATS, "m_hat, v_hat = m / (1 - beta1**t), v"),
     hint=["Both means start at 0. Which one do you correct?", "v̂ = v / (1 − β₂ᵗ) stands below the root."],
 )

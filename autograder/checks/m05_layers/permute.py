@@ -83,7 +83,7 @@ layers_permute.mistake(
     hint=["Compare one row of the result with x.", "`x.transpose(axes)` moves the axes."],
 )
 layers_permute.mistake(
-    "−1 is not thought of: it has to be made positive before the inverse is looked for",
+    "−1 is not handled: it has to be made positive before the inverse is looked for",
     swap=("[i % x.ndim for i in axes]", "axes"),
     hint=["What is np.argsort((-1, 0, 1)), and what (2, 0, 1)?", "Make the axes positive first: i % x.ndim."],
 )

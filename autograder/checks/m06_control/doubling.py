@@ -36,7 +36,7 @@ def control_doubling(student, rng, tools):
 
 
 control_doubling.mistake(
-    "the way back is cut in the loop: by a copy, a detach, or no_grad around it",
+    "the graph is cut in the loop: by a copy, a detach, or no_grad around it",
     swap=("        b = b * 2", "        b = Tensor(b.data * 2)"),
     hint=["From b.data to a, no way leads back.", "`b = b * 2`, with tensors. Only the condition may go unrecorded."],
 )
@@ -61,12 +61,12 @@ control_doubling.mistake(
     hint="Above 0 gives b, else 100·b; and 0 is not above 0.",
 )
 control_doubling.mistake(
-    "the sum is looked at, not the length",
+    "the sum is tested, not the length",
     swap=("b.norm() < 1000", "b.sum().abs() < 1000"),
     hint=["For one number it is the same. For several?", "√Σb²: `b.norm()`."],
 )
 control_doubling.mistake(
-    "the largest number is looked at, not the length",
+    "the largest number is tested, not the length",
     swap=("b.norm() < 1000", "b.abs().max() < 1000"),
     hint=["For one number it is the same. For several?", "√Σb²: `b.norm()`."],
 )

@@ -167,7 +167,7 @@ control_in_place.mistake(
         "x.grad_fn, x.requires_grad = result.grad_fn, result.requires_grad",
         "x.requires_grad = result.requires_grad",
     ),
-    hint="The way back goes through `grad_fn`: x takes the result's.",
+    hint="Backward goes through `grad_fn`: x takes the result's.",
 )
 control_in_place.mistake(
     "a leaf is changed like any other tensor",

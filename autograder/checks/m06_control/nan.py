@@ -168,7 +168,7 @@ control_nan.mistake(
     ],
 )
 control_nan.mistake(
-    "gradients are looked at before backward was run",
+    "gradients are checked before backward was run",
     swap=[("    loss.backward()\n", ""), ("    handles =", "    loss.backward()\n    handles =")],
     hint="First the hooks, then backward: a hook sees only what comes after it was hung on.",
 )
@@ -209,7 +209,7 @@ def first_bad(tensors, loss):
     hint="As in `watch`: the hook looks up `name` when it is called. `hook_for(name)`, or `name=name`.",
 )
 control_nan.mistake(
-    "only gradients of leaves are looked at",
+    "only gradients of leaves are checked",
     source="""
 def first_bad(tensors, loss):
     for name, tensor in tensors.items():
@@ -232,7 +232,7 @@ control_nan.mistake(
     hint="Bad numbers spread to the right. The first of them is where it began.",
 )
 control_nan.mistake(
-    "the numbers are not looked at, only the gradients",
+    "the numbers are not checked, only the gradients",
     swap=("if not np.isfinite(tensor.data).all():", "if False:"),
     hint="First the numbers, in order; backward only if all are fine.",
 )

@@ -146,7 +146,7 @@ control_threads.mistake(
     hint="`def inner(*args, **kwargs):` and `function(*args, **kwargs)`.",
 )
 control_threads.mistake(
-    "the mode is turned round",
+    "the mode is inverted",
     swap=("engine.set_grad_enabled(mode)", "engine.set_grad_enabled(not mode)"),
     hint="True means on: `set_grad_enabled(mode)` as it is.",
 )

@@ -153,7 +153,7 @@ def replayable(function):
 """,
     hint=[
         "Then two layers in a row throw the same dice.",
-        "The first call draws as ever; note the state right before it.",
+        "The first call draws as usual; note the state right before it.",
     ],
 )
 memory_replay.mistake(
@@ -268,7 +268,7 @@ def replayable(function):
 """,
     hint=[
         "With other inputs, or with recording on, the second call has something else to compute.",
-        "Repeat the dice, not the result.",
+        "Repeat the random numbers, not the result.",
     ],
 )
 memory_replay.mistake(

@@ -179,7 +179,7 @@ memory_saved_bytes.mistake(
     ],
 )
 memory_saved_bytes.mistake(
-    "`without` is not looked at",
+    "`without` is ignored",
     swap=("if id(array) not in known:", "if True:"),
     hint=["Weights are there anyway. Who takes them out?", "Skip an array whose id is among those of `without`."],
 )
@@ -199,7 +199,7 @@ memory_saved_bytes.mistake(
     hint=["Who keeps the arrays of the first layer?", "`topological_order([tensor.grad_fn])` gives all nodes below."],
 )
 memory_saved_bytes.mistake(
-    "a leaf alone is not thought of: its grad_fn is None",
+    "a leaf alone is not handled: its grad_fn is None",
     swap=("tensor.grad_fn or tensor", "tensor.grad_fn"),
     hint=[
         "What is the grad_fn of a tensor that was made by hand?",

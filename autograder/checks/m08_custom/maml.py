@@ -134,7 +134,7 @@ def meta_gradient(loss, weights, tasks, lr):
     ],
 )
 custom_maml.mistake(
-    "the adapted weights are new leaves: the way back to the weights is cut",
+    "the adapted weights are new leaves: the graph to the weights is cut",
     swap=("[w - lr * g for", "[Tensor((w - lr * g).data, requires_grad=True) for"),
     hint=[
         "The outer gradient goes from the query loss to the weights. Which way does it take?",

@@ -95,7 +95,7 @@ custom_masked_softmax.mistake(
     hint=["What is exp of 0?", "−∞: `np.where(mask, x, -np.inf)`."],
 )
 custom_masked_softmax.mistake(
-    "the mask is turned round: true counts as out",
+    "the mask is inverted: true counts as out",
     swap=("np.where(mask, x, -np.inf)", "np.where(mask, -np.inf, x)"),
     hint=["True means: it counts.", "`np.where(mask, x, -np.inf)`."],
 )

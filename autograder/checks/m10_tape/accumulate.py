@@ -205,7 +205,7 @@ def accumulate(gradients, ours, node, part):
         gradients[node] = part
     else:
         if node in ours:
-            compute_into(known, get_primitive("add").forward_formula(), (part, known))
+            compute(get_primitive("add").forward_formula(), (part, known), into=known)
         else:
             ours.update([node])
             gradients[node] = elementwise_binary(known, part, expression="ADD(v0, v1)")

@@ -127,7 +127,7 @@ anomaly.mistake(
     hint="One is enough: not *all* of them finite.",
 )
 anomaly.mistake(
-    "the sum is looked at: large numbers overflow",
+    "the sum is checked: large numbers overflow",
     swap=(BAD, "not np.isfinite(part.to_host().sum())"),
     hint="3e38 + 3e38 is infinite, and both are fine. Look at each number.",
 )
@@ -146,12 +146,12 @@ anomaly.mistake(
     "the last bad one is named", swap=("enumerate(parts)", "reversed(list(enumerate(parts)))"), hint="The first one."
 )
 anomaly.mistake(
-    "the Node's own numbers are looked at",
+    "the Node's own numbers are checked",
     swap=("part.to_host()", "node.to_host()"),
     hint="The gradients: the parts that the rule returned.",
 )
 anomaly.mistake(
-    "only the first part is looked at", swap=("enumerate(parts)", "enumerate(parts[:1])"), hint="One for each parent."
+    "only the first part is checked", swap=("enumerate(parts)", "enumerate(parts[:1])"), hint="One for each parent."
 )
 anomaly.mistake(
     "a line is printed, no error raised",

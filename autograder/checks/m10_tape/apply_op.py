@@ -295,10 +295,10 @@ apply_op.mistake(
 apply_op.mistake(
     "an operation without a grad_fn is recorded",
     swap=("grad_fn is None or ", ""),
-    hint="There is no way back through it. What would backward call?",
+    hint="It has no gradient. What would backward call?",
 )
 apply_op.mistake(
-    "what fn gives is not looked at",
+    "what fn returns is not checked",
     swap=("if not isinstance(out, Tensor):", "if False:"),
     hint="A TypeError here names the op. Later, nobody knows where the odd value came from.",
 )

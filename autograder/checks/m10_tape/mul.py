@@ -131,7 +131,7 @@ PART = "parts.append(grad * factor if mine.requires_grad else None)"
 LOOP = "for mine, other in ((a, b), (b, a)):"
 
 mul.mistake(
-    "each factor gets its own value as slope, not the other's",
+    "each factor gets its own value as derivative, not the other's",
     swap=(LOOP, "for mine, other in ((a, a), (b, b)):"),
     hint="Wiggle a alone: how much does a · b move?",
 )

@@ -128,7 +128,7 @@ def topological_order(root):
     ],
 )
 order.mistake(
-    "nodes in the order in which they are met, turned round",
+    "nodes in the order in which they are met, reversed",
     source="""
 def topological_order(root):
     order, visited, stack = [], {root}, [root]

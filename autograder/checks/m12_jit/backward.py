@@ -30,7 +30,7 @@ def backward(student, rng, tools):
     leak = node("leaky_relu", bent, negative_slope=0.3)
     quotient = node("div", leak, y)
     flat = node("gt", x, "((V)(0))")  # has no backward
-    chosen = node("where", x, y, flat)  # no slope for what decides
+    chosen = node("where", x, y, flat)  # no gradient for the condition
     scaled = node("mul", chosen, x)
     hushed = node("tanh", silent)  # nobody wants its gradient
     less = node("sub", scaled, hushed)
@@ -136,10 +136,10 @@ def backward(student, rng, tools):
     }
 
 
-ADDED = 'lines.append(f"{gradients[x]} += {slope};")'
+ADDED = 'lines.append(f"{gradients[x]} += {expression};")'
 backward.mistake(
     "a second contribution overwrites the first: `=` for `+=`",
-    swap=("{gradients[x]} += {slope};", "{gradients[x]} = {slope};"),
+    swap=("{gradients[x]} += {expression};", "{gradients[x]} = {expression};"),
     hint=["x was used twice. What becomes of the first contribution?", "`+=`."],
 )
 backward.mistake(
@@ -159,27 +159,27 @@ backward.mistake(
 )
 backward.mistake(
     "every node gets `needs` as if all were True",
-    swap=("if not need or not slope:", "if not slope or isinstance(x, str):"),
+    swap=("if not need or not expression:", "if not expression or isinstance(x, str):"),
     hint=["silent wants no gradient: no line for it.", "`node.needs`, one entry for each input."],
 )
 backward.mistake(
-    "the slopes are given to the inputs in the wrong order",
+    "the gradients are given to the inputs in the wrong order",
     swap=(
-        "zip(node.inputs, node.needs, slopes)",
-        "zip(node.inputs, node.needs, slopes[::-1] if len(slopes) == 2 else slopes)",
+        "zip(node.inputs, node.needs, expressions)",
+        "zip(node.inputs, node.needs, expressions[::-1] if len(expressions) == 2 else expressions)",
     ),
     hint="The first expression belongs to the first input.",
 )
 backward.mistake(
     "a further contribution goes to the gradient of the node, not of its input",
-    swap=(ADDED, 'lines.append(f"{gradients[node]} += {slope};")'),
+    swap=(ADDED, 'lines.append(f"{gradients[node]} += {expression};")'),
     hint="Whose gradient grows? That of x, the input.",
 )
 backward.mistake(
     "one variable for both inputs: the gradient is handed on by name, without a line of its own",
     swap=(
-        '                gradients[x] = f"g_{names[x]}"\n                lines.append(f"V {gradients[x]} = {slope};")',
-        '                gradients[x] = slope if slope.isidentifier() else f"g_{names[x]}"\n                lines += [] if slope.isidentifier() else [f"V {gradients[x]} = {slope};"]',
+        '                gradients[x] = f"g_{names[x]}"\n                lines.append(f"V {gradients[x]} = {expression};")',
+        '                gradients[x] = expression if expression.isidentifier() else f"g_{names[x]}"\n                lines += [] if expression.isidentifier() else [f"V {gradients[x]} = {expression};"]',
     ),
     hint=[
         "The rule of `add` gives the same name for both. What does a later `+=` on one do to the other?",
@@ -188,17 +188,17 @@ backward.mistake(
 )
 backward.mistake(
     "every contribution declares its variable",
-    swap=(ADDED, 'lines.append(f"V {gradients[x]} = {slope};")'),
+    swap=(ADDED, 'lines.append(f"V {gradients[x]} = {expression};")'),
     hint="Declared once, `V g_left = …;`, then `g_left += …;`.",
 )
 backward.mistake(
     "no variable is declared",
-    swap=('f"V {gradients[x]} = {slope};"', 'f"{gradients[x]} = {slope};"'),
+    swap=('f"V {gradients[x]} = {expression};"', 'f"{gradients[x]} = {expression};"'),
     hint="The first contribution declares: `V g_v0 = …;`.",
 )
 backward.mistake(
     "gradients are const, and then added to",
-    swap=('f"V {gradients[x]} = {slope};"', 'f"const V {gradients[x]} = {slope};"'),
+    swap=('f"V {gradients[x]} = {expression};"', 'f"const V {gradients[x]} = {expression};"'),
     hint="What grows with `+=` cannot be const.",
 )
 backward.mistake(
@@ -220,9 +220,9 @@ backward.mistake(
     hint="leaky_relu(…, 0.3) has its slope in `node.attrs`.",
 )
 backward.mistake(
-    "a comparison is asked for its slopes",
+    "a comparison is asked for its gradients",
     swap=("        if node.primitive.backward is None:\n            continue\n", ""),
-    hint=["The slope of x > y is 0 everywhere, so its record has no backward: None.", "Skip such a node."],
+    hint=["The derivative of x > y is 0 everywhere, so its record has no backward: None.", "Skip such a node."],
 )
 backward.mistake(
     "the rules get no names of inputs, but v0, v1, …",
@@ -230,9 +230,9 @@ backward.mistake(
     hint="`texts(node, names)`: the inputs of *this* operation.",
 )
 backward.mistake(
-    "a slope that is None is written into the text",
-    swap=("if not need or not slope:", "if isinstance(x, str) or not (need or slope is None):"),
-    hint="`where` has no slope for its condition: None. No line for it.",
+    "a gradient that is None is written into the text",
+    swap=("if not need or not expression:", "if isinstance(x, str) or not (need or expression is None):"),
+    hint="`where` has no gradient for its condition: None. No line for it.",
 )
 backward.mistake(
     "the start is a fixed name",
@@ -261,9 +261,9 @@ def backward_lines(end, body, names, upstream):
         if node not in gradients or node.primitive.backward is None:
             continue
         found = node.primitive.backward(texts(node, names), gradients[node], node.attrs, names[node])
-        for index, slope in enumerate(found):
-            if node.needs[index] and slope is not None:
-                parts.setdefault(node.inputs[index], []).append(slope)
+        for index, expression in enumerate(found):
+            if node.needs[index] and expression is not None:
+                parts.setdefault(node.inputs[index], []).append(expression)
     for leaf in parts:
         if leaf not in gradients:
             gradients[leaf] = "g_" + names[leaf]
@@ -283,16 +283,16 @@ def backward_lines(end, body, names, upstream):
         rule = node.primitive.backward
         if rule is None or gradients.get(node) is None:
             continue
-        slopes = list(rule(texts(node, names), gradients[node], node.attrs, names[node]))
+        expressions = list(rule(texts(node, names), gradients[node], node.attrs, names[node]))
         for number in range(len(node.inputs)):
             x = node.inputs[number]
-            if isinstance(x, str) or not node.needs[number] or slopes[number] is None:
+            if isinstance(x, str) or not node.needs[number] or expressions[number] is None:
                 continue
             if x not in gradients:
                 gradients[x] = f"slope_of_{names[x]}"
-                lines.append(f"float {gradients[x]} = ({slopes[number]});")
+                lines.append(f"float {gradients[x]} = ({expressions[number]});")
             else:
-                lines.append(f"{gradients[x]} += ({slopes[number]});")
+                lines.append(f"{gradients[x]} += ({expressions[number]});")
     return lines, gradients
 """,
 )

@@ -16,9 +16,9 @@ def key(student, rng, tools):
 
     def node(*shape, requires_grad=True, array=None):
         array = rng.normal(size=shape).astype(np.float32) if array is None else array
-        layout = SimpleNamespace(shape=shape, dtype=array.dtype, size=array.size, nbytes=array.nbytes, device=None)
+        spec = SimpleNamespace(shape=shape, dtype=array.dtype, size=array.size, nbytes=array.nbytes, device=None)
         tensor = SimpleNamespace(
-            layout=layout,
+            spec=spec,
             shape=shape,
             dtype=array.dtype,
             size=array.size,

@@ -77,7 +77,7 @@ needed.mistake(
     hint="Whether `used` grows depends on the line being needed: look at the indentation.",
 )
 needed.mistake(
-    "only the first user is looked at",
+    "only the first user is read",
     swap=("words(users)", "words(users[:1])"),
     hint="`users` is a list of lines, and each may mention something.",
 )

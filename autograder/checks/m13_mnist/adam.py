@@ -102,16 +102,16 @@ MOMENTS = 'm, v = running_mean(beta1, m, g), running_mean(beta2, v, f"{g} * {g}"
 STEP = '''step = f"({m} / {c1}) / (sqrt({v} / {c2}) + {c_number(self.settings['eps'])})"'''
 LAST = 'return [f"{p} - {lr} * {step}", m, v]'
 adam.mistake(
-    "the means are not freed of their start",
+    "the means are not bias-corrected",
     swap=(STEP, STEP.replace(" / {c1}", "").replace(" / {c2}", "")),
     hint=["m starts at 0. How large is it after the first step, beside g?", "m / c1, v / c2."],
 )
 adam.mistake(
-    "only m is freed of its start, v is not",
+    "only m is bias-corrected, v is not",
     swap=("sqrt({v} / {c2})", "sqrt({v})"),
     hint="v / c2 stands below the root.",
 )
-adam.mistake("only v is freed of its start, m is not", swap=("({m} / {c1}) / ", "({m}) / "), hint="m / c1.")
+adam.mistake("only v is bias-corrected, m is not", swap=("({m} / {c1}) / ", "({m}) / "), hint="m / c1.")
 adam.mistake(
     "the counts have changed places",
     swap=[("{m} / {c1}", "{m} / {c2}"), ("{v} / {c2}", "{v} / {c1}")],

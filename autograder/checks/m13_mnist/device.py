@@ -16,7 +16,7 @@ def measured_gradients(f, upstream, *leaves):
     real = real_type(leaves[0].device)
     for leaf in leaves:
         exact = Tensor.from_host(leaf.queue, leaf.to_host(), real)
-        leaf.layout, leaf.buffer = exact.layout, exact.buffer
+        leaf.spec, leaf.buffer = exact.spec, exact.buffer
 
     def value(*arrays):
         for leaf, array in zip(leaves, arrays):

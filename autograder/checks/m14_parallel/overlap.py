@@ -145,7 +145,7 @@ parallel_overlap.mistake(
     hint=["What is in the bucket after it was sent?", "Empty it."],
 )
 parallel_overlap.mistake(
-    "only the gradient that fills the bucket is looked at",
+    "only the gradient that fills the bucket is counted",
     swap=("sum(part.size for part in collected) >= bucket", "gradient.size >= bucket"),
     hint=["2 and 3 numbers together fill a bucket of 4.", "Count all that is collected."],
 )

@@ -106,7 +106,7 @@ attention_attention.mistake(
     hint=["What do the weights of a row sum to?", "Mask the scores, before exp."],
 )
 attention_attention.mistake(
-    "the mask is turned round: only what is hidden is seen",
+    "the mask is inverted: only what is hidden is seen",
     swap=(MASK, "ag.masked_fill(scores, 1 - hidden, -math.inf)"),
     hint="1 means: must not look.",
 )

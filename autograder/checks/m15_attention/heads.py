@@ -113,7 +113,7 @@ attention_heads.mistake(
         "ag.tensor(Tensor.from_host(queue, "
         "x.to_host().reshape(*batch, length, heads, width // heads).swapaxes(-2, -3)))",
     ),
-    hint="The numbers are right, but the way back is lost. `ag.reshape` and `swapped` know it.",
+    hint="The numbers are right, but the gradient is lost. `ag.reshape` and `swapped` know it.",
 )
 attention_heads.mistake(
     "there has to be one axis in front, no more and no less",

@@ -67,6 +67,9 @@ from tinygrad_cl.netcl.autograd.jit import (
     JitFallback,
     jit_compile,
 )
+from tinygrad_cl.netcl.autograd.kept import (
+    apply_op,
+)
 from tinygrad_cl.netcl.autograd.linear import (
     linear,
 )
@@ -77,6 +80,10 @@ from tinygrad_cl.netcl.autograd.losses import (
     cross_entropy,
     l1_loss,
     mse_loss,
+)
+from tinygrad_cl.netcl.autograd.modes import (
+    enable_grad,
+    no_grad,
 )
 from tinygrad_cl.netcl.autograd.node import (
     apply_primitive,
@@ -109,9 +116,7 @@ from tinygrad_cl.netcl.ops.primitives import (
 )
 from tinygrad_cl.netcl.tape.modes import (
     detect_anomaly,
-    enable_grad,
     is_grad_enabled,
-    no_grad,
     set_detect_anomaly,
     set_grad_enabled,
 )
@@ -121,7 +126,6 @@ from tinygrad_cl.netcl.tape.node import (
 )
 from tinygrad_cl.netcl.tape.tape import (
     Tape,
-    apply_op,
 )
 
 __all__ = [

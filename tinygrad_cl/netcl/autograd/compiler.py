@@ -1,5 +1,5 @@
-"""The names under which netcl offers its compiler: the table of operations is in ops.primitives,
-tracing in `trace`, kernels in `compiled_graph`.
+"""netcl's names for its compiler. The table of operations is in ops.primitives, tracing in `trace`,
+kernels in `compiled_graph`.
 """
 
 from tinygrad_cl.netcl.autograd.jit import jit_compile

@@ -9,10 +9,10 @@ __all__ = ["debug_tape", "describe"]
 
 
 class debug_tape:
-    """`with debug_tape(tape) as t:` lists operations on `tape` (by default the innermost open one,
-    or a new one), and says at the end what was listed inside: see `describe`. `say` takes the text.
+    """`with debug_tape(tape) as t:` records operations on `tape` (by default the innermost open one,
+    or a new one), and passes the text of `describe` about them to `say` at the end.
 
-    Also when an exception leaves the `with`: then the last line is what was computed last.
+    It does so even if an exception ends the `with`: the last line is the last operation computed.
     """
 
     def __init__(self, tape=None, say=print):
@@ -31,8 +31,8 @@ class debug_tape:
 
 def describe(tape, begin=0):
     """The operations on a tape from number `begin` on, a line for each: its number, name, shape and
-    dtype, what it was computed from (#number, or a leaf), the range of its numbers and how many of
-    them are NaN or Inf, and the line that made it."""
+    dtype, what it was computed from (#number, or a leaf), the range of its elements and how many of
+    them are NaN or Inf, and the line that called it."""
     numbers = {node: f"#{number}" for number, node in enumerate(tape.nodes)}
     rows = [("op", "shape", "dtype", "from", "numbers", "made at")]
     for node in tape.nodes[begin:]:
@@ -53,7 +53,7 @@ def describe(tape, begin=0):
 
 
 def span(array):
-    """The range of an array's numbers in few words."""
+    """The range of an array's elements, as a short text."""
     finite = array[np.isfinite(array)]
     odd = array.size - finite.size
     text = f"{finite.min():.3g} … {finite.max():.3g}" if finite.size else "none finite"

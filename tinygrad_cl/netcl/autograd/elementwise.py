@@ -4,6 +4,9 @@
 import math
 
 from tinygrad_cl.netcl.autograd.node import apply_primitive
+from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.tape.node import Node
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = [
     "abs",
@@ -47,191 +50,191 @@ __all__ = [
 ]
 
 
-def abs(x, tape=None):
+def abs(x: Operand, tape: Tape | None = None) -> Node:
     """|x|"""
     return apply_primitive("abs", x, tape=tape)
 
 
-def absolute_error(x, y, tape=None):
-    """|x − y|; the slope at 0 is 0"""
+def absolute_error(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
+    """|x − y|; the derivative at 0 is 0"""
     return apply_primitive("absolute_error", x, y, tape=tape)
 
 
-def add(x, y, tape=None):
+def add(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """x + y"""
     return apply_primitive("add", x, y, tape=tape)
 
 
-def clamp(x, min_val=-math.inf, max_val=math.inf, tape=None):
+def clamp(x: Operand, min_val: float = -math.inf, max_val: float = math.inf, tape: Tape | None = None) -> Node:
     """min(max(x, min_val), max_val)"""
     return apply_primitive("clamp", x, tape=tape, min_val=min_val, max_val=max_val)
 
 
-def cos(x, tape=None):
+def cos(x: Operand, tape: Tape | None = None) -> Node:
     """cos x"""
     return apply_primitive("cos", x, tape=tape)
 
 
-def div(x, y, tape=None):
+def div(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """x / y"""
     return apply_primitive("div", x, y, tape=tape)
 
 
-def elu(x, alpha=1.0, tape=None):
+def elu(x: Operand, alpha: float = 1.0, tape: Tape | None = None) -> Node:
     """x if x > 0 else alpha · (eˣ − 1)"""
     return apply_primitive("elu", x, tape=tape, alpha=alpha)
 
 
-def eq(x, y, tape=None):
+def eq(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """1 if x == y else 0"""
     return apply_primitive("eq", x, y, tape=tape)
 
 
-def exp(x, tape=None):
+def exp(x: Operand, tape: Tape | None = None) -> Node:
     """eˣ"""
     return apply_primitive("exp", x, tape=tape)
 
 
-def ge(x, y, tape=None):
+def ge(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """1 if x >= y else 0"""
     return apply_primitive("ge", x, y, tape=tape)
 
 
-def gelu(x, tape=None):
-    """x · Φ(x); the slope is Φ(x) + x · φ(x)"""
+def gelu(x: Operand, tape: Tape | None = None) -> Node:
+    """x · Φ(x); the derivative is Φ(x) + x · φ(x)"""
     return apply_primitive("gelu", x, tape=tape)
 
 
-def gt(x, y, tape=None):
+def gt(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """1 if x > y else 0"""
     return apply_primitive("gt", x, y, tape=tape)
 
 
-def le(x, y, tape=None):
+def le(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """1 if x <= y else 0"""
     return apply_primitive("le", x, y, tape=tape)
 
 
-def leaky_relu(x, negative_slope=0.01, tape=None):
+def leaky_relu(x: Operand, negative_slope: float = 0.01, tape: Tape | None = None) -> Node:
     """x if x > 0 else negative_slope · x"""
     return apply_primitive("leaky_relu", x, tape=tape, negative_slope=negative_slope)
 
 
-def log(x, tape=None):
+def log(x: Operand, tape: Tape | None = None) -> Node:
     """ln x"""
     return apply_primitive("log", x, tape=tape)
 
 
-def log1p(x, tape=None):
+def log1p(x: Operand, tape: Tape | None = None) -> Node:
     """ln(1 + x)"""
     return apply_primitive("log1p", x, tape=tape)
 
 
-def log_loss(x, y, tape=None):
+def log_loss(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """−y ln x − (1 − y) ln(1 − x)"""
     return apply_primitive("log_loss", x, y, tape=tape)
 
 
-def logistic_loss(x, y, tape=None):
+def logistic_loss(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """ln(1 + eˣ) − x y"""
     return apply_primitive("logistic_loss", x, y, tape=tape)
 
 
-def lt(x, y, tape=None):
+def lt(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """1 if x < y else 0"""
     return apply_primitive("lt", x, y, tape=tape)
 
 
-def maximum(x, y, tape=None):
-    """max(x, y); equal ones share the gradient"""
+def maximum(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
+    """max(x, y); ties share the gradient"""
     return apply_primitive("maximum", x, y, tape=tape)
 
 
-def minimum(x, y, tape=None):
-    """min(x, y); equal ones share the gradient"""
+def minimum(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
+    """min(x, y); ties share the gradient"""
     return apply_primitive("minimum", x, y, tape=tape)
 
 
-def mul(x, y, tape=None):
+def mul(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """x · y"""
     return apply_primitive("mul", x, y, tape=tape)
 
 
-def ne(x, y, tape=None):
+def ne(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """1 if x != y else 0"""
     return apply_primitive("ne", x, y, tape=tape)
 
 
-def neg(x, tape=None):
+def neg(x: Operand, tape: Tape | None = None) -> Node:
     """−x"""
     return apply_primitive("neg", x, tape=tape)
 
 
-def pow(x, y, tape=None):
+def pow(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """xʸ"""
     return apply_primitive("pow", x, y, tape=tape)
 
 
-def reciprocal(x, tape=None):
+def reciprocal(x: Operand, tape: Tape | None = None) -> Node:
     """1 / x"""
     return apply_primitive("reciprocal", x, tape=tape)
 
 
-def relu(x, tape=None):
-    """max(x, 0); the slope at 0 is 0"""
+def relu(x: Operand, tape: Tape | None = None) -> Node:
+    """max(x, 0); the derivative at 0 is 0"""
     return apply_primitive("relu", x, tape=tape)
 
 
-def rsqrt(x, tape=None):
+def rsqrt(x: Operand, tape: Tape | None = None) -> Node:
     """1 / √x"""
     return apply_primitive("rsqrt", x, tape=tape)
 
 
-def sigmoid(x, tape=None):
+def sigmoid(x: Operand, tape: Tape | None = None) -> Node:
     """σ(x) = 1 / (1 + e⁻ˣ)"""
     return apply_primitive("sigmoid", x, tape=tape)
 
 
-def sin(x, tape=None):
+def sin(x: Operand, tape: Tape | None = None) -> Node:
     """sin x"""
     return apply_primitive("sin", x, tape=tape)
 
 
-def softplus(x, tape=None):
+def softplus(x: Operand, tape: Tape | None = None) -> Node:
     """ln(1 + eˣ)"""
     return apply_primitive("softplus", x, tape=tape)
 
 
-def sqrt(x, tape=None):
+def sqrt(x: Operand, tape: Tape | None = None) -> Node:
     """√x"""
     return apply_primitive("sqrt", x, tape=tape)
 
 
-def square(x, tape=None):
+def square(x: Operand, tape: Tape | None = None) -> Node:
     """x²"""
     return apply_primitive("square", x, tape=tape)
 
 
-def squared_error(x, y, tape=None):
+def squared_error(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """(x − y)²"""
     return apply_primitive("squared_error", x, y, tape=tape)
 
 
-def sub(x, y, tape=None):
+def sub(x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """x − y"""
     return apply_primitive("sub", x, y, tape=tape)
 
 
-def swish(x, tape=None):
-    """x · σ(x); the slope is σ(x) · (1 + x − x · σ(x))"""
+def swish(x: Operand, tape: Tape | None = None) -> Node:
+    """x · σ(x); the derivative is σ(x) · (1 + x − x · σ(x))"""
     return apply_primitive("swish", x, tape=tape)
 
 
-def tanh(x, tape=None):
+def tanh(x: Operand, tape: Tape | None = None) -> Node:
     """tanh x"""
     return apply_primitive("tanh", x, tape=tape)
 
 
-def where(c, x, y, tape=None):
+def where(c: Operand, x: Operand, y: Operand, tape: Tape | None = None) -> Node:
     """x if c ≠ 0 else y"""
     return apply_primitive("where", c, x, y, tape=tape)

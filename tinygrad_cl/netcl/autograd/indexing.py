@@ -1,17 +1,22 @@
-"""Operations that pick, join and mask: rows by their numbers, parts of a tensor, several tensors as
-one. What they do to a gradient is the way back: it goes to where the numbers came from.
+"""Indexing, slicing, concatenation and masks. The gradient of each goes to the elements that were
+taken; an element that was taken several times gets the sum.
 """
 
-import numpy as np
+from collections.abc import Iterable, Sequence
 
-from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem
+import numpy as np
+import pyopencl as cl
+
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import apply_primitive, getitem, tensor_node
 from tinygrad_cl.netcl.autograd.ops import reshape
+from tinygrad_cl.netcl.autograd.types import Axes, Operand
 from tinygrad_cl.netcl.core.device import manager
-from tinygrad_cl.netcl.core.tensor import Tensor
+from tinygrad_cl.netcl.core.tensor import Tensor, whole
 from tinygrad_cl.netcl.ops import indexing
 from tinygrad_cl.netcl.ops.shapes import normal_axes
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = [
     "arange",
@@ -28,29 +33,31 @@ __all__ = [
     "unsqueeze",
 ]
 
-# -- rows by their numbers ------------------------------------------------------------------------
+# -- rows by their indices ------------------------------------------------------------------------
 
 
-def embedding(weight, idx, tape=None):
-    """Rows of a table, out[…, :] = weight[idx[…], :].    ∂L/∂weight = 0, but in the rows that were
-    taken the upstream gradient, added as often as they were taken
+def embedding(weight: Operand, idx: Operand, tape: Tape | None = None) -> Node:
+    """Rows of a table: out[…, :] = weight[idx[…], :].
+
+    ∂L/∂weight is 0, with the upstream gradient added to the rows that were taken, once for each time.
 
     weight   (rows, features)
-    idx      whole numbers of any shape: on the host, or a Tensor. The result has the shape
+    idx      integers of any shape: from the host, or as an int32 Tensor. The result has the shape
              idx.shape + (features,)
 
-    ValueError for an index that is no row; where it lies on the device already, its features are
-    NaN, and its gradient goes nowhere. The gradient has no race: it is the same at every run.
+    ValueError for an index out of range. Indices that are on the device already are not checked: out
+    of range, the features are NaN and the gradient is dropped. The gradient is deterministic: the same
+    at every run.
     """
-    (weight,) = as_nodes((weight,))
+    weight = tensor_node("embedding", weight)
     if len(weight.shape) != 2:
         raise ValueError(f"a table of rows has two axes, not shape {weight.shape}")
     return select("embedding", weight, 0, idx, tape)
 
 
-def index_select(x, axis, idx, tape=None):
+def index_select(x: Operand, axis: int, idx: Operand, tape: Tape | None = None) -> Node:
     """x[…, idx, …] along one axis, as numpy.take(x, idx, axis): `embedding` for any axis."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("index_select", x)
     return select("index_select", x, axis, idx, tape)
 
 
@@ -72,9 +79,9 @@ def select(name, x, axis, idx, tape):
 # -- parts of a tensor ----------------------------------------------------------------------------
 
 
-def narrow(x, axis, start, length, tape=None):
-    """`length` numbers along an axis, from `start` on: x[…, start:start + length, …]."""
-    (x,) = as_nodes((x,))
+def narrow(x: Operand, axis: int, start: int, length: int, tape: Tape | None = None) -> Node:
+    """`length` elements along an axis, from `start` on: x[…, start:start + length, …]."""
+    x = tensor_node("narrow", x)
     (axis,) = normal_axes(axis, x.shape)
     start = start + x.shape[axis] if start < 0 else start
     if not 0 <= start <= start + length <= x.shape[axis]:
@@ -82,43 +89,47 @@ def narrow(x, axis, start, length, tape=None):
     return getitem(x, (slice(None),) * axis + (slice(start, start + length),), tape)
 
 
-def split(x, split_size_or_sections, axis=0, tape=None):
-    """x cut into parts along an axis, a list: each of a size, the last one of what is left; or of
-    the sizes in a list, which add up to the length of the axis.
+def split(
+    x: Operand, split_size_or_sections: int | Sequence[int], axis: int = 0, tape: Tape | None = None
+) -> list[Node]:
+    """Split x along an axis into a list of parts: of one size, the last one perhaps smaller; or of the
+    sizes in a list, which add up to the length of the axis.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("split", x)
     (axis,) = normal_axes(axis, x.shape)
     length, sizes = x.shape[axis], split_size_or_sections
-    if isinstance(sizes, int):
-        if sizes < 1:
-            raise ValueError(f"parts have a size of at least 1, not {sizes}")
-        sizes = [min(sizes, length - start) for start in range(0, length, sizes)]
+    if not np.ndim(sizes):
+        size = whole("the size of a part", sizes)
+        if size < 1:
+            raise ValueError(f"parts have a size of at least 1, not {size}")
+        sizes = [min(size, length - start) for start in range(0, max(length, 1), size)]
     if sum(sizes) != length:
         raise ValueError(f"the sizes {list(sizes)} do not add up to {length}, the length of axis {axis}")
     starts = np.cumsum([0, *sizes]).tolist()
     return [narrow(x, axis, start, size, tape) for start, size in zip(starts, sizes)]
 
 
-def chunk(x, chunks, axis=0, tape=None):
-    """x cut along an axis into so many parts of one size, the last one smaller; fewer where that
-    does not come out. A list."""
-    (x,) = as_nodes((x,))
+def chunk(x: Operand, chunks: int, axis: int = 0, tape: Tape | None = None) -> list[Node]:
+    """Split x along an axis into a list of `chunks` parts of equal size, the last one perhaps smaller.
+    As in PyTorch, there are fewer parts where equal sizes do not give that many.
+    """
+    x = tensor_node("chunk", x)
     (axis,) = normal_axes(axis, x.shape)
-    if chunks < 1:
+    if whole("the number of parts", chunks) < 1:
         raise ValueError(f"a tensor has at least 1 part, not {chunks}")
-    return split(x, max(1, -(-x.shape[axis] // chunks)), axis, tape)
+    return split(x, -(-x.shape[axis] // chunks) or [0] * chunks, axis, tape)
 
 
-def unsqueeze(x, axis, tape=None):
-    """x with one more axis, of length 1, in this place."""
-    (x,) = as_nodes((x,))
+def unsqueeze(x: Operand, axis: int, tape: Tape | None = None) -> Node:
+    """x with a new axis of length 1 at position `axis`."""
+    x = tensor_node("unsqueeze", x)
     (axis,) = normal_axes(axis, (*x.shape, 1))
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]), tape)
 
 
-def squeeze(x, axis=None, tape=None):
+def squeeze(x: Operand, axis: Axes = None, tape: Tape | None = None) -> Node:
     """x without an axis of length 1, or without all of them."""
-    (x,) = as_nodes((x,))
+    x = tensor_node("squeeze", x)
     gone = [n for n, length in enumerate(x.shape) if length == 1]
     if axis is not None:
         gone = normal_axes(axis, x.shape)
@@ -130,8 +141,8 @@ def squeeze(x, axis=None, tape=None):
 # -- several tensors as one -----------------------------------------------------------------------
 
 
-def cat(tensors, axis=0, tape=None):
-    """The tensors one after the other along an axis. Each gets its part of the gradient."""
+def cat(tensors: Iterable[Operand], axis: int = 0, tape: Tape | None = None) -> Node:
+    """Concatenate tensors along an axis. Each gets its part of the gradient."""
     nodes = as_nodes(list(tensors))
     if not nodes or not all(isinstance(node, Node) for node in nodes):
         raise TypeError("cat takes a list of Nodes, Tensors and arrays, not all of them arrays")
@@ -151,18 +162,18 @@ def cat(tensors, axis=0, tape=None):
     )
 
 
-def stack(tensors, axis=0, tape=None):
-    """The tensors, all of one shape, along a new axis."""
+def stack(tensors: Iterable[Operand], axis: int = 0, tape: Tape | None = None) -> Node:
+    """Stack tensors of one shape along a new axis."""
     return cat([unsqueeze(x, axis, tape) for x in as_nodes(list(tensors))], axis, tape)
 
 
 # -- masks ----------------------------------------------------------------------------------------
 
 
-def masked_fill(x, mask, fill=-1e9, tape=None):
+def masked_fill(x: Operand, mask: Operand, fill: float = -1e9, tape: Tape | None = None) -> Node:
     """fill where the mask is true (or not 0), else x.    ∂/∂x = 0 where the mask is true, else 1
 
-    mask   a Tensor or an array, also of truth values, that broadcasts to the shape of x
+    mask   a Tensor or an array, also of booleans, that broadcasts to the shape of x
     """
     x, mask = as_nodes((x, mask))
     if not isinstance(x, Node) or not isinstance(mask, Node):
@@ -172,14 +183,14 @@ def masked_fill(x, mask, fill=-1e9, tape=None):
     return apply_primitive("where", mask, fill, x, tape=tape)
 
 
-def causal_mask(seq_len, queue=None):
-    """A Tensor (seq_len, seq_len), 1 above the diagonal, else 0: with it, `masked_fill` leaves each
-    row of scores what comes no later than the row itself.
+def causal_mask(seq_len: int, queue: cl.CommandQueue | None = None) -> Tensor:
+    """A causal mask for `masked_fill`: a Tensor (seq_len, seq_len), 1 above the diagonal and 0 elsewhere.
+    Position i keeps its scores for the positions 0, …, i.
     """
     queue = queue or manager.default("auto").queue
     return Tensor.from_host(queue, np.triu(np.ones((seq_len, seq_len)), 1))
 
 
-def arange(n, queue=None):
-    """The indices 0, 1, …, n − 1, an int32 Tensor: the numbers of positions, for `embedding`."""
+def arange(n: int, queue: cl.CommandQueue | None = None) -> Tensor:
+    """The indices 0, 1, …, n − 1 as an int32 Tensor, such as positions for `embedding`."""
     return Tensor.from_host(queue or manager.default("auto").queue, np.arange(n), "int32")

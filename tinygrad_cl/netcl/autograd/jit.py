@@ -4,12 +4,15 @@ kernel.
 
 import functools
 import warnings
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from threading import get_ident
 from traceback import walk_tb
+from typing import Any, overload
 
 from tinygrad_cl.netcl.autograd.compiled_graph import CompiledGraph, content, split
+from tinygrad_cl.netcl.autograd.hidden import watched
 from tinygrad_cl.netcl.autograd.signature import Signature
 from tinygrad_cl.netcl.autograd.steps import STEPS, SingleOperation
 from tinygrad_cl.netcl.autograd.trace import NoNumbers, Trace, TraceNode, Untraceable
@@ -18,6 +21,7 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import PRIMITIVES
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import OURS, Node
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["CompiledFunction", "JitFallback", "jit_compile"]
 
@@ -29,25 +33,32 @@ class JitFallback(UserWarning):
     """A compiled function runs operation by operation; the message says why."""
 
 
+@overload
+def jit_compile(function: Callable[..., Node], *, quiet: bool = False) -> "CompiledFunction": ...
+@overload
+def jit_compile(
+    function: None = None, *, quiet: bool = False
+) -> Callable[[Callable[..., Node]], "CompiledFunction"]: ...
 def jit_compile(function=None, *, quiet=False):
     """The function with its operations fused: `@jit_compile`, or `fast = jit_compile(slow)`.
 
-    quiet   do not warn (JitFallback) where it cannot be fused; `why` says it in any case
+    quiet   no warning (JitFallback) if it cannot be fused; `why` holds the reason in any case
 
-    It takes Nodes, Tensors, which it gets as Nodes, numbers and whatever else, and returns one
-    Node. A chain of primitives, built-in or registered, with the sum, mean, maximum or minimum at
+    The function takes Nodes, Tensors (which it gets as Nodes), numbers and anything else, and returns
+    one Node. A chain of primitives, built-in or registered, with the sum, mean, maximum or minimum at
     its end becomes one forward and one backward kernel; after a reduction, the next chain begins.
     On the tape, each chain is one operation, `jit_<name>`. What cannot be fused but has a record,
     as a matrix product or a softmax, is a step between two chains.
 
-    To see what it does, the function is called while operations are written down instead of
-    computed: at the first call, and again when something has another layout, requires_grad or value
-    that it takes as an argument, or from a variable around it. What it finds in a list or an object
-    may change unseen: such a function is traced in every call, which costs some 10 µs and more, and
-    still compiled once. Attributes of modules count as constants.
+    The function is traced: called once while its operations are written down instead of computed. It
+    is traced again when an argument, or a variable that it uses from outside, has another shape,
+    dtype, requires_grad or value. A list or an object may change unnoticed: a function that uses one
+    is traced in every call, which costs some 10 µs and more, but is compiled once. Attributes of
+    modules count as constants.
 
-    Where it does something else, such as an operation without a record or an `if` that looks at
-    numbers, or has two results, it runs as it is, operation by operation.
+    A function that cannot be traced (an operation without a record, an `if` that looks at elements,
+    two results) runs as it is, operation by operation. So does one that asks a clock, a random
+    generator of a module (np.random.rand) or the user.
 
     >>> import tinygrad_cl.netcl.autograd as ag
     >>> x = ag.tensor(Tensor.from_host(manager.default("auto").queue, [0.0, 1.0]), True)
@@ -77,7 +88,7 @@ class Program:
 
     steps     (CompiledGraph or SingleOperation, numbers of its values) in order: the inputs are
               0, 1, …, then come what was found by tracing, then the results of the steps
-    records   the primitives that this depends on: somebody may register other ones
+    records   the primitives that this depends on: a name may be registered anew
     why       why there are no steps; "" where there are
     warn      whether that is worth a warning
     """
@@ -94,18 +105,22 @@ class CompiledFunction:
     why   why the last call was not fused; "" if it was
     """
 
-    def __init__(self, function, quiet=False):
+    why: str
+
+    def __init__(self, function: Callable[..., Node], quiet: bool = False) -> None:
+        if not callable(function):
+            raise TypeError(f"jit_compile takes a function, not {function!r}")
         functools.update_wrapper(self, function, updated=())
         self.why = ""
         self._name = f"jit_{getattr(function, '__name__', type(function).__name__)}"
         self._warn = not quiet
         self._programs, self._graphs = {}, {}
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Node]:
         """In a class, it is a method like any other."""
         return self if instance is None else functools.partial(self, instance)
 
-    def __call__(self, *args, tape=None, **kwargs):
+    def __call__(self, *args: Any, tape: Tape | None = None, **kwargs: Any) -> Node:
         if state.trace is not None:  # in a function that is compiled as well
             return self.__wrapped__(*args, **kwargs)
         program, values = self._look_up(args, kwargs)
@@ -116,7 +131,7 @@ class CompiledFunction:
             values.append(step([values[number] for number in numbers], self._name, tape))
         return values[-1]
 
-    def steps(self, *args, **kwargs):
+    def steps(self, *args: Any, **kwargs: Any) -> list[CompiledGraph | SingleOperation]:
         """The steps of a call with these arguments, in order: CompiledGraphs and SingleOperations, a
         list; nothing is computed.
         """
@@ -124,11 +139,11 @@ class CompiledFunction:
         self.why = program.why
         return [step for step, _ in program.steps]
 
-    def graphs(self, *args, **kwargs):
+    def graphs(self, *args: Any, **kwargs: Any) -> list[CompiledGraph]:
         """The CompiledGraphs among the steps, a list."""
         return [step for step in self.steps(*args, **kwargs) if isinstance(step, CompiledGraph)]
 
-    def source(self, *args, **kwargs):
+    def source(self, *args: Any, **kwargs: Any) -> str:
         """The text of the kernels of a call with these arguments, forward and backward."""
         return "\n".join(
             text for graph in self.graphs(*args, **kwargs) for text in (graph.forward_source, graph.backward_source)
@@ -147,7 +162,7 @@ class CompiledFunction:
         program = self._programs.get(key)
         if program and all([PRIMITIVES.get(each.name) is each for each in program.records]):
             return program, signature.inputs
-        program, found = self._trace(signature.inputs, args, kwargs)
+        program, found = self._trace(signature, args, kwargs)
         if program.why or signature.complete and not found:
             if len(self._programs) >= MOST_PROGRAMS:
                 self._programs.clear()
@@ -155,9 +170,10 @@ class CompiledFunction:
             self._programs[key] = program
         return program, signature.inputs + found
 
-    def _trace(self, inputs, args, kwargs):
+    def _trace(self, signature, args, kwargs):
         """(a Program, the Nodes and Tensors that it uses besides the inputs)"""
-        known = {id(x): TraceNode("input", layout_or_none(x)) for x in inputs}
+        inputs = signature.inputs
+        known = {id(x): TraceNode("input", spec_or_none(x)) for x in inputs}
         wrapped, names = as_nodes(args), {name: as_node(x) for name, x in kwargs.items()}
         for x, node in zip((*args, *kwargs.values()), (*wrapped, *names.values())):
             if x is not node:
@@ -172,7 +188,11 @@ class CompiledFunction:
             with trace.recording(), ExitStack() as stack:
                 for device in manager.devices():
                     stack.enter_context(device.watched_by(refuse))
+                # A trace for one call alone freezes nothing, so there it need not be watched.
+                asked = stack.enter_context(watched()) if signature.complete else ()
                 out = self.__wrapped__(*wrapped, **names)
+            if asked:
+                raise Untraceable(f"it asks {asked[0]}, which may say something else in the next call")
             found = [x for x, _ in trace.found]
             leaves = [known[id(x)] for x in inputs] + [leaf for _, leaf in trace.found]
             return self._program(out, leaves), found
@@ -188,7 +208,7 @@ class CompiledFunction:
         numbers = {leaf: number for number, leaf in enumerate(leaves)}
         count, steps, records = len(leaves), [], set()
         for head, inputs, body in split(out.value):
-            if not head.layout.size or any(leaf.layout and not leaf.layout.size for leaf in inputs):
+            if not head.spec.size or any(leaf.spec and not leaf.spec.size for leaf in inputs):
                 return Program(why="there are no numbers", warn=False)
             step = SingleOperation(head) if head.op_name in STEPS else self._graph(head, inputs, body)
             steps.append((step, tuple([numbers[leaf] for leaf in inputs])))
@@ -222,9 +242,9 @@ class CompiledFunction:
         return out
 
 
-def layout_or_none(x):
-    """The Layout of a Node or Tensor; None of a number."""
-    return getattr(x.value if isinstance(x, Node) else x, "layout", None)
+def spec_or_none(x):
+    """The TensorSpec of a Node or Tensor; None of a number."""
+    return getattr(x.value if isinstance(x, Node) else x, "spec", None)
 
 
 def as_node(x):
@@ -242,7 +262,7 @@ def reason(error):
     ours = [code.co_filename.startswith(OURS) for code in codes]
     if isinstance(error, Untraceable) and not isinstance(error, NoNumbers):
         return str(error)
-    if not ours[-1]:
+    if not ours[-1] or False not in ours:
         return f"{type(error).__name__}: {error}"
     name = codes[ours.index(True, ours.index(False))].co_name  # what somebody called of ours
     name = {"__bool__": "`if`", "__getattr__": f"`{error}`"}.get(name, name)

@@ -70,15 +70,15 @@ def backward_lines(end, body, names, upstream):
         if node.primitive.backward is None:
             continue
         inputs = texts(node, names)
-        slopes = node.primitive.backward(inputs, gradients[node], node.attrs, names[node])
-        for x, need, slope in zip(node.inputs, node.needs, slopes):
-            if not need or not slope:
+        expressions = node.primitive.backward(inputs, gradients[node], node.attrs, names[node])
+        for x, need, expression in zip(node.inputs, node.needs, expressions):
+            if not need or not expression:
                 continue
             if x in gradients:
-                lines.append(f"{gradients[x]} += {slope};")
+                lines.append(f"{gradients[x]} += {expression};")
             else:
                 gradients[x] = f"g_{names[x]}"
-                lines.append(f"V {gradients[x]} = {slope};")
+                lines.append(f"V {gradients[x]} = {expression};")
     return lines, gradients
 
 

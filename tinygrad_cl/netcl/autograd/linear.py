@@ -3,20 +3,29 @@
 import functools
 import math
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.rules import PrimitiveRule
 from tinygrad_cl.netcl.autograd.steps import register_step
-from tinygrad_cl.netcl.core.tensor import layout_of
+from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.core.tensor import spec_of
 from tinygrad_cl.netcl.ops.matmul import matmul
 from tinygrad_cl.netcl.ops.primitives import Formula, get_primitive
 from tinygrad_cl.netcl.ops.reduction import reduce_sum
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["linear"]
 
 
-def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
+def linear(
+    x: Operand,
+    weight: Operand,
+    bias: Operand | None = None,
+    activation: str | None = None,
+    tape: Tape | None = None,
+    **attrs: float,
+) -> Node:
     """f(x · W + b), of shape (…, in) → (…, out), for W (in, out), b (out,), and an activation f.
 
     activation, attrs   the name of a primitive of one input, as "relu" or "gelu", and its
@@ -26,8 +35,7 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
 
     ∂L/∂x = g · Wᵀ      ∂L/∂W = xᵀ · g      ∂L/∂b = Σ g over the rows
 
-    z itself is computed and kept only where f′ is written with it, as gelu's is, and not with f(z),
-    as relu's is.
+    z is stored only if the formula of f′ uses z, as that of gelu does; that of relu uses f(z).
 
     ValueError if the shapes do not fit, TypeError if f does not take one input.
     """
@@ -39,17 +47,20 @@ def linear(x, weight, bias=None, activation=None, tape=None, **attrs):
         raise TypeError(f"linear without an activation takes no {', '.join(attrs)}")
     primitive = None if activation is None else get_primitive(activation)
     form = form_of(primitive, tuple(attrs.items()), bias is not None)
-    layer = Layer(form, [each.requires_grad and state.enabled for each in inputs])
-    rule, attrs = layer.differentiate if form.slopes else None, {"activation": activation, **attrs}
-    return apply_op(layer.forward, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
+    attrs = {"activation": activation, **attrs}
+    if state.trace is not None:
+        return state.trace.operation("linear", inputs, attrs)
+    needs = [each.requires_grad and state.enabled for each in inputs]
+    out, rule = layer(form, needs, *[each.value for each in inputs])
+    return apply_op(lambda *values: out, rule, *inputs, tape=tape, op_name="linear", attrs=attrs)
 
 
-def layer_layout(x, weight, bias=None, activation=None, **attrs):
-    """The Layout of a layer's result."""
-    return layout_of(x.device, (*x.shape[:-1], weight.shape[1]), x.dtype)
+def layer_spec(x, weight, bias=None, activation=None, **attrs):
+    """The TensorSpec of a layer's result."""
+    return spec_of(x.device, (*x.shape[:-1], weight.shape[1]), x.dtype)
 
 
-register_step("linear", linear, layer_layout)
+register_step("linear", linear, layer_spec)
 
 
 def check_shapes(x, weight, bias=None):
@@ -65,25 +76,25 @@ def check_shapes(x, weight, bias=None):
 class Form:
     """What one kind of layer computes.
 
-    value   the Formula of f(z), of the product and of the bias, if there is one
-    both    the Formula of f(z) and z, where f′ is written with z; else None
-    rule    the PrimitiveRule of f, None for f(z) = z
-    slopes  whether f has a gradient
+    value           the Formula of f(z), of the product and of the bias, if there is one
+    both            the Formula of f(z) and z, if the formula of f′ uses z; else None
+    rule            the PrimitiveRule of f, None for f(z) = z
+    differentiable  whether f has a gradient
     """
 
     def __init__(self, primitive, attrs, biased):
         z, arity = ("(v0 + v1)", 2) if biased else ("v0", 1)
         if primitive is None:
             self.value, self.both = Formula("linear", (z,), arity), None
-            self.rule, self.slopes = None, True
+            self.rule, self.differentiable = None, True
             return
         if primitive.arity != 1:
             raise TypeError(f"linear takes an activation of one input; {primitive.name} has {primitive.arity}")
         y = primitive.forward([z], primitive.constants(attrs))
         self.value = Formula(f"linear_{primitive.name}", (y,), arity)
-        self.slopes = primitive.gradients(attrs) != [None]
-        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.slopes else None
-        reads_z = self.slopes and 0 in self.rule.saved
+        self.differentiable = primitive.gradients(attrs) != [None]
+        self.rule = PrimitiveRule(primitive, attrs, (True,)) if self.differentiable else None
+        reads_z = self.differentiable and 0 in self.rule.saved
         self.both = Formula(self.value.name, (y, z), arity) if reads_z else None
 
 
@@ -93,37 +104,30 @@ def form_of(primitive, attrs, biased):
     return Form(primitive, dict(attrs), biased)
 
 
-class Layer:
-    """One use of a layer, and the tensors that its gradients need.
+def layer(form, needs, x, weight, *bias):
+    """(f(x · W + b), the rule of its gradients with the tensors that they need; None if f has none).
 
     needs   for x, the weight and the bias, if there is one, whether a gradient is wanted
     """
+    shape, columns = x.shape, weight.shape[1]
+    rows, z = x.reshape((math.prod(shape[:-1]), shape[-1])), None
+    if form.both and any(needs):
+        y, z = matmul(rows, weight, epilogue=form.both, operands=bias)
+    else:
+        y = matmul(rows, weight, epilogue=form.value, operands=bias)
+    out = y.reshape((*shape[:-1], columns))
+    saved = [(z, y)[number] for number in form.rule.saved] if form.rule else []
+    rows, weight = rows if needs[1] else None, weight if needs[0] else None
 
-    def __init__(self, form, needs):
-        self.form, self.needs = form, needs
-
-    def forward(self, x, weight, *bias):
-        """f(x · W + b)"""
-        form, (_, for_weight, *_) = self.form, self.needs
-        self.shape = x.shape
-        rows = x.reshape((math.prod(x.shape[:-1]), x.shape[-1]))
-        if form.both and any(self.needs):
-            out, z = matmul(rows, weight, epilogue=form.both, operands=bias)
-        else:
-            out, z = matmul(rows, weight, epilogue=form.value, operands=bias), None
-        self.rows = rows if for_weight else None
-        self.weight = weight
-        self.saved = [(z, out)[number] for number in form.rule.saved] if form.rule else []
-        return out.reshape((*x.shape[:-1], out.shape[-1]))
-
-    def differentiate(self, grad):
-        """[∂L/∂x, ∂L/∂W, ∂L/∂b], None for one that is not wanted."""
-        grad = grad.reshape((math.prod(self.shape[:-1]), self.weight.shape[1]))
-        if self.form.rule:
-            (grad,) = self.form.rule.run(self.saved, grad)
+    def differentiate(grad):
+        grad = grad.reshape((math.prod(shape[:-1]), columns))
+        if form.rule:
+            (grad,) = form.rule.run(saved, grad)
         parts = [
-            lambda: matmul(grad, self.weight, transpose_b=True).reshape(self.shape),
-            lambda: matmul(self.rows, grad, transpose_a=True),
+            lambda: matmul(grad, weight, transpose_b=True).reshape(shape),
+            lambda: matmul(rows, grad, transpose_a=True),
             lambda: reduce_sum(grad, 0),
         ]
-        return [part() if need else None for part, need in zip(parts, self.needs)]
+        return [part() if need else None for part, need in zip(parts, needs)]
+
+    return out, differentiate if form.differentiable else None

@@ -1,20 +1,22 @@
-"""How wrong are the predictions? Losses, each the mean, the sum or the list of what it says of each
-number, or of each row.
+"""Losses: errors of predictions, for each element or each row, and their mean or sum.
 
-The elementwise ones are a primitive of the table (`ops.table`) and a mean; the formulas of
-cross-entropy stand in `ops.rows_table`.
+The elementwise ones are a primitive of the table (`ops.table`) and a reduction; the formulas of
+cross-entropy are in `ops.rows_table`.
 
-reduction   "mean", "sum", or "none": as many numbers as there were pairs, or rows, to compare
+reduction   "mean", "sum", or "none": a result for each element, or for each row
 """
+
+import math
 
 import numpy as np
 
-from tinygrad_cl.netcl.autograd.node import apply_primitive
-from tinygrad_cl.netcl.autograd.normalization import whole
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import apply_primitive, tensor_node
 from tinygrad_cl.netcl.autograd.ops import mean, sum
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import LossReduction, Operand
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.indexing import index_tensor
 from tinygrad_cl.netcl.ops.reduction import reduce
 from tinygrad_cl.netcl.ops.rows import compute_rows
@@ -26,7 +28,7 @@ from tinygrad_cl.netcl.ops.rows_table import (
 )
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = [
     "bce_with_logits",
@@ -38,28 +40,31 @@ __all__ = [
 ]
 
 
-def mse_loss(pred, target, tape=None, reduction="mean"):
-    """(pred − target)².    ∂/∂pred = 2 (pred − target), ∂/∂target the same, negative"""
+def mse_loss(pred: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean") -> Node:
+    """(pred − target)².    ∂/∂pred = 2 (pred − target), ∂/∂target = −∂/∂pred"""
     return elementwise_loss("mse_loss", "squared_error", pred, target, tape, reduction)
 
 
-def l1_loss(pred, target, tape=None, reduction="mean"):
-    """|pred − target|.    ∂/∂pred = the sign of pred − target, ∂/∂target the same, negative"""
+def l1_loss(pred: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean") -> Node:
+    """|pred − target|.    ∂/∂pred = sign(pred − target), ∂/∂target = −∂/∂pred"""
     return elementwise_loss("l1_loss", "absolute_error", pred, target, tape, reduction)
 
 
-def binary_cross_entropy(pred, target, tape=None, reduction="mean"):
+def binary_cross_entropy(
+    pred: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean"
+) -> Node:
     """−t ln p − (1 − t) ln(1 − p), of probabilities p and targets t from 0 to 1.
 
-    ∂/∂p = (p − t) / (p (1 − p)). As in PyTorch, a logarithm counts as −100 at least, and p (1 − p)
-    as 10⁻¹² at least: p = 0 and p = 1 are no trouble. NaN where p is no probability.
+    ∂/∂p = (p − t) / (p (1 − p)). As in PyTorch, logarithms are clamped to at least −100 and
+    p (1 − p) to at least 10⁻¹², so p = 0 and p = 1 give finite results. NaN where p is not from 0 to 1.
     """
     return elementwise_loss("binary_cross_entropy", "log_loss", pred, target, tape, reduction)
 
 
-def binary_cross_entropy_with_logits(logits, target, tape=None, reduction="mean"):
-    """Binary cross-entropy of p = σ(x), from x: −ln σ(x) where the target is 1, −ln σ(−x) where it
-    is 0.
+def binary_cross_entropy_with_logits(
+    logits: Operand, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean"
+) -> Node:
+    """Binary cross-entropy of p = σ(x), from x: −ln σ(x) for target 1, −ln σ(−x) for target 0.
 
     max(x, 0) − x t + ln(1 + e⁻|x|), which never takes the logarithm of 0.    ∂/∂x = σ(x) − t
     """
@@ -70,7 +75,7 @@ bce_with_logits = binary_cross_entropy_with_logits
 
 
 def elementwise_loss(name, primitive, pred, target, tape, reduction):
-    """A primitive of prediction and target, of one shape, reduced."""
+    """A primitive of prediction and target, which have one shape, and its reduction."""
     pred, target = as_nodes((pred, target))
     if isinstance(pred, Node) and isinstance(target, Node) and pred.shape != target.shape:
         raise ValueError(
@@ -83,20 +88,22 @@ def elementwise_loss(name, primitive, pred, target, tape, reduction):
     return mean(loss, tape=tape) if reduction == "mean" else sum(loss, tape=tape)
 
 
-def cross_entropy(logits, target, tape=None, reduction="mean"):
+def cross_entropy(
+    logits: Node | Tensor, target: Operand, tape: Tape | None = None, reduction: LossReduction = "mean"
+) -> Node:
     """−ln softmax(logits) at the target, for each row of logits (…, classes).
 
-    target   class indices of shape (…): whole numbers from the host, or a Tensor of any dtype. Or
-             probabilities of the shape of `logits`, which may require a gradient: then
+    target   class indices of shape (…): integers from the host, or a Tensor of any dtype. Or
+             probabilities of the shape of `logits`, which may require a gradient: then the loss is
              −Σ target · ln softmax(logits)
 
-    ∂L/∂logits = (softmax(logits) − target) / rows for the mean, with an index counting as a 1 at
-    its place. One launch for the rows, one for the gradient.
+    ∂L/∂logits = (softmax(logits) − target) / rows for the mean, where an index stands for its one-hot
+    row. One launch for the rows, one for the gradient.
 
-    ValueError for another shape of target, and for an index that is no class; where it lies on the
-    device already, its row becomes NaN, in the loss and in the gradient.
+    ValueError for a target of another shape, and for an index out of range. Indices that are on the
+    device already are not checked: out of range, the row is NaN, in the loss and in the gradient.
     """
-    logits = whole("cross_entropy", logits)
+    logits = tensor_node("cross_entropy", logits)
     check_reduction(reduction)
     shape = logits.shape
     given = target.shape if isinstance(target, (Node, Tensor)) else np.shape(target)
@@ -112,13 +119,13 @@ def cross_entropy(logits, target, tape=None, reduction="mean"):
     )
 
 
-def cross_entropy_layout(logits, target, reduction="mean"):
-    """The Layout of the result of cross_entropy."""
+def cross_entropy_spec(logits, target, reduction="mean"):
+    """The TensorSpec of the result of cross_entropy."""
     dtypes = [each.dtype for each in (logits, target) if each.dtype != INT32]
-    return layout_of(logits.device, logits.shape[:-1] if reduction == "none" else (), np.result_type(*dtypes))
+    return spec_of(logits.device, logits.shape[:-1] if reduction == "none" else (), np.result_type(*dtypes))
 
 
-register_step("cross_entropy", cross_entropy, cross_entropy_layout)
+register_step("cross_entropy", cross_entropy, cross_entropy_spec)
 
 
 def index_cross_entropy(logits, target, tape, reduction):
@@ -129,9 +136,10 @@ def index_cross_entropy(logits, target, tape, reduction):
         target = index_tensor(target, x, below=x.shape[-1])
     target = target.reshape((*target.shape, 1))
     loss, m, s = compute_rows(CROSS_ENTROPY, (x, target))
+    shape = loss.shape
 
     def differentiate(g):
-        g, scale = spread(g, loss, reduction)
+        g, scale = spread(g, shape, reduction)
         return compute_rows(CROSS_ENTROPY_BACKWARD, (g, scale, x, m, s, target))
 
     out = reduced(loss, reduction)
@@ -143,10 +151,10 @@ def soft_cross_entropy(logits, target, tape, reduction):
     """Cross-entropy with probabilities."""
     x, p = logits.value, target.value
     loss, m, s, total = compute_rows(SOFT_CROSS_ENTROPY, (x, p))
-    wanted = logits.requires_grad, target.requires_grad
+    wanted, shape = (logits.requires_grad, target.requires_grad), loss.shape
 
     def differentiate(g):
-        g, scale = spread(g, loss, reduction)
+        g, scale = spread(g, shape, reduction)
         return compute_rows(SOFT_CROSS_ENTROPY_BACKWARD, (g, scale, x, p, m, s, total), wanted)
 
     out = reduced(loss, reduction)
@@ -155,17 +163,17 @@ def soft_cross_entropy(logits, target, tape, reduction):
 
 
 def reduced(loss, reduction):
-    """The losses of rows, (…, 1), as what the caller wants."""
+    """The losses of the rows, of shape (…, 1), reduced."""
     if reduction == "none":
         return loss.reshape(loss.shape[:-1])
     return reduce(loss, reduction)
 
 
-def spread(g, loss, reduction):
-    """(the upstream gradient as rows see it, the number it is multiplied by)."""
+def spread(g, shape, reduction):
+    """(the upstream gradient, broadcastable to the rows, losses of this shape; the number that it is multiplied by)."""
     if reduction == "none":
-        return g.reshape(loss.shape), 1
-    return g, 1 / max(loss.size, 1) if reduction == "mean" else 1
+        return g.reshape(shape), 1
+    return g, 1 / max(math.prod(shape), 1) if reduction == "mean" else 1
 
 
 def check_reduction(reduction):

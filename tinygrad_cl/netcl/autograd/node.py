@@ -1,28 +1,34 @@
-"""Operations on Nodes: the primitives of the table, the matrix product, parts of a tensor; and with
-them the operators.
-"""
+"""Operations on Nodes: the primitives of the table, the matrix product, indexing; and the operators."""
 
 from functools import partial
 from numbers import Real
+from typing import Any
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
 from tinygrad_cl.netcl.autograd.rules import matmul_rule, primitive_rule
 from tinygrad_cl.netcl.autograd.steps import register_step
+from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table that primitives are looked up in)
 from tinygrad_cl.netcl.ops.elementwise import compute
 from tinygrad_cl.netcl.ops.indexing import Part
 from tinygrad_cl.netcl.ops.matmul import matmul as tensor_matmul
-from tinygrad_cl.netcl.ops.matmul import product_layout
+from tinygrad_cl.netcl.ops.matmul import product_spec
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes, define_operators
-from tinygrad_cl.netcl.tape.tape import apply_op, record
+from tinygrad_cl.netcl.tape.tape import Tape, record
 
 __all__ = ["apply_primitive", "getitem", "matmul"]
 
 
-def apply_primitive(name, *args, tape=None, **attrs):
-    """A primitive of the table on Nodes, Tensors, arrays and numbers, as a Node: apply_op, with the
-    rule that the table's record gives.
+def apply_primitive(name: str, *args: Operand, tape: Tape | None = None, **attrs: float) -> Node:
+    """Apply a primitive of the table to Nodes, Tensors, arrays and numbers, and return a Node: apply_op
+    with the VJP of the primitive's record.
+
+    attrs   its constants, such as alpha=0.5 for "elu"; the others have their defaults
+
+    KeyError for an unknown primitive, TypeError for an unknown constant.
     """
     if state.trace is not None:
         return state.trace.operation(name, args, attrs)
@@ -45,8 +51,13 @@ def apply_primitive(name, *args, tape=None, **attrs):
     return record(Node(out, True, parents, grad_fn, name, attrs), tape)
 
 
-def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
-    """A · B, batches broadcast; with the last two axes of either swapped on request.
+def matmul(
+    a: Operand, b: Operand, transpose_a: bool = False, transpose_b: bool = False, tape: Tape | None = None
+) -> Node:
+    """A · B, with batches broadcast.
+
+    transpose_a, transpose_b   use A or B with its last two axes swapped
+
 
     ∂L/∂A = ∂L/∂C · Bᵀ      ∂L/∂B = Aᵀ · ∂L/∂C
     """
@@ -60,17 +71,29 @@ def matmul(a, b, transpose_a=False, transpose_b=False, tape=None):
     return apply_op(partial(tensor_matmul, **attrs), rule, a, b, tape=tape, op_name="matmul", attrs=attrs)
 
 
-def getitem(x, key, tape=None):
+def tensor_node(name, x):
+    """The one operand of an operation as a Node. TypeError if it is neither a Node nor a Tensor."""
+    if not isinstance(x, (Node, Tensor)):
+        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
+    return as_nodes((x,))[0]
+
+
+def getitem(x: Operand, key: Any, tape: Tape | None = None) -> Node:
     """x[key], as in NumPy: whole numbers, slices with any step, None, ...; one array of indices.
 
-    The gradient goes to where the numbers were taken from, added up where one was taken twice.
-    IndexError and ValueError as ops.indexing.Part says.
+    ∂L/∂x is 0, with the upstream gradient added at key: an element that was taken twice gets both.
+    IndexError for a key of another kind, ValueError for an index out of range.
     """
-    (x,) = as_nodes((x,))
+    x = tensor_node("getitem", x)
     key = key if isinstance(key, tuple) else (key,)
     part = Part(x.value, tuple(each.value if isinstance(each, Node) else each for each in key))
-    return apply_op(part.take, lambda grad: [part.put(grad)], x, tape=tape, op_name="getitem", attrs={"key": key})
+    indices = part.indices  # a name of its own: backward needs them as they are now
+
+    def back(grad):
+        return [part.put(grad, indices)]
+
+    return apply_op(part.take, back, x, tape=tape, op_name="getitem", attrs={"key": key})
 
 
 define_operators(apply_primitive, matmul, getitem)
-register_step("matmul", matmul, product_layout)
+register_step("matmul", matmul, product_spec)

@@ -1,9 +1,10 @@
-"""Softmax and its kin, and layer norm, as operations with gradients; their formulas stand in
-`ops.rows_table`.
-"""
+"""Softmax, log-softmax, logsumexp and layer norm, with gradients; their formulas are in `ops.rows_table`."""
 
+from tinygrad_cl.netcl.autograd.kept import apply_op
+from tinygrad_cl.netcl.autograd.node import tensor_node
 from tinygrad_cl.netcl.autograd.steps import register_step
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.rows import along, axis_from_end, axis_to_end, compute_rows
 from tinygrad_cl.netcl.ops.rows_table import (
     LAYER_NORM,
@@ -15,50 +16,50 @@ from tinygrad_cl.netcl.ops.rows_table import (
     SOFTMAX,
     SOFTMAX_BACKWARD,
 )
-from tinygrad_cl.netcl.ops.shapes import joint_layout, one_axis
+from tinygrad_cl.netcl.ops.shapes import joint_spec, one_axis
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
-from tinygrad_cl.netcl.tape.tape import apply_op
+from tinygrad_cl.netcl.tape.tape import Tape
 
 __all__ = ["layer_norm", "log_softmax", "logsumexp", "softmax"]
 
 
-def softmax(x, axis=-1, tape=None):
+def softmax(x: Node | Tensor, axis: int = -1, tape: Tape | None = None) -> Node:
     """y = eˣ / Σ eˣ, the sum along one axis.    ∂L/∂x = y (g − Σ g y)
 
-    NaN where a row holds NaN, +∞, or nothing but −∞, as in PyTorch: there are no probabilities of
-    nothing. To mask a whole row and get equal ones, mask with a large negative number instead.
+    As in PyTorch, a row becomes NaN if it holds NaN or +∞, or if all of it is −∞. To mask a whole row
+    and get equal probabilities, mask with a large negative number instead of −∞.
     """
     return by_rows("softmax", SOFTMAX, SOFTMAX_BACKWARD, x, axis, tape)
 
 
-def log_softmax(x, axis=-1, tape=None):
+def log_softmax(x: Node | Tensor, axis: int = -1, tape: Tape | None = None) -> Node:
     """z = ln softmax(x), without a logarithm of 0.    ∂L/∂x = g − softmax(x) Σ g"""
     return by_rows("log_softmax", LOG_SOFTMAX, LOG_SOFTMAX_BACKWARD, x, axis, tape)
 
 
-def by_rows(name, there, back, x, axis, tape):
-    """An operation whose gradient is computed from its result, and from that of the result."""
-    x = whole(name, x)
+def by_rows(name, forward, backward, x, axis, tape):
+    """An operation on rows, whose gradient is computed from its result and ∂L/∂(result)."""
+    x = tensor_node(name, x)
     if state.trace is not None:
         return state.trace.operation(name, (x,), {"axis": axis})
-    y = along(there, axis, x.value)
+    y = along(forward, axis, x.value)
 
     def differentiate(g):
-        return [along(back, axis, g, y)]
+        return [along(backward, axis, g, y)]
 
     return apply_op(lambda value: y, differentiate, x, tape=tape, op_name=name, attrs={"axis": axis})
 
 
-def logsumexp(x, axis=-1, keepdims=False, tape=None):
-    """ln Σ eˣ along one axis; −∞ for a row of −∞ alone.    ∂L/∂x = g softmax(x)"""
-    x = whole("logsumexp", x)
+def logsumexp(x: Node | Tensor, axis: int = -1, keepdims: bool = False, tape: Tape | None = None) -> Node:
+    """ln Σ eˣ along one axis; −∞ if the whole row is −∞.    ∂L/∂x = g softmax(x)"""
+    x = tensor_node("logsumexp", x)
     if state.trace is not None:
         return state.trace.operation("logsumexp", (x,), {"axis": axis, "keepdims": keepdims})
     one = one_axis(axis, x.shape)
     rows = axis_to_end(x.value, one)
     (out,) = compute_rows(LOGSUMEXP, (rows,))
-    out = out.reshape(logsumexp_layout(x.value.layout, axis, keepdims).shape)
+    out = out.reshape(logsumexp_spec(x.value.spec, axis, keepdims).shape)
 
     def differentiate(g):
         g = g.reshape((*rows.shape[:-1], 1))
@@ -69,13 +70,21 @@ def logsumexp(x, axis=-1, keepdims=False, tape=None):
     )
 
 
-def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
+def layer_norm(
+    x: Node | Tensor,
+    gamma: Operand | None = None,
+    beta: Operand | None = None,
+    eps: float = 1e-5,
+    tape: Tape | None = None,
+) -> Node:
     """(x − mean) / √(variance + eps) · gamma + beta: mean and variance of each row, the last axis.
 
     gamma, beta   of the length of a row; None for 1 and 0. With u = (x − mean) / √(variance + eps),
                   ∂L/∂gamma = Σ g u and ∂L/∂beta = Σ g, summed over the rows.
     """
-    x, gamma, beta = as_nodes((whole("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta))
+    x, gamma, beta = as_nodes(
+        (tensor_node("layer_norm", x), 1.0 if gamma is None else gamma, 0.0 if beta is None else beta)
+    )
     for name, each in (("gamma", gamma), ("beta", beta)):
         if isinstance(each, Node) and each.shape != x.shape[-1:]:
             raise ValueError(f"layer_norm of shape {x.shape} needs {name} of shape {x.shape[-1:]}, not {each.shape}")
@@ -84,32 +93,25 @@ def layer_norm(x, gamma=None, beta=None, eps=1e-5, tape=None):
         return state.trace.operation("layer_norm", inputs, {"eps": eps})
     x, scale, shift = [each.value if isinstance(each, Node) else each for each in inputs]
     out, mean, rstd = compute_rows(LAYER_NORM, (x, scale, shift, eps))
-    wanted = tuple(isinstance(each, Node) and each.requires_grad for each in inputs[:2])
+    tensors = [isinstance(each, Node) for each in inputs]
+    wanted = tuple(there and each.requires_grad for there, each in zip(tensors, inputs[:2]))
+    saved = (x, scale, mean, rstd) if any(wanted) else None
 
     def differentiate(g):
-        parts = (None, None)
-        if any(wanted):
-            parts = compute_rows(LAYER_NORM_BACKWARD, (g, x, scale, mean, rstd), wanted)
-        # What gamma and beta were repeated over is summed up by the engine.
-        return [part for part, each in zip((*parts, g), inputs) if isinstance(each, Node)]
+        parts = compute_rows(LAYER_NORM_BACKWARD, (g, *saved), wanted) if saved else (None, None)
+        # The engine sums the gradients of gamma and beta over the rows.
+        return [part for part, there in zip((*parts, g), tensors) if there]
 
     return apply_op(lambda *values: out, differentiate, *inputs, tape=tape, op_name="layer_norm", attrs={"eps": eps})
 
 
-def logsumexp_layout(x, axis=-1, keepdims=False):
-    """The Layout of the result of logsumexp."""
+def logsumexp_spec(x, axis=-1, keepdims=False):
+    """The TensorSpec of the result of logsumexp."""
     one = one_axis(axis, x.shape)
-    return layout_of(x.device, (*x.shape[:one], *[1] * keepdims, *x.shape[one + 1 :]), x.dtype)
+    return spec_of(x.device, (*x.shape[:one], *[1] * keepdims, *x.shape[one + 1 :]), x.dtype)
 
 
 register_step("softmax", softmax, lambda x, axis: x)
 register_step("log_softmax", log_softmax, lambda x, axis: x)
-register_step("logsumexp", logsumexp, logsumexp_layout)
-register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_layout("layer_norm", 3, inputs))
-
-
-def whole(name, x):
-    """x as a Node. TypeError if it is neither a Node nor a Tensor."""
-    if not isinstance(x, (Node, Tensor)):
-        raise TypeError(f"{name} takes a Node or a Tensor, not {type(x).__name__}: Tensor.from_host makes one")
-    return as_nodes((x,))[0]
+register_step("logsumexp", logsumexp, logsumexp_spec)
+register_step("layer_norm", layer_norm, lambda *inputs, eps: joint_spec("layer_norm", 3, inputs))

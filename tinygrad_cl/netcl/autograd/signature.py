@@ -1,4 +1,4 @@
-"""What the trace of a function depends on, so that it is known when an earlier one will do."""
+"""What the trace of a function depends on, so that an earlier trace is used again where it is valid."""
 
 import dis
 import functools
@@ -13,11 +13,11 @@ PACKAGE = __name__.partition(".")[0]
 
 
 class Signature:
-    """The arguments of a call, and what the names stand for that a function uses from outside.
+    """The arguments of a call, and the values of the names that the function uses from outside.
 
     key        the same for two calls whose traces are the same
     inputs     the Nodes, Tensors and numbers among them, in order
-    complete   whether that is all: a list or an object may hold other things in the next call
+    complete   whether the key holds everything: a list or an object may change before the next call
     """
 
     __slots__ = ("key", "inputs", "complete", "_functions")
@@ -27,12 +27,12 @@ class Signature:
         self._functions = set()
 
     def add(self, x):
-        """Take in a value."""
+        """Add a value."""
         if isinstance(x, Node):
-            self.key += (x.value.layout, x.requires_grad)
+            self.key += (x.value.spec, x.requires_grad)
             self.inputs.append(x)
         elif isinstance(x, Tensor):
-            self.key += (x.layout, x.requires_grad)
+            self.key += (x.spec, x.requires_grad)
             self.inputs.append(x)
         elif isinstance(x, FIXED):
             self.key.append(x)
@@ -58,7 +58,7 @@ class Signature:
             self.complete = False
 
     def function(self, function):
-        """Take in a function, and what it uses from outside; those of this package are fixed."""
+        """Add a function, and what it uses from outside; functions of this package count as constant."""
         self.key.append(function)
         if function in self._functions or is_ours(function):
             return

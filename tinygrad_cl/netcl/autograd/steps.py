@@ -1,36 +1,36 @@
-"""Operations that are not fused: in a compiled function each is a step between the chains.
+"""Operations that are not fused: in a compiled function each is a step between two chains.
 
-Their records say what a trace needs to know of them: the function that computes them, and the
-layout of the result.
+A trace needs two things of them, which their records hold: the function that computes them, and the
+TensorSpec of the result.
 """
 
 from dataclasses import dataclass
 
 from tinygrad_cl.netcl.tape.modes import set_grad_enabled
 
-STEPS = {}
+STEPS: dict[str, "Step"] = {}
 
 
 @dataclass(frozen=True)
 class Step:
     """The record of an operation.
 
-    function   function(*inputs, tape=None, **attrs) gives its Node
-    layout     layout(*layouts, **attrs) gives the Layout of the result, from those of the inputs,
-               None for what is no tensor; it may raise what the function raises
+    function   function(*inputs, tape=None, **attrs) returns a Node
+    spec       spec(*specs, **attrs) returns the TensorSpec of the result, from those of the inputs
+               (None for an input that is no tensor); it may raise what the function raises
     """
 
     function: object
-    layout: object
+    spec: object
 
 
-def register_step(name, function, layout):
-    """Let functions that are compiled have this operation as a step: see Step."""
-    STEPS[name] = Step(function, layout)
+def register_step(name, function, spec):
+    """Make an operation a step of compiled functions: see Step."""
+    STEPS[name] = Step(function, spec)
 
 
 class SingleOperation:
-    """A step of a compiled function that is one operation, as it is without compiling.
+    """A step of a compiled function that is one operation, run as without compiling.
 
     head     the TraceNode of the result
     leaves   the TraceNodes that it is computed from
@@ -38,12 +38,12 @@ class SingleOperation:
 
     def __init__(self, head):
         self.head = head
-        self.leaves = [x for x in head.inputs if hasattr(x, "layout")]
+        self.leaves = [x for x in head.inputs if hasattr(x, "spec")]
 
     def __call__(self, values, name, tape=None):
         """The Node of the result, from a Node, Tensor or number for each leaf."""
         head, values = self.head, iter(values)
-        inputs = [next(values) if hasattr(x, "layout") else x for x in head.inputs]
+        inputs = [next(values) if hasattr(x, "spec") else x for x in head.inputs]
         with set_grad_enabled(True in head.needs):
             return STEPS[head.op_name].function(*inputs, tape=tape, **head.attrs)
 

@@ -1,4 +1,4 @@
-"""The name under which netcl has the tape, which stands in `tinygrad_cl.netcl.tape`."""
+"""netcl's name for the tape, which is in `tinygrad_cl.netcl.tape`."""
 
 from tinygrad_cl.netcl.tape.tape import Tape
 

@@ -1,15 +1,19 @@
-"""Tracing: a function is called with Nodes that hold no numbers yet, and every operation on them is
+"""Tracing: a function is called with Nodes that hold no elements yet, and every operation on them is
 written down instead of computed.
 """
 
 from contextlib import contextmanager
 from numbers import Real
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
 
 from tinygrad_cl.netcl.autograd.steps import STEPS
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
-from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, c_number
-from tinygrad_cl.netcl.ops.shapes import joint_layout, normal_axes
+from tinygrad_cl.netcl.core.tensor import Tensor, refuse_indices, spec_of
+from tinygrad_cl.netcl.ops.primitives import PRIMITIVES, Primitive, c_number
+from tinygrad_cl.netcl.ops.shapes import joint_spec, normal_axes
 from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node, as_nodes
 
@@ -23,52 +27,60 @@ class Untraceable(Exception):
 
 
 class NoNumbers(Untraceable):
-    """Something looked at the numbers of a result that is not computed yet."""
+    """Something read the elements of a result that is not computed yet."""
 
 
 class TraceNode:
-    """A result that is not computed yet: it stands where a Node has its Tensor.
+    """A result that is not computed yet, in place of the Tensor of a Node.
 
     op_name     "input", the name of a primitive, "sum", "mean", "max", "min", or that of a step
-    layout      device, shape and dtype; None for a number that is an input
+    spec      device, shape and dtype; None for a number that is an input
     inputs      what it is computed from: TraceNodes, and constants: as C text, of a step as they are
     needs       for each of the inputs whether its gradient is wanted
     attrs       the constants of the operation, or the axes and keepdims of a reduction, a dict
     primitive   its record, if it can be fused; else None: inputs, reductions, steps
     """
 
-    __slots__ = ("op_name", "layout", "inputs", "needs", "attrs", "primitive")
+    __slots__ = ("op_name", "spec", "inputs", "needs", "attrs", "primitive")
 
-    def __init__(self, op_name, layout, inputs=(), needs=(), attrs=None, primitive=None):
-        self.op_name, self.layout, self.inputs = op_name, layout, inputs
+    def __init__(
+        self,
+        op_name: str,
+        spec: Any,
+        inputs: tuple[Any, ...] = (),
+        needs: tuple[bool, ...] = (),
+        attrs: dict[str, Any] | None = None,
+        primitive: Primitive | None = None,
+    ) -> None:
+        self.op_name, self.spec, self.inputs = op_name, spec, inputs
         self.needs, self.attrs, self.primitive = needs, attrs or {}, primitive
 
     @property
-    def shape(self):
-        return self.layout.shape
+    def shape(self) -> tuple[int, ...]:
+        return self.spec.shape
 
     @property
-    def dtype(self):
-        return self.layout.dtype
+    def dtype(self) -> np.dtype:
+        return self.spec.dtype
 
     @property
-    def ndim(self):
-        return len(self.layout.shape)
+    def ndim(self) -> int:
+        return len(self.spec.shape)
 
     @property
-    def size(self):
-        return self.layout.size
+    def size(self) -> int:
+        return self.spec.size
 
     @property
-    def queue(self):
-        return self.layout.device.queue
+    def queue(self) -> cl.CommandQueue:
+        return self.spec.device.queue
 
     def __getattr__(self, name):
         raise NoNumbers(name)
 
     def __repr__(self):
         inputs = ", ".join(x.op_name if isinstance(x, TraceNode) else str(x) for x in self.inputs)
-        return f"TraceNode({self.op_name}({inputs}), {self.layout})"
+        return f"TraceNode({self.op_name}({inputs}), {self.spec})"
 
 
 class Trace:
@@ -106,12 +118,12 @@ class Trace:
         if not primitive.fusible:
             raise Untraceable(f"{name} was registered with fusible=False")
         operands, needs = self.operands(args)
-        layouts = [x.layout if isinstance(x, TraceNode) else None for x in operands]
-        refuse_indices(name, [layout for layout in layouts if layout is not None])
-        layout = joint_layout(name, primitive.arity, layouts)
+        specs = [x.spec if isinstance(x, TraceNode) else None for x in operands]
+        refuse_indices(name, [spec for spec in specs if spec is not None])
+        spec = joint_spec(name, primitive.arity, specs)
         if primitive.backward is None:
             needs = [False] * len(needs)
-        return self.node(name, layout, operands, needs, primitive.constants(attrs), primitive)
+        return self.node(name, spec, operands, needs, primitive.constants(attrs), primitive)
 
     def reduction(self, name, x, axis=None, keepdims=False):
         """The Node of a sum, mean, maximum or minimum over axes."""
@@ -122,8 +134,8 @@ class Trace:
         shape = [
             1 if each in axes else length for each, length in enumerate(operand.shape) if keepdims or each not in axes
         ]
-        layout = layout_of(operand.layout.device, shape, operand.dtype)
-        return self.node(name, layout, [operand], needs, {"axes": axes, "keepdims": keepdims})
+        spec = spec_of(operand.spec.device, shape, operand.dtype)
+        return self.node(name, spec, [operand], needs, {"axes": axes, "keepdims": keepdims})
 
     def step(self, name, args, attrs):
         """The Node of an operation that is a step of its own; only tensors and numbers are inputs."""
@@ -137,15 +149,15 @@ class Trace:
                 needs.append(False)
             else:
                 raise Untraceable(f"{name} gets a {type(x).__name__} from the host")
-        layouts = [x.layout if isinstance(x, TraceNode) else None for x in operands]
-        return self.node(name, STEPS[name].layout(*layouts, **attrs), operands, needs, attrs)
+        specs = [x.spec if isinstance(x, TraceNode) else None for x in operands]
+        return self.node(name, STEPS[name].spec(*specs, **attrs), operands, needs, attrs)
 
-    def node(self, name, layout, inputs, needs, attrs, primitive=None):
+    def node(self, name, spec, inputs, needs, attrs, primitive=None):
         """A Node of a TraceNode; the same operation on the same inputs is the same TraceNode."""
         key = (name, *inputs, *needs, repr(attrs))
         found = self._nodes.get(key)
         if found is None:
-            found = self._nodes[key] = TraceNode(name, layout, tuple(inputs), tuple(needs), attrs, primitive)
+            found = self._nodes[key] = TraceNode(name, spec, tuple(inputs), tuple(needs), attrs, primitive)
         return Node(found, True in needs)
 
     def operands(self, args):
@@ -167,6 +179,6 @@ class Trace:
             if isinstance(x, Real):
                 return c_number(x)
             value = x.value if isinstance(x, Node) else x
-            known = self.known[id(x)] = TraceNode("input", value.layout)
+            known = self.known[id(x)] = TraceNode("input", value.spec)
             self.found.append((x, known))  # kept, so that its id is no other's
         return known

@@ -1,13 +1,36 @@
 """Device memory is pooled: a freed buffer returns to the pool, and a later tensor reuses it."""
 
 import contextlib
-from threading import get_ident
+from threading import Lock, get_ident
 
 import numpy as np
 import pyopencl as cl
 
 SLACK = 128  # padding in bytes after every tensor; a kernel may read it (two vectors), never write it
 NAN = np.uint8(255)  # a float32 or float64 whose bytes are all 255 is NaN
+
+
+class Writes:
+    """When memory was last written in place, by a clock that each such write moves on.
+
+    time   how many writes there have been
+    """
+
+    def __init__(self):
+        self.time, self._last, self._lock = 0, {}, Lock()
+
+    def note(self, addresses):
+        """The buffers with these addresses (`int_ptr`) were written just now."""
+        with self._lock:
+            self.time += 1
+            self._last.update(dict.fromkeys(addresses, self.time))
+
+    def since(self, time, buffer):
+        """Whether a buffer was written after this time; its memory must have been in use all the while."""
+        return self._last.get(buffer.int_ptr, 0) > time
+
+
+writes = Writes()
 
 
 class Pool:
@@ -29,10 +52,13 @@ class Pool:
         self._pool = cl.tools.MemoryPool(cl.tools.ImmediateAllocator(queue))
 
     def allocate(self, nbytes):
-        """A buffer of `nbytes` plus the padding SLACK, uninitialized."""
+        """A buffer of `nbytes` plus the padding SLACK, uninitialized. MemoryError if there is no room."""
         nbytes += SLACK
         lend = self._lenders.get(get_ident()) if self._lenders else None
-        buffer = lend(nbytes) if lend else self._pool.allocate(nbytes)
+        try:
+            buffer = lend(nbytes) if lend else self._pool.allocate(nbytes)
+        except (cl.Error, TypeError):  # PyOpenCL's TypeError: more bytes than a number of C counts
+            raise MemoryError(f"the device has no room for {nbytes:,} bytes in one piece") from None
         if self.poison:
             self._fill(buffer, NAN, nbytes)
         return buffer

@@ -1,6 +1,8 @@
 """A tensor that an optimizer updates."""
 
-from tinygrad_cl.netcl.core.tensor import Tensor
+import pyopencl as cl
+
+from tinygrad_cl.netcl.core.tensor import Tensor, TensorSpec
 
 
 class Parameter(Tensor):
@@ -14,5 +16,5 @@ class Parameter(Tensor):
 
     __slots__ = ()
 
-    def __init__(self, layout, buffer, requires_grad=True):
-        super().__init__(layout, buffer, requires_grad)
+    def __init__(self, spec: TensorSpec, buffer: cl.Buffer, requires_grad: bool = True) -> None:
+        super().__init__(spec, buffer, requires_grad)

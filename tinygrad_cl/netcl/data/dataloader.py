@@ -1,11 +1,14 @@
 """Batches of a data set, prepared in a thread while the device computes."""
 
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
 
 from tinygrad_cl.netcl.core.tensor import Tensor, as_array, device_dtype
 
@@ -36,8 +39,16 @@ class DataLoader:
     """
 
     def __init__(
-        self, dataset, batch_size=32, shuffle=True, *, drop_last=False, prefetch=2, seed=None, device_queue=None
-    ):
+        self,
+        dataset: Any,
+        batch_size: int = 32,
+        shuffle: bool = True,
+        *,
+        drop_last: bool = False,
+        prefetch: int = 2,
+        seed: int | None = None,
+        device_queue: cl.CommandQueue | None = None,
+    ) -> None:
         if batch_size < 1 or prefetch < 0:
             raise ValueError(
                 "a batch has 1 sample or more, and 0 batches or more are prepared "
@@ -50,16 +61,16 @@ class DataLoader:
         self.seed = np.random.SeedSequence(seed).entropy
         self.epoch = 0
 
-    def bind_queue(self, queue):
+    def bind_queue(self, queue: cl.CommandQueue | None) -> None:
         """Return Tensors on this queue from the next epoch on."""
         self.device_queue = queue
 
-    def __len__(self):
+    def __len__(self) -> int:
         """The number of batches in an epoch."""
         full, rest = divmod(number_of_samples(self.dataset), self.batch_size)
         return full + (rest > 0 and not self.drop_last)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         """Start an epoch."""
         samples = number_of_samples(self.dataset)
         order = np.arange(samples)

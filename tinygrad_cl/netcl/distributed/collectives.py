@@ -1,12 +1,19 @@
 """Collective operations: sums over all processes, and copies from one process to all."""
 
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.distributed.processes import agree, communicator
 
+T = TypeVar("T", bound=Tensor)
+Replicas = TypeVar("Replicas", Tensor, Sequence[Tensor])
 
-def all_reduce(tensors, op="sum"):
+
+def all_reduce(tensors: Replicas, op: Literal["sum", "mean"] = "sum") -> Replicas:
     """Replace a tensor by its elementwise sum, or mean, over all processes, and return it.
 
     tensors   a Tensor; or, as in netcl, a list of replicas within this process, for example one on
@@ -27,7 +34,7 @@ def all_reduce(tensors, op="sum"):
     return tensors
 
 
-def all_reduce_gradients(parameters, op="mean"):
+def all_reduce_gradients(parameters: Iterable[Tensor], op: Literal["sum", "mean"] = "mean") -> None:
     """Replace each parameter's gradient by its sum, or mean, over all processes; one message for
     all parameters.
 
@@ -41,21 +48,21 @@ def all_reduce_gradients(parameters, op="mean"):
     gradients = [parameter.grad for parameter in parameters]
     agree(("all_reduce_gradients", op, kinds(gradients)))
     check(op)
-    gradients = [grad for grad in gradients if grad is not None]
-    if not gradients:
+    given = [grad for grad in gradients if grad is not None]
+    if not given:
         raise ValueError("no parameter has a gradient: call backward first")
     if communicator().size > 1:
-        for grad, result in zip(gradients, reduced([grad.to_host() for grad in gradients], op)):
+        for grad, result in zip(given, reduced([grad.to_host() for grad in given], op)):
             grad.write(result)
 
 
-def broadcast(tensor, root=0):
+def broadcast(tensor: T, root: int = 0) -> T:
     """Overwrite a tensor with its values in process `root`, and return it."""
     broadcast_parameters([tensor], root)
     return tensor
 
 
-def broadcast_parameters(parameters, root=0):
+def broadcast_parameters(parameters: Iterable[Tensor], root: int = 0) -> None:
     """`broadcast` for several tensors in one message: every process starts with equal weights."""
     parameters = list(parameters)
     agree(("broadcast", root, kinds(parameters)))
@@ -69,7 +76,7 @@ def broadcast_parameters(parameters, root=0):
             parameter.write(array)
 
 
-def shard_batch(x, num_shards):
+def shard_batch(x: ArrayLike, num_shards: int) -> list[np.ndarray]:
     """Split the rows of an array into `num_shards` parts of almost equal length, a list. Process
     `rank()` takes `shard_batch(x, world_size())[rank()]`.
     """

@@ -21,7 +21,7 @@ class Alone:
         pass
 
 
-def init():
+def init() -> None:
     """Connect to the other processes. Every other function here does this, too, when called first.
 
     From then on, an uncaught exception in one process stops all of them; otherwise they would wait
@@ -34,17 +34,17 @@ def init():
     communicator()
 
 
-def rank():
+def rank() -> int:
     """The rank of this process: 0, …, world_size() − 1."""
     return communicator().rank
 
 
-def world_size():
+def world_size() -> int:
     """The number of processes."""
     return communicator().size
 
 
-def barrier():
+def barrier() -> None:
     """Wait until every process has called this."""
     agree("barrier")
 

@@ -2,9 +2,12 @@
 
 from tinygrad_cl.netcl.autograd.node import apply_primitive
 from tinygrad_cl.netcl.autograd.normalization import softmax
+from tinygrad_cl.netcl.autograd.types import Operand
+from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.nn.module import Module
 from tinygrad_cl.netcl.ops import table  # noqa: F401 (fills the table)
 from tinygrad_cl.netcl.ops.primitives import get_primitive
+from tinygrad_cl.netcl.tape.node import Node
 
 __all__ = ["Activation", "Softmax", "activation"]
 
@@ -16,9 +19,9 @@ class Activation(Module):
     attrs       the constants that were given
     """
 
-    primitive = None
+    primitive: str = ""
 
-    def __init__(self, *values, **constants):
+    def __init__(self, *values: float, **constants: float) -> None:
         record = get_primitive(self.primitive)
         if len(values) > len(record.attrs):
             raise TypeError(
@@ -28,7 +31,7 @@ class Activation(Module):
         self.attrs = dict(zip(record.attrs, values)) | constants
         record.constants(self.attrs)  # TypeError for one that it does not have
 
-    def forward(self, x):
+    def forward(self, x: Operand) -> Node:
         return apply_primitive(self.primitive, x, **self.attrs)
 
     def __repr__(self):
@@ -36,8 +39,8 @@ class Activation(Module):
         return f"{type(self).__name__}({constants})"
 
 
-def activation(name, primitive):
-    """The class of layers for an operation of one input: also for one that you registered."""
+def activation(name: str, primitive: str) -> type[Activation]:
+    """The class of layers for a primitive of one input, also one that you registered."""
     record = get_primitive(primitive)
     constants = "".join(f"; {key}={value} by default" for key, value in record.attrs.items())
     return type(
@@ -46,14 +49,14 @@ def activation(name, primitive):
 
 
 class Softmax(Module):
-    """eˣ / Σ eˣ along an axis: probabilities. Where a cross-entropy follows, leave it out:
-    `cross_entropy` takes the numbers before.
+    """eˣ / Σ eˣ along an axis: probabilities. Not needed before a cross-entropy: `cross_entropy` takes
+    logits.
     """
 
-    def __init__(self, axis=-1):
+    def __init__(self, axis: int = -1) -> None:
         self.axis = axis
 
-    def forward(self, x):
+    def forward(self, x: Node | Tensor) -> Node:
         return softmax(x, self.axis)
 
     def __repr__(self):

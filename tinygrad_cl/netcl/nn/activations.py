@@ -23,7 +23,7 @@ class ELU(Activation):
 
 
 class GELU(Activation):
-    """x · Φ(x); the slope is Φ(x) + x · φ(x)"""
+    """x · Φ(x); the derivative is Φ(x) + x · φ(x)"""
 
     primitive = "gelu"
 
@@ -35,13 +35,13 @@ class LeakyReLU(Activation):
 
 
 class ReLU(Activation):
-    """max(x, 0); the slope at 0 is 0"""
+    """max(x, 0); the derivative at 0 is 0"""
 
     primitive = "relu"
 
 
 class SiLU(Activation):
-    """x · σ(x); the slope is σ(x) · (1 + x − x · σ(x))"""
+    """x · σ(x); the derivative is σ(x) · (1 + x − x · σ(x))"""
 
     primitive = "swish"
 

@@ -1,27 +1,34 @@
-"""Attention, with several heads, and the block that transformers are made of."""
+"""Multi-head attention, and the transformer block."""
 
 import functools
 import math
 
+import pyopencl as cl
+from numpy.typing import DTypeLike
+
 from tinygrad_cl.netcl import autograd as ag
+from tinygrad_cl.netcl.autograd.types import Operand
 from tinygrad_cl.netcl.nn import init
 from tinygrad_cl.netcl.nn.activations import GELU
 from tinygrad_cl.netcl.nn.basic import Dropout, LayerNorm, Linear, Sequential
+from tinygrad_cl.netcl.nn.init import Seed
 from tinygrad_cl.netcl.nn.module import Module
-from tinygrad_cl.netcl.tape.node import as_nodes
+from tinygrad_cl.netcl.tape.node import Node, as_nodes
 
 __all__ = ["MultiheadAttention", "TransformerBlock", "scaled_dot_product_attention"]
 
 
-def scaled_dot_product_attention(query, key, value, mask=None, causal=False):
-    """softmax(Q · Kᵀ / √d) · V, along the keys: for each query the mean of the values, weighted by
-    how well their keys fit (Vaswani et al. 2017).
+def scaled_dot_product_attention(
+    query: Operand, key: Operand, value: Operand, mask: Operand | None = None, causal: bool = False
+) -> Node:
+    """softmax(Q · Kᵀ / √d) · V, the softmax along the keys: for each query the mean of the values,
+    weighted by the similarity of their keys (Vaswani et al. 2017).
 
     query, key, value   (…, L, d), (…, S, d), (…, S, e) → (…, L, e); further axes, as of batches and
                         heads, broadcast
     mask                a Tensor or an array that broadcasts to (…, L, S): true, or not 0, where a
-                        query must not look. A query that may look nowhere gives NaN
-    causal              a query looks at no later key: L = S, and `autograd.causal_mask`
+                        query must not attend. A query that may attend nowhere gives NaN
+    causal              a query attends to no later key: L = S, with `autograd.causal_mask`
     """
     q, k, v = as_nodes((query, key, value))
     d = q.shape[-1:]
@@ -30,7 +37,7 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False):
             "attention takes query (…, L, d), key (…, S, d) and value (…, S, e), not "
             f"{q.shape}, {k.shape} and {v.shape}"
         )
-    scores = ag.matmul(q * (1 / math.sqrt(d[0])), k, transpose_b=True)
+    scores = ag.matmul(q * (1 / math.sqrt(max(d[0], 1))), k, transpose_b=True)
     if causal:
         if scores.shape[-2] != scores.shape[-1]:
             raise ValueError(
@@ -44,20 +51,29 @@ def scaled_dot_product_attention(query, key, value, mask=None, causal=False):
 
 @functools.lru_cache(maxsize=16)
 def later(length, queue):
-    """The mask of what comes later, kept: a captured step must not write it anew."""
+    """The causal mask, cached: a captured step must not write it again."""
     return ag.causal_mask(length, queue)
 
 
 class MultiheadAttention(Module):
-    """Attention with several heads (Vaswani et al. 2017): each one looks with embed_dim / num_heads
-    features of its own, and another layer mixes what they found.
+    """Multi-head attention (Vaswani et al. 2017): each head attends with its own embed_dim / num_heads
+    features, and another linear layer mixes their results.
 
     query (…, L, embed_dim), key and value (…, S, embed_dim) → (…, L, embed_dim)
 
     bias, queue, seed   as for Linear
     """
 
-    def __init__(self, embed_dim, num_heads, bias=True, queue=None, *, dtype="float32", seed=None):
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        bias: bool = True,
+        queue: cl.CommandQueue | None = None,
+        *,
+        dtype: DTypeLike = "float32",
+        seed: Seed = None,
+    ) -> None:
         if num_heads < 1 or embed_dim % num_heads:
             raise ValueError(f"{embed_dim} features cannot be shared among {num_heads} heads")
         self.num_heads = num_heads
@@ -66,9 +82,16 @@ class MultiheadAttention(Module):
             Linear(queue, embed_dim, embed_dim, bias, dtype=dtype, seed=rng) for _ in range(4)
         ]
 
-    def forward(self, query, key=None, value=None, mask=None, causal=False):
-        """mask, causal: as for `functional.scaled_dot_product_attention`, where scores have the
-        shape (…, num_heads, L, S). Without a key that is the query; without a value, the key.
+    def forward(
+        self,
+        query: Operand,
+        key: Operand | None = None,
+        value: Operand | None = None,
+        mask: Operand | None = None,
+        causal: bool = False,
+    ) -> Node:
+        """mask, causal: as for `functional.scaled_dot_product_attention`; scores have the shape
+        (…, num_heads, L, S). By default the key is the query, and the value is the key.
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -84,24 +107,24 @@ class TransformerBlock(Module):
     """x + attention(norm(x)), and then x + mlp(norm(x)), with the norms inside the branches (Xiong
     et al. 2020). The mlp is Linear, GELU, Linear. (…, L, d_model) → (…, L, d_model)
 
-    d_model           features of each place; num_heads divides it
+    d_model           features of each position; num_heads divides it
     dim_feedforward   those inside the mlp; 4 · d_model by default
-    dropout           the probability that a number at the end of a branch is dropped
-    causal            a place looks at no later place
+    dropout           the probability that an element at the end of a branch is dropped
+    causal            a position attends to no later position
     """
 
     def __init__(
         self,
-        d_model,
-        num_heads,
-        dim_feedforward=None,
-        dropout=0.0,
-        causal=True,
-        queue=None,
+        d_model: int,
+        num_heads: int,
+        dim_feedforward: int | None = None,
+        dropout: float = 0.0,
+        causal: bool = True,
+        queue: cl.CommandQueue | None = None,
         *,
-        dtype="float32",
-        seed=None,
-    ):
+        dtype: DTypeLike = "float32",
+        seed: Seed = None,
+    ) -> None:
         rng, wide = init.generator(seed), dim_feedforward or 4 * d_model
         self.causal = causal
         self.ln1 = LayerNorm(d_model, queue=queue, dtype=dtype)
@@ -114,7 +137,7 @@ class TransformerBlock(Module):
         )
         self.drop = Dropout(dropout, seed=rng, queue=queue)
 
-    def forward(self, x, mask=None):
+    def forward(self, x: Operand, mask: Operand | None = None) -> Node:
         x = x + self.drop(self.attn(self.ln1(x), mask=mask, causal=self.causal))
         return x + self.drop(self.mlp(self.ln2(x)))
 

@@ -1,17 +1,23 @@
-"""Layers that every network has: linear, normalization, embedding, dropout, one after the other."""
+"""Basic layers: linear, layer norm, embedding, dropout, flatten, and Sequential."""
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
+from numpy.typing import DTypeLike
 
 from tinygrad_cl.netcl import autograd as ag
+from tinygrad_cl.netcl.autograd.types import Operand
 from tinygrad_cl.netcl.core.device import manager
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.nn import init
 from tinygrad_cl.netcl.nn.activation import Activation
+from tinygrad_cl.netcl.nn.init import Seed
 from tinygrad_cl.netcl.nn.module import Module
 from tinygrad_cl.netcl.ops.random import Generator, probability
-from tinygrad_cl.netcl.tape.node import as_nodes
+from tinygrad_cl.netcl.tape.node import Node, as_nodes
 
 __all__ = ["Dropout", "Embedding", "Flatten", "LayerNorm", "Linear", "Sequential", "dropout"]
 
@@ -21,14 +27,23 @@ class Linear(Module):
 
     queue   the device's; None: the default device's
     bias    whether there is a b
-    seed    a number or a NumPy Generator; by default the generator that `init.manual_seed` starts
+    seed    an integer or a NumPy Generator; by default the generator that `init.manual_seed` seeds
 
     weight   (in_features, out_features), at first `init.xavier_uniform`: for deep stacks of ReLUs
              call `init.kaiming_uniform(layer.weight)`
     bias     (out_features,), at first 0, or None
     """
 
-    def __init__(self, queue=None, in_features=None, out_features=None, bias=True, *, dtype="float32", seed=None):
+    def __init__(
+        self,
+        queue: cl.CommandQueue | None = None,
+        in_features: int | None = None,
+        out_features: int | None = None,
+        bias: bool = True,
+        *,
+        dtype: DTypeLike = "float32",
+        seed: Seed = None,
+    ) -> None:
         check_lengths(
             "Linear(queue, in_features, out_features)", queue, in_features=in_features, out_features=out_features
         )
@@ -36,7 +51,7 @@ class Linear(Module):
         self.weight = init.xavier_uniform(Parameter.from_shape(queue, (in_features, out_features), dtype), seed)
         self.bias = Parameter.full(queue, (out_features,), 0, dtype) if bias else None
 
-    def forward(self, x, activation=None):
+    def forward(self, x: Operand, activation: Activation | None = None) -> Node:
         """The layer; with an Activation, that of the layer, as one operation."""
         x, weight = as_nodes((x, self.weight))
         check_last_axis(self, x, weight.shape[0])
@@ -58,7 +73,14 @@ class LayerNorm(Module):
     gamma, beta   (n,), at first 1 and 0
     """
 
-    def __init__(self, normalized_shape, eps=1e-5, queue=None, *, dtype="float32"):
+    def __init__(
+        self,
+        normalized_shape: int | tuple[int],
+        eps: float = 1e-5,
+        queue: cl.CommandQueue | None = None,
+        *,
+        dtype: DTypeLike = "float32",
+    ) -> None:
         shape = tuple(np.atleast_1d(normalized_shape).tolist())
         if len(shape) != 1:
             raise ValueError(f"LayerNorm is over the last axis: one length, not {shape}")
@@ -68,7 +90,7 @@ class LayerNorm(Module):
         self.gamma = Parameter.full(queue, shape, 1, dtype)
         self.beta = Parameter.full(queue, shape, 0, dtype)
 
-    def forward(self, x):
+    def forward(self, x: Operand) -> Node:
         x, gamma = as_nodes((x, self.gamma))
         check_last_axis(self, x, gamma.shape[0])
         return ag.layer_norm(x, gamma, self.beta, self.eps)
@@ -84,7 +106,16 @@ class Embedding(Module):
     seed     as for Linear
     """
 
-    def __init__(self, num_embeddings, embedding_dim, queue=None, init_std=1.0, *, dtype="float32", seed=None):
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        queue: cl.CommandQueue | None = None,
+        init_std: float = 1.0,
+        *,
+        dtype: DTypeLike = "float32",
+        seed: Seed = None,
+    ) -> None:
         check_lengths(
             "Embedding(num_embeddings, embedding_dim, queue)",
             queue,
@@ -96,18 +127,18 @@ class Embedding(Module):
             Parameter.from_shape(queue, (num_embeddings, embedding_dim), dtype), 0, init_std, seed
         )
 
-    def forward(self, idx):
+    def forward(self, idx: Operand) -> Node:
         return ag.embedding(self.weight, idx)
 
     def __repr__(self):
         return "Embedding({}, {})".format(*self.weight.shape)
 
 
-def dropout(x, p, generator, training=True):
-    """Each number 0 with probability p, the others divided by 1 − p, so that the mean stays; x
-    itself when not training. What was dropped gets no gradient.
+def dropout(x: Operand, p: float, generator: Generator, training: bool = True) -> Node:
+    """Set each element to 0 with probability p, and divide the others by 1 − p, so that the mean stays.
+    x itself if not training. Dropped elements get no gradient.
 
-    generator   an `ops.random.Generator`, whose state lies on the device: a replayed step draws new
+    generator   an `ops.random.Generator`, whose state is on the device: a replayed step draws new
                 numbers
     """
     (x,) = as_nodes((x,))
@@ -117,18 +148,18 @@ def dropout(x, p, generator, training=True):
 
 
 class Dropout(Module):
-    """Each number 0 with probability p, the others divided by 1 − p; after `eval()`, x as it is
+    """Set each element to 0 with probability p, and divide the others by 1 − p; after `eval()`, x as it is
     (Srivastava et al. 2014). Its random numbers come from the device, and are new in each replay.
 
     queue, seed   as for Linear
     """
 
-    def __init__(self, p=0.5, seed=None, *, queue=None):
+    def __init__(self, p: float = 0.5, seed: Seed = None, *, queue: cl.CommandQueue | None = None) -> None:
         self.p = probability(p)
         rng = init.generator(seed)
         self.generator = Generator(queue or manager.default("auto").queue, rng.integers(2**63))
 
-    def forward(self, x):
+    def forward(self, x: Operand) -> Node:
         return dropout(x, self.p, self.generator, self.training)
 
     def __repr__(self):
@@ -138,13 +169,13 @@ class Dropout(Module):
 class Flatten(Module):
     """(n, …) → (n, product of the rest)."""
 
-    def forward(self, x):
+    def forward(self, x: Operand) -> Node:
         (x,) = as_nodes((x,))
-        return ag.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
+        return ag.reshape(x, (*x.shape[:1], math.prod(x.shape[1:])))
 
 
 class Sequential(Module):
-    """Layers one after the other. A Linear with an Activation right behind it is one operation.
+    """Layers, applied in order. A Linear followed by an Activation is computed as one operation.
 
     layers   Modules, or functions
 
@@ -154,7 +185,7 @@ class Sequential(Module):
     Node(shape=(4, 1), dtype=float32, op_name='linear', requires_grad=True)
     """
 
-    def __init__(self, *layers):
+    def __init__(self, *layers: Callable[..., Any]) -> None:
         for layer in layers:
             if isinstance(layer, type):
                 raise TypeError(f"{layer.__name__} is a class of layers: write {layer.__name__}()")
@@ -165,7 +196,7 @@ class Sequential(Module):
                 )
         self.layers = list(layers)
 
-    def forward(self, x):
+    def forward(self, x: Any) -> Any:
         done = None  # the activation that the Linear before it has computed with its own product
         for layer, follower in zip(self.layers, [*self.layers[1:], None]):
             if layer is done:
@@ -176,10 +207,10 @@ class Sequential(Module):
                 x = layer(x)
         return x
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.layers)
 
-    def __getitem__(self, number):
+    def __getitem__(self, number: int) -> Callable[..., Any]:
         return self.layers[number]
 
     def __repr__(self):
@@ -187,13 +218,13 @@ class Sequential(Module):
 
 
 def are_one(layer, follower):
-    """Whether two layers are a Linear and an Activation, as they stand here."""
+    """Whether two layers are a Linear and an Activation that can be computed as one operation."""
     return type(layer) is Linear and isinstance(follower, Activation) and type(follower).forward is Activation.forward
 
 
 def check_lengths(call, queue, **lengths):
-    """Whether a layer was called in the right order: ValueError where a length is none, TypeError
-    where the queue is.
+    """Check the arguments of a layer: ValueError for a length that is no positive integer, TypeError for
+    an integer in place of the queue.
     """
     if isinstance(queue, int):
         raise TypeError(f"{call}: the queue is {queue!r}; pass None for the default device")
@@ -204,5 +235,6 @@ def check_lengths(call, queue, **lengths):
 
 def check_last_axis(layer, x, length):
     """ValueError if the last axis of a layer's input has another length."""
-    if x.shape[-1:] != (length,):
-        raise ValueError(f"{layer} takes a tensor of shape (…, {length}), not {x.shape}")
+    shape = getattr(x, "shape", ())
+    if shape[-1:] != (length,):
+        raise ValueError(f"{layer} takes a tensor of shape (…, {length}), not {shape}")

@@ -1,5 +1,11 @@
 """What all layers have in common: parameters, which can be named, saved and loaded."""
 
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
 from tinygrad_cl.netcl.core.parameter import Parameter
 from tinygrad_cl.netcl.core.state import load_arrays
 
@@ -21,46 +27,46 @@ class Module:
 
     training = True
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.forward(*args, **kwargs)
 
-    def forward(self, *args, **kwargs):
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no forward: what does it compute?")
 
-    def parameters(self):
+    def parameters(self) -> list[Parameter]:
         """The Parameters of this module and of those in it, a list; each once, even if shared."""
         return [value for _, value in self.named_parameters()]
 
-    def named_parameters(self):
-        """[(name, Parameter)], named by the way there: "layers.0.weight"."""
+    def named_parameters(self) -> list[tuple[str, Parameter]]:
+        """[(name, Parameter)]; a name is the path of attributes to it: "layers.0.weight"."""
         return [(name, value) for name, value in members(self) if isinstance(value, Parameter)]
 
-    def modules(self):
+    def modules(self) -> list["Module"]:
         """This module and those in it, a list; each once."""
         return [value for _, value in members(self) if isinstance(value, Module)]
 
-    def zero_grad(self):
-        """Forget all gradients."""
+    def zero_grad(self) -> None:
+        """Set all gradients to None."""
         for parameter in self.parameters():
             parameter.grad = None
 
-    def train(self, mode=True):
+    def train(self, mode: bool = True) -> Self:
         """Set `training` here and in all modules inside, and return self."""
         for module in self.modules():
             module.training = bool(mode)
         return self
 
-    def eval(self):
+    def eval(self) -> Self:
         """The same as `train(False)`."""
         return self.train(False)
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, np.ndarray]:
         """Copies of all parameters as NumPy arrays: {"layers.0.weight": …}."""
         return {name: parameter.to_host() for name, parameter in self.named_parameters()}
 
-    def load_state_dict(self, state):
-        """Write what `state_dict` gave into the parameters. Nothing is changed if something does
-        not fit: KeyError for names, ValueError for shapes.
+    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
+        """Write what `state_dict` returned into the parameters. KeyError if names differ, ValueError if
+        shapes differ; then nothing is changed.
         """
         load_arrays(dict(self.named_parameters()), state)
 

@@ -1,5 +1,5 @@
-"""The name under which netcl's tutorials import `elementwise_unary`; every elementwise kernel here
-is vectorized.
+"""netcl's tutorials import `elementwise_unary` under this name; every elementwise kernel here is
+vectorized.
 """
 
 from tinygrad_cl.netcl.ops.elementwise import elementwise_unary

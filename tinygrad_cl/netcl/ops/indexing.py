@@ -1,4 +1,4 @@
-"""Rows by their numbers, parts of a tensor, and their gradients put back."""
+"""Indexing on the device: rows by their indices, parts of a tensor, and the gradients of both."""
 
 import math
 from numbers import Integral
@@ -7,28 +7,34 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinygrad_cl.netcl.core.device import INT32, divisible, plans
-from tinygrad_cl.netcl.core.tensor import Tensor, check_all, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, check_all, real_array, spec_of
 from tinygrad_cl.netcl.ops import indexing_source as source
-from tinygrad_cl.netcl.ops.elementwise import cast, formula_of, strided_plan
+from tinygrad_cl.netcl.ops.elementwise import formula_of, strided_plan
 from tinygrad_cl.netcl.ops.shapes import broadcast_strides, merge_axes, normal_axes
 
-STRETCH = 2048  # numbers that a work-item of a CPU walks along; fewer are not worth one
+STRETCH = 2048  # elements of a row for one work-item of a CPU; fewer are not worth one
 
 
 def index_tensor(x, like, below=None):
     """The indices x as an int32 Tensor on the device of the Tensor `like`.
 
-    x       an array or nested lists of whole numbers, a number, or a Tensor: of int32, which is
-            returned as it is, or of whole numbers of another dtype, which are cast
+    x       an array or nested lists of integers, an integer, or an int32 Tensor, which is returned as
+            it is
     below   indices are 0, 1, …, below − 1: ValueError that names the first other one and its place.
-            What is on the device already is not looked at, since that would wait for it: kernels
-            that use indices must be right whatever they are
+            Indices on the device are not checked, since that would wait for them: kernels must
+            handle any index
 
-    ValueError for numbers that are not whole, TypeError for truth values: a mask is no index.
+    ValueError for numbers that are no integers. TypeError for booleans, since a mask is no index, and
+    for Tensors of floats, such as the result of a comparison.
     """
     if isinstance(x, Tensor):
-        return x if x.dtype == INT32 else cast(x, INT32)
-    array = np.asarray(x)
+        if x.dtype != INT32:
+            raise TypeError(
+                f'indices on the device are int32, not {x.dtype}: cast whole numbers to "int32"; '
+                "a mask is no index, but masked_fill and where take one"
+            )
+        return x
+    array = real_array("an index is made of whole numbers", x)
     if array.dtype == bool:
         raise TypeError("a mask of truth values is no index: numpy.flatnonzero(mask) gives indices")
     if below is not None:
@@ -36,7 +42,7 @@ def index_tensor(x, like, below=None):
     return Tensor.from_host(like.queue, array, INT32)
 
 
-# -- rows by their numbers ------------------------------------------------------------------------
+# -- rows by their indices ------------------------------------------------------------------------
 
 
 def index_select(x, axis, indices):
@@ -44,10 +50,10 @@ def index_select(x, axis, indices):
 
     NaN where an index is not 0, 1, …, length − 1 (−1 where x holds indices itself).
     """
-    key = (index_select, x.layout, axis, indices.layout)
+    key = (index_select, x.spec, axis, indices.spec)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = take_plan(x.layout, axis, indices.layout)
+        plan = plans.table[key] = take_plan(x.spec, axis, indices.spec)
     return run(plan, x.buffer, indices.buffer)
 
 
@@ -56,15 +62,15 @@ def index_select_backward(grad, shape, axis, indices):
     `grad` added where they were taken from. Rows taken twice add up, in the order of the indices;
     an index that is out of range gets nothing.
     """
-    key = (index_select_backward, grad.layout, shape, axis, indices.layout)
+    key = (index_select_backward, grad.spec, shape, axis, indices.spec)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = put_plan(grad.layout, shape, axis, indices.layout)
+        plan = plans.table[key] = put_plan(grad.spec, shape, axis, indices.spec)
     return run(plan, grad.buffer, indices.buffer)
 
 
 def run(plan, *buffers):
-    """The result of a plan (kernel, size, group, layout of the result), a new Tensor."""
+    """The result of a plan (kernel, size, group, spec of the result), a new Tensor."""
     kernel, size, group, out = plan
     buffer = out.device.pool.allocate(out.nbytes)
     if out.size:
@@ -83,52 +89,52 @@ def blocks_of(device, shape, axis, indices):
 
 
 def take_plan(x, axis, indices):
-    """The plan of index_select for two layouts."""
+    """The plan of index_select for two specs."""
     blocks, length, inner, axis = blocks_of(x.device, x.shape, axis, indices)
-    out = layout_of(x.device, x.shape[:axis] + indices.shape + x.shape[axis + 1 :], x.dtype)
+    out = spec_of(x.device, x.shape[:axis] + indices.shape + x.shape[axis + 1 :], x.dtype)
     if not out.size:
         return None, None, None, out
-    columns, width = stretches(x.device.choices, inner)
+    columns, width = stretches(x.device.launch_config, inner)
     constants = [np.int64(each) for each in (inner, indices.size, length, width)]
     kernel = x.device.kernel(source.take_source(x.dtype.name), "take", constants, [None] * 3)
-    return kernel, *grid(x.device.choices, columns, indices.size, blocks), out
+    return kernel, *grid(x.device.launch_config, columns, indices.size, blocks), out
 
 
 def put_plan(grad, shape, axis, indices):
-    """The plan of index_select_backward for two layouts: as many parts as keep every core busy."""
+    """The plan of index_select_backward for two specs: as many parts as keep every core busy."""
     device = grad.device
     blocks, length, inner, axis = blocks_of(device, shape, axis, indices)
-    out = layout_of(device, shape, grad.dtype)
+    out = spec_of(device, shape, grad.dtype)
     if not out.size:
         return None, None, None, out
-    choices = device.choices
-    columns, width = stretches(choices, inner)
-    parts = power_of_two(min(length, -(-choices.workers // (columns * blocks))))
+    config = device.launch_config
+    columns, width = stretches(config, inner)
+    parts = power_of_two(min(length, -(-config.workers // (columns * blocks))))
     constants = [np.int64(each) for each in (inner, indices.size, length, width)]
     kernel = device.kernel(source.put_source(grad.dtype.name, parts), "put", constants, [None] * 3)
-    size, group = grid(choices, columns, parts, blocks)
+    size, group = grid(config, columns, parts, blocks)
     return kernel, size, group or (1, 1, 1), out
 
 
-def stretches(choices, length):
-    """(how many stretches a row has, how many numbers each): see the source."""
-    width = 1 if choices.group else min(length, STRETCH)
+def stretches(config, length):
+    """(number of stretches of a row, elements in each): see indexing_source."""
+    width = 1 if config.group else min(length, STRETCH)
     return -(-length // width), width
 
 
-def grid(choices, columns, rows, blocks):
+def grid(config, columns, rows, blocks):
     """(global size, local size) of a work-item for each column, row and block; the kernel guards
     its edges.
     """
-    if not choices.group:
+    if not config.group:
         return (divisible(columns), divisible(rows), blocks), None
-    across = min(choices.group, power_of_two(columns))
-    down = min(choices.group // across, power_of_two(rows))
+    across = min(config.group, power_of_two(columns))
+    down = min(config.group // across, power_of_two(rows))
     return (-(-columns // across) * across, -(-rows // down) * down, blocks), (across, down, 1)
 
 
 def power_of_two(number):
-    """The smallest power of two that is not less: 1, 2, 4, 4, 8, …"""
+    """The smallest power of two that is at least `number`: 1, 2, 4, 4, 8, …"""
     return 1 << (number - 1).bit_length()
 
 
@@ -136,13 +142,13 @@ def power_of_two(number):
 
 
 class Part:
-    """Which numbers x[key] are, for a tensor x of a certain shape.
+    """Which elements x[key] are, for a tensor x of a certain shape.
 
-    key   as in NumPy: whole numbers, slices, None, one Ellipsis; and one index array (an array, a
-          list or a Tensor), beside which there are no whole numbers
+    key   as in NumPy: integers, slices, None, one Ellipsis; and one index array (an array, a list
+          or a Tensor), which cannot be combined with integers
 
     IndexError for any other key, ValueError for an index in an array that is out of range,
-    TypeError for a mask of truth values.
+    TypeError for a mask of booleans.
 
     whole                   the shape of x
     shape, begin, strides   of the part without the index array, in x's memory
@@ -168,7 +174,7 @@ class Part:
             self.indices = from_the_end(key[place], x, self.shape[self.axis])
 
     def take(self, x):
-        """x[key], a new Tensor; only a reshaped one where nothing moves."""
+        """x[key], a new Tensor; a view of x if it is x in another shape."""
         if self.is_whole():
             part = x.reshape(self.shape)
         else:
@@ -176,13 +182,16 @@ class Part:
             copy_part(self.shape, part, 0, broadcast_strides(self.shape, self.shape), x, self.begin, self.strides)
         return part if self.indices is None else index_select(part, self.axis, self.indices)
 
-    def put(self, grad):
-        """The gradient of x for that of x[key]: zeros, and `grad` where the numbers were taken."""
-        if self.indices is not None:
-            grad = index_select_backward(grad, self.shape, self.axis, self.indices)
+    def put(self, grad, indices=None):
+        """The gradient of x from that of x[key]: zeros, with `grad` added at key.
+
+        indices   the index array, where there is one: the caller keeps it, since backward needs it
+        """
+        if indices is not None:
+            grad = index_select_backward(grad, self.shape, self.axis, indices)
         if self.is_whole():
             return grad.reshape(self.whole)
-        out = zeros(layout_of(grad.device, self.whole, grad.dtype))
+        out = zeros(spec_of(grad.device, self.whole, grad.dtype))
         copy_part(self.shape, out, self.begin, self.strides, grad, 0, broadcast_strides(self.shape, self.shape))
         return out
 
@@ -192,7 +201,7 @@ class Part:
 
 
 def is_basic(each):
-    """Whether one element of a key is no array of indices. IndexError if it is nothing at all."""
+    """Whether one element of a key is not an index array. IndexError if it cannot be in a key."""
     if isinstance(each, (Tensor, np.ndarray, list, bool)):  # index_tensor refuses masks
         return False
     if each is None or each is Ellipsis or isinstance(each, (slice, Integral)):
@@ -223,12 +232,12 @@ def from_the_end(indices, x, length):
     return index_tensor(indices, x, below=length)
 
 
-def zeros(layout):
+def zeros(spec):
     """A Tensor of zeros, written by a kernel."""
-    key = (zeros, layout)
+    key = (zeros, spec)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = strided_plan(formula_of("v0", 1), layout, [(None, None)])
+        plan = plans.table[key] = strided_plan(formula_of("v0", 1), spec, [(None, None)])
     return plan.one((0,))
 
 
@@ -256,31 +265,25 @@ def concatenate(tensors, axis=0):
 
 
 def copy_part(shape, out, out_begin, out_strides, x, x_begin, x_strides):
-    """Write a part of x into a part of out: both walk the same shape, each from its own beginning
-    and with its own strides.
-    """
+    """Copy a part of x into a part of out. Both parts have one shape, each its own start and strides."""
     if not math.prod(shape):
         return
     key = (copy_part, out.device, out.dtype, shape, *out_strides, *x_strides)
     plan = plans.table.get(key)
     if plan is None:
-        plan = plans.table[key] = copy_plan(out.layout, shape, out_strides, x_strides)
+        plan = plans.table[key] = copy_plan(out.spec, shape, out_strides, x_strides)
     out.device.launch(*plan, (out_begin, x_begin, out.buffer, x.buffer))
 
 
-def copy_plan(layout, shape, out_strides, x_strides):
-    """(kernel, size, group) that copies a part of this shape into a tensor of this device and
-    dtype.
-    """
+def copy_plan(spec, shape, out_strides, x_strides):
+    """(kernel, size, group) that copies a part of this shape into a tensor of this device and dtype."""
     (*outer, length), walks = merge_axes(shape, [out_strides, x_strides])
     rows = math.prod(outer)
-    columns, width = stretches(layout.device.choices, length)
+    columns, width = stretches(spec.device.launch_config, length)
     constants = [length, rows, *outer]
     for walk in walks:
         constants += walk[:-1] if walk[-1] == 1 else walk
     constants.append(width)
-    text = source.copy_source(layout.dtype.name, len(outer), [1 if walk[-1] == 1 else None for walk in walks])
-    kernel = layout.device.kernel(
-        text, "copy", [np.int64(each) for each in constants], [np.int64, np.int64, None, None]
-    )
-    return kernel, *grid(layout.device.choices, columns, rows, 1)
+    text = source.copy_source(spec.dtype.name, len(outer), [1 if walk[-1] == 1 else None for walk in walks])
+    kernel = spec.device.kernel(text, "copy", [np.int64(each) for each in constants], [np.int64, np.int64, None, None])
+    return kernel, *grid(spec.device.launch_config, columns, rows, 1)

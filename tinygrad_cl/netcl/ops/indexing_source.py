@@ -1,11 +1,11 @@
-"""OpenCL C of indexing: rows taken by their numbers, gradients put back, parts copied.
+"""OpenCL C of indexing: rows by their indices, their gradients, copies of parts.
 
 Rows are taken along one axis: a tensor is seen as (blocks, length, inner), the axis in the middle
-is the one, and a row is `inner` numbers. An index is used only after a look at its range, so no
-index leads out of a buffer.
+is the one, and a row has `inner` elements. The range of an index is checked before it is used, so no
+access leaves its buffer.
 
-A work-item walks along a stretch of `width` numbers of a row: all of it on a CPU, whose compiler
-makes vectors of the loop; one number on a GPU, whose work-items are the vectors.
+A work-item handles a stretch of `width` elements of a row: many on a CPU, whose compiler vectorizes
+the loop; one on a GPU, whose hardware forms vectors from work-items.
 """
 
 from tinygrad_cl.netcl.ops.c_source import settings

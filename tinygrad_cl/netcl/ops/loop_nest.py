@@ -12,11 +12,11 @@ operations have lines, outputs and reductions. The same nest can go through many
 the other: an optimizer's update of all parameters, the squared length of all gradients.
 
     LoopNest    what is computed                                 the same for every shape
-    Input       how an input lies: its dtype, where it repeats   from the layouts
-    Schedule    how work-items share the shape                   from `core.device.Choices`
+    Input       how an input lies: its dtype, where it repeats   from the specs
+    Schedule    how work-items share the shape                   from `core.device.LaunchConfig`
 
 `loop_source` makes OpenCL C of the three, `loop_reductions` the part after the loops, and
-`loop_plan` finds inputs and schedule for given layouts. An operation on rows (`rows`) is several
+`loop_plan` finds inputs and schedule for given specs. An operation on rows (`rows`) is several
 nests after one another in one kernel.
 """
 

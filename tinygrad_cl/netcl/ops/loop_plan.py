@@ -1,4 +1,4 @@
-"""Plans of loop nests: for given layouts, how work-items share the shape, the kernel, its launch."""
+"""Plans of loop nests: for given specs, how work-items share the shape, the kernel, its launch."""
 
 import math
 from dataclasses import replace
@@ -27,16 +27,16 @@ class Plan:
     source        its text
     kernels       one, or the two that a scan in chunks takes; none where there is nothing to compute
     size, group   numbers of work-items
-    results       the Layout of each output and then of each reduction
+    results       the TensorSpec of each output and then of each reduction
     scratch       the buffers in which chunks leave their parts; none where there is one chunk
     """
 
-    __slots__ = ("source", "kernels", "size", "group", "results", "scratch", "layout", "launch", "allocate")
+    __slots__ = ("source", "kernels", "size", "group", "results", "scratch", "spec", "launch", "allocate")
 
     def __init__(self, device, results, source="", kernels=(), size=None, group=None, scratch=()):
         self.source, self.kernels, self.size, self.group = source, kernels, size, group
         self.results, self.scratch = results, scratch
-        self.layout = results[0] if results else None
+        self.spec = results[0] if results else None
         self.launch, self.allocate = device.launch, device.pool.allocate
 
     def one(self, arguments, buffer=None):
@@ -44,16 +44,16 @@ class Plan:
 
         arguments   buffers and numbers, as the kernel takes them
         """
-        layout = self.layout
+        spec = self.spec
         if buffer is None:
-            buffer = self.allocate(layout.nbytes)
+            buffer = self.allocate(spec.nbytes)
         for kernel in self.kernels:
             self.launch(kernel, self.size, self.group, (buffer, *self.scratch, *arguments))
-        return Tensor(layout, buffer)
+        return Tensor(spec, buffer)
 
     def run(self, operands):
         """The results, a list of new Tensors, from Tensors, or their buffers, and numbers."""
-        tensors = [Tensor(layout, self.allocate(layout.nbytes)) for layout in self.results]
+        tensors = [Tensor(spec, self.allocate(spec.nbytes)) for spec in self.results]
         arguments = [x.buffer if isinstance(x, Tensor) else x for x in (*tensors, *self.scratch, *operands)]
         for kernel in self.kernels:
             self.launch(kernel, self.size, self.group, arguments)
@@ -63,13 +63,13 @@ class Plan:
 def nest_plan(nest, whole, inputs, results, axes=()):
     """The Plan of a LoopNest that goes through one shape.
 
-    whole     the Layout that it is computed in: the device, the broadcast shape, the dtype
-    inputs    (Layout, strides) of each, (None, None) for a number; see `shapes.broadcast_strides`
-    results   the Layout of each output and then of each reduction
+    whole     the TensorSpec that it is computed in: the device, the broadcast shape, the dtype
+    inputs    (TensorSpec, strides) of each, (None, None) for a number; see `shapes.broadcast_strides`
+    results   the TensorSpec of each output and then of each reduction
     axes      those along which reductions go
     """
     kept = [1 if axis in axes else length for axis, length in enumerate(whole.shape)]
-    if not any(layout.size for layout in results):
+    if not any(spec.size for spec in results):
         return Plan(whole.device, results)
     walks = [strides for _, strides in inputs]
     lengths, walks = merge_axes(whole.shape, [*walks, broadcast_strides(kept, whole.shape)])
@@ -79,49 +79,49 @@ def nest_plan(nest, whole, inputs, results, axes=()):
     if reduced == (True,):  # one row has the kernel of many
         lengths, reduced = [1, *lengths], (False, True)
         walks = [walk and [1, *walk] for walk in walks]
-    kinds, steps = inputs_along([layout for layout, _ in inputs], walks)
+    kinds, steps = inputs_along([spec for spec, _ in inputs], walks)
     return build(nest, whole.device, whole.dtype, lengths, reduced, kinds, steps, results)
 
 
-def inputs_along(layouts, walks):
-    """(the Input for each Layout and its strides along the axes, None for a number; the steps among
+def inputs_along(specs, walks):
+    """(the Input for each TensorSpec and its strides along the axes, None for a number; the steps among
     these that are arguments).
     """
     inputs, steps = [], []
-    for layout, walk in zip(layouts, walks):
-        if layout is None:
+    for spec, walk in zip(specs, walks):
+        if spec is None:
             inputs.append(Input(None))
         else:
             *outer, along = walk
             along = along if along in (0, 1) else None
-            inputs.append(Input(layout.dtype.name, (*[step != 0 for step in outer], along)))
+            inputs.append(Input(spec.dtype.name, (*[step != 0 for step in outer], along)))
             steps += [step for step in outer if step] + walk[-1:] * (along is None)
     return inputs, steps
 
 
-def tensors_plan(nest, layout, sizes, inputs, results=()):
+def tensors_plan(nest, spec, sizes, inputs, results=()):
     """The Plan of a LoopNest that goes through many tensors, of which each is one axis.
 
-    layout   of one of them: the device and the dtype
+    spec   of one of them: the device and the dtype
     sizes    of the tensors, none of them 0
     inputs   an Input for each: steps () if all tensors share it
     """
     reduced = (bool(nest.reductions),)
-    return build(nest, layout.device, layout.dtype, sizes, reduced, inputs, (), results, len(sizes))
+    return build(nest, spec.device, spec.dtype, sizes, reduced, inputs, (), results, len(sizes))
 
 
 def build(nest, device, dtype, lengths, reduced, inputs, steps, results, tensors=0):
     """The Plan for lengths of axes, or of tensors: with vectors, if the lines compile for vectors."""
-    choices = device.choices
+    config = device.launch_config
     alone = any(each.steps and each.steps[-1] is None for each in inputs) or nest.running and reduced[-1]
-    lanes = 1 if alone else choices.lanes[dtype]
+    lanes = 1 if alone else config.lanes[dtype]
     aligned = len(lengths) == 1 or lengths[-1] % lanes == 0  # then every vector of an output is
-    stream = aligned and lanes > 1 and sum(each.nbytes for each in results) > choices.cache
+    stream = aligned and lanes > 1 and sum(each.nbytes for each in results) > config.cache
     arguments = [None] * len(results)
     own = [each for each in inputs if tensors and each.steps]
     further = own * tensors + [each for each in inputs if each not in own]
     for width, past in dict.fromkeys([(lanes, stream), (lanes, False), (1, False)]):
-        s, chunk, size, group = schedule(nest, lengths, reduced, dtype, width, past, choices, tensors)
+        s, chunk, size, group = schedule(nest, lengths, reduced, dtype, width, past, config, tensors)
         constants = [*lengths, *[chunk] * (s.cut is not None), *steps]
         scratch = parts_of_chunks(device, dtype, size, nest, lengths, s) if s.cut is not None else ()
         kinds = [*arguments, *[None] * len(scratch), *[None if each.dtype else dtype.type for each in further]]
@@ -139,7 +139,7 @@ def build(nest, device, dtype, lengths, reduced, inputs, steps, results, tensors
                 raise
 
 
-def schedule(nest, lengths, reduced, dtype, lanes, stream, choices, tensors=0):
+def schedule(nest, lengths, reduced, dtype, lanes, stream, config, tensors=0):
     """How work-items share the shape: (Schedule, the length of a chunk, numbers of work-items in all
     and in each group).
     """
@@ -148,21 +148,21 @@ def schedule(nest, lengths, reduced, dtype, lanes, stream, choices, tensors=0):
     places = math.prod(length for length, inside in zip(outer, reduced) if not inside)
     vectors = 1 if reduced[-1] else sum(-(-length // lanes) for length in rows)
     tile = 1
-    if any(reduced) and not reduced[-1] and not choices.local_memory and not nest.running:
+    if any(reduced) and not reduced[-1] and not config.local_memory and not nest.running:
         tile = max(1, min(TILE, 1 << (lengths[-1] - 1).bit_length()) // lanes)
         if nest.outputs:  # at most 8, and so many that there is work for everybody
-            tile = min(8, 1 << (max(1, places * vectors // choices.workers).bit_length() - 1))
+            tile = min(8, 1 << (max(1, places * vectors // config.workers).bit_length() - 1))
     chains = 2 if any(reduced) and lanes > 1 and tile == 1 and len(nest.lines) <= FEW and not nest.running else 1
-    along, width = choices.spread(-(-vectors // tile))
-    if reduced[-1] and choices.group and not nest.running:
-        along = width = choices.group
+    along, width = config.spread(-(-vectors // tile))
+    if reduced[-1] and config.group and not nest.running:
+        along = width = config.group
     together = width if reduced[-1] and width else 1
     cut, chunk, count = None, 0, 1
     if any(reduced):
         axis, length = (0, sum(rows)) if tensors else longest(lengths, reduced)
         step = lanes * together if reduced[axis] and axis == len(reduced) - 1 else 1  # elements at a time
         steps = -(-length // step)
-        count = min(choices.workers // (along * places // together), sum(rows) * math.prod(outer) // CHUNK)
+        count = min(config.workers // (along * places // together), sum(rows) * math.prod(outer) // CHUNK)
         if not nest.running:
             inside = length if tensors else math.prod(n for n, reduces in zip(lengths, reduced) if reduces)
             count = max(count, inside // (step * chains) // CHAIN)

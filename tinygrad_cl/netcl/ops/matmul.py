@@ -1,4 +1,4 @@
-"""Matrix products of engine 3: any transposition, any batch, and what follows, in one launch."""
+"""Matrix products of engine 3: any transposition, any batch, with an elementwise epilogue, in one launch."""
 
 import math
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from tinygrad_cl.netcl.core.device import plans
 from tinygrad_cl.netcl.core.memory import SLACK
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of, refuse_indices
+from tinygrad_cl.netcl.core.tensor import Tensor, refuse_indices, spec_of
 from tinygrad_cl.netcl.ops import matmul_source as source
 from tinygrad_cl.netcl.ops.c_source import options
 from tinygrad_cl.netcl.ops.elementwise import broadcast_to, compute, compute_all
@@ -20,8 +20,7 @@ FEW = 4  # tiles that do not pay for a copy of their panel of B
 def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operands=()):
     """A · B as a new Tensor, as numpy.matmul: (…, M, K) · (…, K, N) = (…, M, N), batches broadcast.
 
-    transpose_a, transpose_b   use the matrix with its last two axes swapped: nothing is copied for
-                               it
+    transpose_a, transpose_b   use the matrix with its last two axes swapped, without a copy
     epilogue, operands         a Formula of v0, the product, and of v1, v2, …, the operands: it is
                                what is stored. An operand is a Tensor of the result's shape, or of N
                                numbers, one for each column. With several expressions the result is
@@ -31,7 +30,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operand
 
     ValueError if the shapes do not fit, TypeError if the dtypes differ.
     """
-    key = (matmul, a.layout, b.layout, transpose_a, transpose_b, epilogue, *[x.layout for x in operands])
+    key = (matmul, a.spec, b.spec, transpose_a, transpose_b, epilogue, *[x.spec for x in operands])
     plan = plans.table.get(key)
     if plan is None:
         plan = plans.table[key] = make_plan(*key[1:6], key[6:])
@@ -40,9 +39,7 @@ def matmul(a, b, transpose_a=False, transpose_b=False, epilogue=PRODUCT, operand
 
 @dataclass(frozen=True)
 class Matrices:
-    """A batch of matrices in memory: number (i, j) of matrix n lies at n · batch + i · row + j ·
-    column.
-    """
+    """A batch of matrices in memory: element (i, j) of matrix n is at n · batch + i · row + j · column."""
 
     rows: int
     columns: int
@@ -88,14 +85,14 @@ class Plan:
         return Tensor(out, results[0]) if single else [Tensor(out, buffer) for buffer in results]
 
 
-def product_layout(a, b, transpose_a=False, transpose_b=False):
-    """The Layout of A · B, from those of A and B."""
+def product_spec(a, b, transpose_a=False, transpose_b=False):
+    """The TensorSpec of A · B, from those of A and B."""
     return make_plan(a, b, transpose_a, transpose_b, PRODUCT, ()).out
 
 
 def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
-    """The Plan for layouts."""
-    check_layouts(a, b, *operands)
+    """The Plan for the TensorSpecs of A, B and the operands."""
+    check_specs(a, b, *operands)
     shapes = f"{a.shape}{'ᵀ' if transpose_a else ''} and {b.shape}{'ᵀ' if transpose_b else ''}"
     if not a.shape or not b.shape:
         raise ValueError(f"matmul takes no single numbers: shapes {shapes}")
@@ -114,14 +111,14 @@ def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
     if first.columns != second.rows:
         raise ValueError(f"matmul: shapes {shapes} do not fit, {first.columns} columns meet {second.rows} rows")
     shape = batch + (first.rows,) * (len(a.shape) > 1) + (second.columns,) * (len(b.shape) > 1)
-    out = layout_of(a.device, shape, a.dtype)
+    out = spec_of(a.device, shape, a.dtype)
     kinds = kinds_of(operands, out, second.columns, epilogue)
     if not out.size or not first.columns:
         return Plan(out, epilogue, None, None)
     if first.row == first.columns and second.batch == 0 and count > 1 and first.batch:
         first = Matrices(first.rows * count, first.columns, first.row, 1, 0)  # one tall matrix
         count = 1
-    write = local_plan if a.device.choices.local_memory else registers_plan
+    write = local_plan if a.device.launch_config.local_memory else registers_plan
     return Plan(
         out,
         epilogue,
@@ -130,13 +127,13 @@ def make_plan(a, b, transpose_a, transpose_b, epilogue, operands):
     )
 
 
-def check_layouts(*layouts):
-    """Whether they are numbers of one dtype on one device: ValueError, TypeError."""
-    refuse_indices("matmul", layouts)
-    if len({layout.device for layout in layouts}) > 1:
+def check_specs(*specs):
+    """ValueError unless all are on one device, TypeError unless they have one dtype, not int32."""
+    refuse_indices("matmul", specs)
+    if len({spec.device for spec in specs}) > 1:
         raise ValueError("matmul: the operands lie on different devices")
-    if len({layout.dtype for layout in layouts}) > 1:
-        dtypes = " and ".join(str(layout.dtype) for layout in layouts)
+    if len({spec.dtype for spec in specs}) > 1:
+        dtypes = " and ".join(str(spec.dtype) for spec in specs)
         raise TypeError(f"matmul takes tensors of one dtype, not {dtypes}")
 
 
@@ -146,13 +143,13 @@ def kinds_of(operands, out, columns, epilogue):
         raise TypeError(
             f"matmul: {epilogue.name} takes {epilogue.arity - 1} operands besides the product, not {len(operands)}"
         )
-    for layout in operands:
-        if layout.shape not in (out.shape, (columns,)):
+    for spec in operands:
+        if spec.shape not in (out.shape, (columns,)):
             raise ValueError(
                 f"matmul: an operand of {epilogue.name} has the result's shape, "
-                f"{out.shape}, or ({columns},), not {layout.shape}"
+                f"{out.shape}, or ({columns},), not {spec.shape}"
             )
-    return tuple("matrix" if layout.shape == out.shape else "row" for layout in operands)
+    return tuple("matrix" if spec.shape == out.shape else "row" for spec in operands)
 
 
 def matrices(shape, batch, count):
@@ -166,24 +163,25 @@ def matrices(shape, batch, count):
 
 def registers_plan(device, dtype, a, b, count, expressions, kinds):
     """(first, last) for a CPU: A and B as they are while they are small and lie well."""
-    choices = device.choices
-    lanes = choices.lanes[dtype]
+    config = device.launch_config
+    lanes = config.lanes[dtype]
     # A tile may read behind the end of B, within the slack.
-    vectors = min(choices.vectors, SLACK // (lanes * dtype.itemsize), -(-b.columns // lanes))
-    rows, width = min(choices.rows, a.rows), vectors * lanes
+    vectors = min(config.vectors, SLACK // (lanes * dtype.itemsize), -(-b.columns // lanes))
+    rows, width = min(config.rows, a.rows), vectors * lanes
     first = None
-    if a.column != 1 and a.rows * a.columns * dtype.itemsize > choices.near:
+    if a.column != 1 and a.rows * a.columns * dtype.itemsize > config.near:
         first, a = transposition(device, dtype, a, count)
     tiles, panels = -(-a.rows // rows), -(-b.columns // width)
     copy = None
     if b.column != 1 and b.columns > 1:
         copy = "turn"
-    elif b.rows * b.columns * dtype.itemsize > choices.near and tiles > FEW:
+    elif b.rows * b.columns * dtype.itemsize > (config.packed or config.near) and tiles > FEW:
         copy = "copy"
     # Each copies a panel of its own, so those who copy are few, and their parts of it tall.
-    items = choices.workers * (2 if copy else 4)
+    items = config.workers * (2 if copy else 4)
     height = -(-tiles // min(tiles, -(-items // (panels * count)))) * rows
-    depth = max(1, choices.near // 2 // (width * dtype.itemsize) // lanes) * lanes
+    panel = min(config.panel or config.near // 2, config.near)
+    depth = max(1, panel // (width * dtype.itemsize) // lanes) * lanes
     text = source.registers_source(dtype.name, lanes, rows, vectors, depth, copy, expressions, kinds)
     constants = [
         *map(np.int64, (a.rows, b.columns, a.columns, height, a.row, a.column, a.batch, b.row, b.column, b.batch))
@@ -196,7 +194,7 @@ def registers_plan(device, dtype, a, b, count, expressions, kinds):
 
 def transposition(device, dtype, a, count):
     """((kernel, size, bytes), Matrices): a transposed A rewritten row by row."""
-    lanes = device.choices.lanes[dtype]
+    lanes = device.launch_config.lanes[dtype]
     size = (-(-a.columns // lanes), -(-a.rows // lanes), count if a.batch else 1)
     constants = [*map(np.int64, (a.columns, a.column, a.batch))]
     kernel = device.kernel(
@@ -209,7 +207,7 @@ def transposition(device, dtype, a, count):
 
 def local_plan(device, dtype, a, b, count, expressions, kinds):
     """(first, last) for a GPU: tiles in local memory, as large as a group of work-items allows."""
-    side = 16 if device.choices.group >= 256 else 4
+    side = 16 if device.launch_config.group >= 256 else 4
     block, depth = 4, 16
     tile = side * block
     text = source.local_source(dtype.name, side, block, depth, expressions, kinds)

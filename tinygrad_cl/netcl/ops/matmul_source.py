@@ -1,15 +1,15 @@
 """OpenCL C of matrix products C = A · B, with A (M, K), B (K, N), C (M, N).
 
-    registers   for a CPU: ROWS × (VECTORS · LANES) numbers of C at a time, a tile, all of it in
-                registers. For each k a tile takes one row of B as vectors and ROWS numbers of A,
+    registers   for a CPU: ROWS × (VECTORS · LANES) elements of C at a time, a tile, all of it in
+                registers. For each k a tile takes one row of B as vectors and ROWS elements of A,
                 and uses each many times. A work-item goes down a panel, the columns of C that are
                 as wide as a tile; where B is large, it copies its panel of B first, so that its
                 tiles read one line of memory that stays near the core.
     transpose   rewrites a large transposed A row by row
     local       for a GPU: a group shares tiles of A and B in local memory; a work-item computes a
-                block of BLOCK × BLOCK numbers
+                block of BLOCK × BLOCK elements
 
-Numbers of A lie at a_row · i + a_k · k, so a transposed A is only another pair of strides. Vectors
+Elements of A are at a_row · i + a_k · k, so a transposed A is only another pair of strides. Vectors
 are read behind the end of a row, but never written there.
 
 What is stored are expressions, an epilogue: of v0, the product, and v1, v2, …, the operands, each

@@ -1,5 +1,4 @@
-"""The table of elementwise operations: one record for each, read by kernels, autograd, the JIT and
-the tests.
+"""The table of elementwise operations: one record for each, for kernels, autograd, the JIT and the tests.
 
 A record gives C expressions, in which these words stand for the type that a kernel computes in:
 
@@ -7,8 +6,9 @@ A record gives C expressions, in which these words stand for the type that a ker
     V   T, or a vector of it: write a constant as (V)(2), a choice as (x > 0 ? x : (V)(0))
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 
 PRELUDE = """
 #define ADD(a, b) ((a) + (b))
@@ -24,16 +24,15 @@ PRELUDE = """
 #define MIN(a, b) ((((a) <= (b)) | ((a) != (a))) ? (a) : (b))
 """  # MAX and MIN give NaN where one of the two is NaN, as NumPy's do; TANH is in c_source
 
-PRIMITIVES = {}
+PRIMITIVES: dict[str, "Primitive"] = {}
 
 
 @dataclass(frozen=True, eq=False)
 class Formula:
-    """What one kernel computes: C expressions of v0, v1, …, one for each output. Compared by
-    identity.
+    """What one kernel computes: C expressions of v0, v1, …, one for each output. Compared by identity.
 
-    name    the kernel's
-    arity   how many inputs there are
+    name    name of the kernel
+    arity   number of inputs
     """
 
     name: str
@@ -45,15 +44,18 @@ class Formula:
 class Primitive:
     """One elementwise operation.
 
-    forward(args, attrs)                     the C expression of the result
-    backward(args, grad_var, attrs, out_var) a C expression for each input's gradient; None where
-    there is none
-    reference(*arrays, **attrs)              the same with NumPy, for the tests
-    formula, domain                          for readers; (low, high), where it is defined
-    attrs                                    constants and their defaults
-    inputs                                   what its inputs are called
-    aliases, layers                          other names of its function in `nn.functional`; names of its
-                                             layer in `nn`, the first is the class
+    forward    forward(args, attrs): the C expression of the result
+    backward   backward(args, grad_var, attrs, out_var): for each input the C expression of its
+               gradient, or None if it has none
+    arity      number of inputs
+    fusible    whether jit_compile may fuse it
+    reference  reference(*arrays, **attrs): the same with NumPy, for the tests
+    formula    for readers
+    domain     (low, high), where it is defined
+    attrs      its constants and their defaults
+    inputs     the names of its inputs
+    aliases    further names of its function in `nn.functional`
+    layers     the names of its layer in `nn`; the first one is the class
     """
 
     name: str
@@ -70,16 +72,14 @@ class Primitive:
     layers: tuple = ()
     formulas: dict = field(default_factory=dict, repr=False)
 
-    def constants(self, attrs):
-        """The constants in use: the defaults, and `attrs` over them. TypeError for an unknown
-        one.
-        """
+    def constants(self, attrs: Mapping[str, float]) -> dict[str, float]:
+        """The constants of a call: `attrs`, and defaults for the others. TypeError for an unknown one."""
         unknown = set(attrs) - set(self.attrs)
         if unknown:
             raise TypeError(f"{self.name} takes no {', '.join(sorted(unknown))}")
-        return self.attrs | attrs
+        return {**self.attrs, **attrs}
 
-    def forward_formula(self, attrs=None):
+    def forward_formula(self, attrs: Mapping[str, float] | None = None) -> Formula:
         """The Formula of the result, the same object for the same constants."""
         key = tuple(attrs.items()) if attrs else ()
         formula = self.formulas.get(key)
@@ -88,9 +88,9 @@ class Primitive:
             formula = self.formulas[key] = Formula(self.name, (expression,), self.arity)
         return formula
 
-    def gradients(self, attrs=None):
-        """A C expression for each input's gradient, or None: of v0, …, then `g`, the upstream one,
-        and `out`.
+    def gradients(self, attrs: Mapping[str, float] | None = None) -> list[str | None]:
+        """For each input the C expression of its gradient, or None; with the inputs v0, v1, …, the upstream
+        gradient `g` and the result `out`.
         """
         if self.backward is None:
             return [None] * self.arity
@@ -101,26 +101,25 @@ class Primitive:
 
 
 def register_primitive(
-    name,
-    forward,
-    backward=None,
-    arity=1,
-    fusible=True,
+    name: str,
+    forward: Callable[[list[str], dict[str, float]], str],
+    backward: Callable[[list[str], str, dict[str, float], str], Sequence[str | None]] | None = None,
+    arity: int = 1,
+    fusible: bool = True,
     *,
-    reference=None,
-    formula="",
-    domain=(float("-inf"), float("inf")),
-    attrs=None,
-    inputs=("x", "y", "z"),
-    aliases=(),
-    layers=(),
-):
-    """Put one elementwise operation into the table and return its record; a name that is taken is
-    replaced.
+    reference: Callable | None = None,
+    formula: str = "",
+    domain: tuple[float, float] = (float("-inf"), float("inf")),
+    attrs: Mapping[str, float] | None = None,
+    inputs: tuple[str, ...] = ("x", "y", "z"),
+    aliases: tuple[str, ...] = (),
+    layers: tuple[str, ...] = (),
+) -> Primitive:
+    """Add one elementwise operation to the table and return its record, a Primitive; its fields are the
+    parameters here. An operation of the same name is replaced.
 
-    forward(args, attrs) -> str, backward(args, grad_var, attrs, out_var) -> list of str. Both are
-    tried here:
-    TypeError or ValueError if they do not return that.
+    forward(args, attrs) returns a str, backward(args, grad_var, attrs, out_var) a list of str or None.
+    Both are called once to check that: TypeError or ValueError if they return anything else.
 
     >>> cube = register_primitive("cube_example", lambda a, attrs: f"({a[0]} * {a[0]} * {a[0]})",
     ...                           lambda a, g, attrs, out: [f"({g} * 3 * {a[0]} * {a[0]})"])
@@ -145,20 +144,22 @@ def register_primitive(
     return primitive
 
 
-def get_primitive(name):
-    """The record of this name; KeyError with a word about what to do."""
+def get_primitive(name: str) -> Primitive:
+    """The record of this name. KeyError if there is none."""
     try:
         return PRIMITIVES[name]
     except KeyError:
         raise KeyError(f"there is no primitive {name}: register_primitive makes one") from None
 
 
-def c_number(value):
-    """A constant as C text of type V, whatever it is: inf and nan, too.
+def c_number(value: float) -> str:
+    """A constant as C text of type V, also inf and nan.
 
     >>> c_number(0.1), c_number(float("-inf"))
     ('((V)(0.1))', '((V)(-INFINITY))')
     """
+    if not isinstance(value, Real):
+        raise TypeError(f"a constant is a number, not {value!r}")
     value = float(value)
     if value != value:
         return "((V)(NAN))"

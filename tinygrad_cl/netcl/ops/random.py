@@ -1,4 +1,4 @@
-"""Random numbers made on the device, by a function of a key and a counter that both lie there.
+"""Random numbers made on the device, by a function of a key and a counter, which are both there.
 
 Philox (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") turns 128 bits of counter
 into 128 random ones. So each work-item makes its own numbers from its place, without any other's,
@@ -9,7 +9,7 @@ that a replayed step draws new ones as well.
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32, plans
-from tinygrad_cl.netcl.core.tensor import Tensor, layout_of
+from tinygrad_cl.netcl.core.tensor import Tensor, spec_of
 from tinygrad_cl.netcl.ops.c_source import C_NAMES, settings
 
 # Four words of counter become four words of noise, for a vector of counters at once.
@@ -50,7 +50,7 @@ __kernel void random_next(__global uint4 *state) {
 
 
 class Generator:
-    """A stream of random numbers on the device of a queue; a seed makes it the same at every run.
+    """A stream of random numbers on the device of a queue; the same seed gives the same numbers.
 
     state   int32 (4,): two words of key, and two that count the draws
     """
@@ -63,17 +63,15 @@ class Generator:
         self.state = Tensor.from_host(queue, words.view(np.int32), INT32)
 
     def keep(self, shape, p, dtype="float32"):
-        """A Tensor whose numbers are 0 with probability p, else 1 / (1 − p): what dropout
-        multiplies by.
-        """
+        """A dropout mask: a Tensor whose elements are 0 with probability p, else 1 / (1 − p)."""
         p = probability(p)
-        layout = layout_of(self.state.device, shape, dtype)
-        device, state = layout.device, self.state.buffer
-        out = Tensor(layout, device.pool.allocate(layout.nbytes))
-        if layout.size:
-            plan = plans.table.get((Generator, layout))
+        spec = spec_of(self.state.device, shape, dtype)
+        device, state = spec.device, self.state.buffer
+        out = Tensor(spec, device.pool.allocate(spec.nbytes))
+        if spec.size:
+            plan = plans.table.get((Generator, spec))
             if plan is None:
-                plan = plans.table[Generator, layout] = make_plan(layout)
+                plan = plans.table[Generator, spec] = make_plan(spec)
             kernel, size, group, step = plan
             device.launch(kernel, size, group, (out.buffer, state, int(p * 2**32), 1 / (1 - p)))
             device.launch(step, (1,), None, (state,))
@@ -87,16 +85,16 @@ def probability(p):
     return p
 
 
-def make_plan(layout):
-    """(kernel, size, group) of the draw for a layout, and the kernel that moves the counter on."""
-    device, dtype = layout.device, layout.dtype
-    lanes, quarter = device.choices.lanes[dtype], -(-layout.size // 4)
+def make_plan(spec):
+    """(kernel, size, group) of the draw for a spec, and the kernel that moves the counter on."""
+    device, dtype = spec.device, spec.dtype
+    lanes, quarter = device.launch_config.lanes[dtype], -(-spec.size // 4)
     text = settings(dtype.name, lanes) + vectors(dtype.name, lanes) + PHILOX + KEEP
     keep = device.kernel(
-        text, "random_keep", [np.int64(layout.size), np.int64(quarter)], (None, None, np.uint32, dtype.type)
+        text, "random_keep", [np.int64(spec.size), np.int64(quarter)], (None, None, np.uint32, dtype.type)
     )
     step = device.kernel(NEXT, "random_next", [], (None,))
-    size, group = device.choices.spread(-(-quarter // lanes))
+    size, group = device.launch_config.spread(-(-quarter // lanes))
     return keep, (size,), group and (group,), step
 
 

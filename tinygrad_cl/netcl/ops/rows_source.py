@@ -68,8 +68,8 @@ def value_names(formula):
 
 
 def passes(steps):
-    """The steps in groups, each one walk down the row: reductions that need no result of one
-    another, and what they need that is kept; or a single number, how None.
+    """The steps in groups, each one loop along the row: reductions that do not need each other's results,
+    with the "keep" steps that they use; or a single value for the row (how None).
 
     >>> passes((("m", "max", "x"), ("e", "keep", "x - m"), ("s", "sum", "e"), ("c", None, "s")))
     [[('m', 'max', 'x')], [('e', 'keep', 'x - m'), ('s', 'sum', 'e')], [('c', None, 's')]]

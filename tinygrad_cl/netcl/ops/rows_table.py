@@ -100,7 +100,7 @@ SOFT_CROSS_ENTROPY = RowFormula(
         ("expected", "sum", "(p == 0 ? (V)(0) : p * (x - m))"),
         ("total", "sum", "p"),
     ),
-    row_outputs=("log(s) * total - expected", "m", "s", "total"),
+    row_outputs=("(N == 0 ? (V)(0) : log(s) * total - expected)", "m", "s", "total"),
 )
 
 # ∂L/∂x = g · scale · (softmax(x) Σ p − p)        ∂L/∂p = −g · scale · ln softmax(x)

@@ -1,39 +1,38 @@
 """Shapes and strides: broadcasting, axes, and how a tensor lies in a shape."""
 
-import operator
-
 import numpy as np
 
 from tinygrad_cl.netcl.core.device import INT32
-from tinygrad_cl.netcl.core.tensor import layout_of
+from tinygrad_cl.netcl.core.tensor import spec_of, whole
 
 
-def joint_layout(name, arity, layouts):
-    """The Layout to which operands broadcast, checked: the widest dtype among those that are no
-    indices.
+def joint_spec(name, arity, specs):
+    """The TensorSpec to which operands broadcast; its dtype is the widest of those that are not int32.
 
-    layouts   of each operand, None for a number
+    specs   a TensorSpec for each operand, None for a number
+
+    TypeError for another number of operands, or no tensor among them; ValueError if they are on
+    different devices or do not broadcast.
     """
-    tensors = [layout for layout in layouts if layout is not None]
-    if len(layouts) != arity:
-        raise TypeError(f"{name} takes {arity} operands, not {len(layouts)}")
+    tensors = [spec for spec in specs if spec is not None]
+    if len(specs) != arity:
+        raise TypeError(f"{name} takes {arity} operands, not {len(specs)}")
     if not tensors:
         raise TypeError(f"{name} needs a Tensor among its operands")
     device = tensors[0].device
-    if any(layout.device is not device for layout in tensors):
+    if any(spec.device is not device for spec in tensors):
         raise ValueError(f"{name}: the operands lie on different devices")
     try:
-        shape = np.broadcast_shapes(*[layout.shape for layout in tensors])
+        shape = np.broadcast_shapes(*[spec.shape for spec in tensors])
     except ValueError:
-        shapes = " and ".join(str(layout.shape) for layout in tensors)
+        shapes = " and ".join(str(spec.shape) for spec in tensors)
         raise ValueError(f"{name}: shapes {shapes} do not broadcast") from None
-    dtypes = [layout.dtype for layout in tensors if layout.dtype != INT32]
-    return layout_of(device, shape, np.result_type(*dtypes))
+    dtypes = [spec.dtype for spec in tensors if spec.dtype != INT32]
+    return spec_of(device, shape, np.result_type(*dtypes))
 
 
 def broadcast_strides(shape, target):
-    """For each axis of `target`, how far a contiguous tensor of `shape` moves along it: 0 where it
-    repeats.
+    """The strides of a contiguous tensor of `shape`, broadcast to `target`: 0 where it is repeated.
 
     >>> broadcast_strides((3, 1), (2, 3, 4))
     [0, 1, 0]
@@ -46,8 +45,8 @@ def broadcast_strides(shape, target):
 
 
 def merge_axes(shape, strides):
-    """The same walk with as few axes as can be: (shape, strides), lists; axes of length 1 go,
-    neighbours merge.
+    """The same loop nest with as few axes as possible: (shape, strides), lists. Axes of length 1 are
+    dropped, neighbouring axes that can be one are merged.
 
     >>> merge_axes((2, 3, 4), [[12, 4, 1], [0, 4, 1], None])
     ([2, 12], [[12, 1], [0, 1], None])
@@ -73,10 +72,11 @@ def merge_axes(shape, strides):
 
 
 def normal_axes(axis, shape):
-    """The axes meant, as a tuple of numbers from 0; ValueError for one that is not there, or
-    twice.
+    """The axes as a tuple, counted from 0. ValueError for an axis that does not exist or is given twice,
+    TypeError for one that is no integer.
     """
-    axes = range(len(shape)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    axes = range(len(shape)) if axis is None else tuple(axis) if hasattr(axis, "__iter__") else (axis,)
+    axes = [whole("an axis", each) for each in axes]
     normal = tuple(each + len(shape) if each < 0 else each for each in axes)
     if any(not 0 <= each < len(shape) for each in normal) or len(set(normal)) < len(normal):
         raise ValueError(f"shape {shape} has no such axes, or has one of them twice: {axis}")
@@ -84,8 +84,8 @@ def normal_axes(axis, shape):
 
 
 def one_axis(axis, shape):
-    """The axis meant, as a number from 0. ValueError if it is not there, TypeError for several."""
-    return normal_axes(operator.index(axis), shape)[0]
+    """The axis, counted from 0. ValueError if it does not exist, TypeError for several."""
+    return normal_axes((axis,), shape)[0]
 
 
 def axes_to(large, small):

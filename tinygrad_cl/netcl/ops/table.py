@@ -1,4 +1,4 @@
-"""The built-in elementwise operations, registered by the call that everybody uses for their own.
+"""The built-in elementwise operations, registered as you would register one of your own.
 
 In each lambda, `a` holds the C names of the inputs, `g` is the upstream gradient, `k` the
 constants, `out` the result.
@@ -14,9 +14,7 @@ POSITIVE = (0.0, math.inf)
 
 
 def one(name, forward, backward, reference, formula, **more):
-    """Register an operation of one input: forward(x, k) and backward(x, g, out, k) give one
-    expression each.
-    """
+    """Register an operation of one input: forward(x, k) and backward(x, g, out, k) return one expression."""
     register_primitive(
         name,
         lambda a, k: forward(a[0], k),
@@ -29,9 +27,7 @@ def one(name, forward, backward, reference, formula, **more):
 
 
 def two(name, forward, backward, reference, formula, **more):
-    """Register an operation of two inputs: forward(x, y) gives one expression, backward(x, y, g,
-    out) two.
-    """
+    """Register an operation of two inputs: forward(x, y) returns one expression, backward(x, y, g, out) two."""
     register_primitive(
         name,
         lambda a, k: forward(*a),
@@ -44,7 +40,7 @@ def two(name, forward, backward, reference, formula, **more):
 
 
 def comparison(name, sign, reference):
-    """Register a comparison: 1 where it holds, else 0; flat, so there is no gradient."""
+    """Register a comparison: 1 where it holds, else 0. It is piecewise constant, so it has no gradient."""
     two(
         name,
         lambda x, y: f"({x} {sign} {y} ? (V)(1) : (V)(0))",
@@ -52,6 +48,13 @@ def comparison(name, sign, reference):
         lambda x, y: reference(x, y).astype(np.result_type(x, y)),
         f"1 if x {sign} y else 0",
     )
+
+
+def shared(x, less, y, g):
+    """The gradients of a choice between x and y: 0 for what is left out, half for each of two equal ones;
+    a NaN leaves nothing out.
+    """
+    return [f"({a} {less} {b} ? (V)(0) : ({a} == {b} ? {g} / 2 : {g}))" for a, b in ((x, y), (y, x))]
 
 
 # -- arithmetic -----------------------------------------------------------------------------------
@@ -71,7 +74,7 @@ two(
     lambda x, y: f"pow({x}, {y})",
     lambda x, y, g, out: [  # no 0 · ∞ at y = 0 or x = 0
         f"({y} == 0 ? (V)(0) : {g} * {y} * pow({x}, {y} - 1))",
-        f"(({x} == 0) & ({y} >= 0) ? (V)(0) : {g} * {out} * log({x}))",
+        f"({g} * (({x} == 0) & ({y} >= 0) ? (V)(0) : {out} * log({x})))",
     ],
     np.power,
     "xʸ",
@@ -80,22 +83,16 @@ two(
 two(
     "maximum",
     lambda x, y: f"MAX({x}, {y})",
-    lambda x, y, g, out: [
-        f"({x} > {y} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-        f"({y} > {x} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-    ],
+    lambda x, y, g, out: shared(x, "<", y, g),
     np.maximum,
-    "max(x, y); equal ones share the gradient",
+    "max(x, y); ties share the gradient",
 )
 two(
     "minimum",
     lambda x, y: f"MIN({x}, {y})",
-    lambda x, y, g, out: [
-        f"({x} < {y} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-        f"({y} < {x} ? {g} : ({x} == {y} ? {g} / 2 : (V)(0)))",
-    ],
+    lambda x, y, g, out: shared(x, ">", y, g),
     np.minimum,
-    "min(x, y); equal ones share the gradient",
+    "min(x, y); ties share the gradient",
 )
 one("neg", lambda x, k: f"(-{x})", lambda x, g, out, k: f"(-{g})", np.negative, "−x")
 one("abs", lambda x, k: f"fabs({x})", lambda x, g, out, k: f"({g} * sign({x}))", np.abs, "|x|")
@@ -149,9 +146,9 @@ erf = np.vectorize(math.erf, otypes=[np.float64])
 one(
     "relu",
     lambda x, k: f"MAX({x}, (V)(0))",
-    lambda x, g, out, k: f"({out} > 0 ? {g} : (V)(0))",
+    lambda x, g, out, k: f"({out} <= 0 ? (V)(0) : {g})",  # a NaN is not left out
     lambda x: np.maximum(x, 0),
-    "max(x, 0); the slope at 0 is 0",
+    "max(x, 0); the derivative at 0 is 0",
     layers=("ReLU",),
 )
 one(
@@ -185,7 +182,7 @@ one(
     lambda x, k: f"({x} / (1 + exp(-{x})))",
     lambda x, g, out, k: f"({g} * (1 + {x} - {out}) / (1 + exp(-{x})))",
     lambda x: x * 0.5 * (1 + np.tanh(x / 2)),
-    "x · σ(x); the slope is σ(x) · (1 + x − x · σ(x))",
+    "x · σ(x); the derivative is σ(x) · (1 + x − x · σ(x))",
     aliases=("silu",),
     layers=("SiLU", "Swish"),
 )
@@ -197,7 +194,7 @@ one(
         f" + {x} * {c_number(1 / math.sqrt(2 * math.pi))} * exp(-{x} * {x} / 2)))"
     ),
     lambda x: x * (1 + erf(x * math.sqrt(0.5))) / 2,
-    "x · Φ(x); the slope is Φ(x) + x · φ(x)",
+    "x · Φ(x); the derivative is Φ(x) + x · φ(x)",
     layers=("GELU",),
 )
 one(
@@ -209,7 +206,7 @@ one(
     attrs={"min_val": -math.inf, "max_val": math.inf},
 )
 
-# -- choices --------------------------------------------------------------------------------------
+# -- comparisons and selection --------------------------------------------------------------------
 
 comparison("lt", "<", np.less)
 comparison("le", "<=", np.less_equal)
@@ -231,7 +228,7 @@ register_primitive(
 
 
 def log_of(x, complement=False):
-    """ln x, or ln(1 − x), as −100 at least: so probabilities of 0 and 1 do no harm."""
+    """ln x, or ln(1 − x), clamped to at least −100: finite for probabilities 0 and 1."""
     return f"MAX({f'log1p(-{x})' if complement else f'log({x})'}, (V)(-100))"
 
 
@@ -255,7 +252,7 @@ two(
         f"({x} > {y} ? -{g} : ({x} < {y} ? {g} : {g} * ({x} - {y})))",
     ],
     lambda x, y: np.abs(x - y),
-    "|x − y|; the slope at 0 is 0",
+    "|x − y|; the derivative at 0 is 0",
 )
 two(
     "log_loss",

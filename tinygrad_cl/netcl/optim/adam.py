@@ -5,7 +5,7 @@ from tinygrad_cl.netcl.optim.optimizer import Optimizer, at_least_0
 
 
 class Adam(Optimizer):
-    """Adam (Kingma and Ba 2015): steps scaled by running means of g and g², freed of their start.
+    """Adam (Kingma and Ba 2015): bias-corrected running means of g and g².
 
     m ← β₁ m + (1 − β₁) g         m̂ = m / (1 − β₁ᵗ)
     v ← β₂ v + (1 − β₂) g²        v̂ = v / (1 − β₂ᵗ)
@@ -13,8 +13,8 @@ class Adam(Optimizer):
 
     With weight decay λ, g ← g + λ p comes first.
 
-    1 − βᵗ is what the same running mean makes of the number 1: c ← β c + (1 − β). So it needs no
-    power, which would lose digits where β is close to 1, and no step number from the host.
+    1 − βᵗ is computed as the same running mean of the number 1: c ← β c + (1 − β). So it needs no power,
+    which would lose digits where β is close to 1, and no step number from the host.
     """
 
     __slots__ = ()

@@ -1,6 +1,7 @@
 """Gradient clipping."""
 
 import functools
+from collections.abc import Iterable
 
 from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.elementwise import cast, elementwise_binary, elementwise_unary
@@ -12,7 +13,7 @@ add = functools.partial(elementwise_binary, expression="ADD(v0, v1)")
 SCALED = Formula("scaled", ("v1 * v2",), 3)  # v0 is the output
 
 
-def clip_grad_norm_(params, max_norm):
+def clip_grad_norm_(params: Tensor | Iterable[Tensor], max_norm: float) -> Tensor | None:
     """Scale all gradients by one factor so that their norm is at most max_norm. Return the norm
     before, a Tensor with one element, or None if no parameter has a gradient.
 
@@ -25,7 +26,7 @@ def clip_grad_norm_(params, max_norm):
     max_norm = at_least_0("max_norm", max_norm)
     if not params:
         return None
-    kinds = {}
+    kinds: dict = {}  # {dtype: parameters}
     for p in params:
         kinds.setdefault(p.dtype, []).append(p)
     squares = [sum_of_squares([p.grad for p in group]) for group in kinds.values()]

@@ -2,8 +2,11 @@
 
 import functools
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tinygrad_cl.netcl.core.state import load_arrays
 from tinygrad_cl.netcl.core.tensor import Tensor
@@ -31,9 +34,14 @@ class Optimizer:
     """
 
     __slots__ = ("params", "settings", "state", "_lr", "_rates", "_update", "_count")
-    counts = ()  # names
+    params: list[Tensor]
+    settings: dict[str, Any]
+    state: list[dict[str, Tensor]]
+    counts: tuple[str, ...] = ()  # names
 
-    def __init__(self, params, lr, states=(), **settings):
+    def __init__(
+        self, params: Tensor | Iterable[Tensor], lr: float, states: tuple[str, ...] = (), **settings: Any
+    ) -> None:
         self.params = parameters(params)
         self.settings = settings
         self.state = [
@@ -45,38 +53,38 @@ class Optimizer:
         name = type(self).__name__.lower()
         names = {name: f"v{n}" for n, name in enumerate(("p", *states, *self.counts, "g", "lr"))}
         self._update = formula(name, tuple(self.update(**names)), len(names))
-        names = [f"v{n}" for n in range(len(self.counts))]
-        self._count = formula(f"{name}_count", tuple(self.count(*names)), len(names))
+        counts = [f"v{n}" for n in range(len(self.counts))]
+        self._count = formula(f"{name}_count", tuple(self.count(*counts)), len(counts))
 
     @property
-    def lr(self):
+    def lr(self) -> float:
         return self._lr
 
     @lr.setter
-    def lr(self, lr):
+    def lr(self, lr: float) -> None:
         self._lr = at_least_0("lr", lr)
         for rate in self._rates.values():
             rate.write(self._lr)
 
-    def update(self, p, g, lr):
+    def update(self, p: str, g: str, lr: str) -> Sequence[str]:
         """The C expressions of the new parameter and of its new states."""
         raise NotImplementedError
 
-    def count(self):
+    def count(self) -> Sequence[str]:
         """The C expressions of the new counts."""
         return ()
 
-    def decayed(self, p, g):
+    def decayed(self, p: str, g: str) -> str:
         """g + λ p, the gradient of the loss with λ/2 · p² added to it: weight decay."""
         decay = self.settings["weight_decay"]
         return f"({g} + {c_number(decay)} * {p})" if decay else g
 
-    def zero_grad(self):
+    def zero_grad(self) -> None:
         """Set all gradients to None."""
         for p in self.params:
             p.grad = None
 
-    def step(self):
+    def step(self) -> None:
         """Update every parameter that has a gradient, in place.
 
         A parameter that no longer requires a gradient is not changed. ValueError if a gradient is
@@ -87,7 +95,7 @@ class Optimizer:
             for p, state in zip(self.params, self.state):
                 if p.grad is None or not p.requires_grad or p.dtype != dtype or p.device is not device:
                     continue
-                if getattr(p.grad, "layout", None) is not p.layout:
+                if getattr(p.grad, "spec", None) is not p.spec:
                     raise ValueError(f"the gradient of {p!r} is a Tensor like it, not {p.grad!r}")
                 counts.append([state[name] for name in self.counts])
                 rows.append([p, *state.values(), p.grad])
@@ -95,13 +103,13 @@ class Optimizer:
                 update(self._count, counts)
             update(self._update, rows, (rate,))
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, np.ndarray]:
         """Copies of lr and of the state as NumPy arrays, numbered like `params`: {"lr": …,
         "0.velocity": …, "1.velocity": …}.
         """
         return {"lr": np.array(self.lr)} | {name: x.to_host() for name, x in self._named_state()}
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: Mapping[str, ArrayLike]) -> None:
         """Restore lr and the state from `state_dict`. KeyError if names differ, ValueError if shapes
         differ; then nothing is changed.
         """

@@ -1,5 +1,8 @@
 """Stochastic gradient descent, with and without momentum."""
 
+from collections.abc import Iterable
+
+from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.ops.primitives import c_number
 from tinygrad_cl.netcl.optim.optimizer import Optimizer, at_least_0
 
@@ -20,7 +23,14 @@ class SGD(Optimizer):
 
     __slots__ = ()
 
-    def __init__(self, params, lr=0.01, momentum=0.0, weight_decay=0.0, nesterov=False):
+    def __init__(
+        self,
+        params: Tensor | Iterable[Tensor],
+        lr: float = 0.01,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+    ) -> None:
         if nesterov and not momentum:
             raise ValueError("nesterov needs a momentum")
         super().__init__(
@@ -32,7 +42,7 @@ class SGD(Optimizer):
             nesterov=nesterov,
         )
 
-    def update(self, p, g, lr, velocity=None):
+    def update(self, p: str, g: str, lr: str, velocity: str | None = None) -> list[str]:
         g = self.decayed(p, g)
         if velocity is None:
             return [f"{p} - {lr} * {g}"]
@@ -47,5 +57,12 @@ class Momentum(SGD):
 
     __slots__ = ()
 
-    def __init__(self, params, lr=0.01, momentum=0.9, nesterov=False, weight_decay=0.0):
+    def __init__(
+        self,
+        params: Tensor | Iterable[Tensor],
+        lr: float = 0.01,
+        momentum: float = 0.9,
+        nesterov: bool = False,
+        weight_decay: float = 0.0,
+    ) -> None:
         super().__init__(params, lr, momentum, weight_decay, nesterov)

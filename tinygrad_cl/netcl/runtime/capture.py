@@ -2,8 +2,11 @@
 
 import functools
 import threading
+from collections.abc import Callable
+from typing import Any, overload
 
 import numpy as np
+import pyopencl as cl
 
 from tinygrad_cl.netcl.core.commands import Launch
 from tinygrad_cl.netcl.core.device import manager
@@ -13,6 +16,12 @@ from tinygrad_cl.netcl.tape.modes import state
 from tinygrad_cl.netcl.tape.node import Node
 
 
+@overload
+def capture(function: Callable[..., Any], *, queue: cl.CommandQueue | None = None) -> "Captured": ...
+@overload
+def capture(
+    function: None = None, *, queue: cl.CommandQueue | None = None
+) -> Callable[[Callable[..., Any]], "Captured"]: ...
 def capture(function=None, *, queue=None):
     """The function as a Captured, which replays what it enqueues: `@capture`, or `step =
     capture(train_step)`.
@@ -60,29 +69,29 @@ class Captured:
     ([16.0, 16.0], Captured(double: 1 command, 0 bytes))
     """
 
-    def __init__(self, function, queue=None):
+    def __init__(self, function: Callable[..., Any], queue: cl.CommandQueue | None = None) -> None:
         functools.update_wrapper(self, function)
         self._function, self._queue = function, queue
         self._name = getattr(function, "__name__", repr(function))
         self._lock = threading.RLock()
         self.clear()
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
         """In a class this is a method, captured for the instance of the first call."""
         return self if instance is None else functools.partial(self, instance)
 
-    def clear(self):
+    def clear(self) -> None:
         """Delete the recording: the next call is a first call, and may have other shapes."""
         with self._lock:
-            self._form = None  # of the arguments
-            self._inputs = []  # the Tensors that the function gets
-            self._pools = {}
-            self._before = None  # the Recording of the call before
-            self._recording = None  # the one to replay
+            self._form: Any = None  # of the arguments
+            self._inputs: list[Tensor] = []  # the Tensors that the function gets
+            self._pools: dict = {}
+            self._before: Recording | None = None  # of the call before
+            self._recording: Recording | None = None  # the one to replay
             self._calls, self._fault = 0, ""
-            self._result = None  # (form, Tensors) of what the function returned
+            self._result: Any = None  # (form, Tensors) of what the function returned
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if state.leaves is not None:  # this thread is recording
             return self._function(*args, **kwargs)
         with self._lock:
@@ -117,14 +126,12 @@ class Captured:
             )
         inputs = [own.buffer for own in self._inputs]
         for number, (own, x) in enumerate(zip(self._inputs, given)):
-            if isinstance(x, np.ndarray):
-                own.write(x)
-            elif x.layout is not own.layout:
+            if isinstance(x, Tensor) and x.spec is not own.spec:
                 raise ValueError(f"captured for a tensor on {own.device}, got one on {x.device}")
-            elif self._recording and self._recording.may_read(number, x.buffer):
+            if self._recording and isinstance(x, Tensor) and self._recording.may_read(number, x.buffer):
                 inputs[number] = x.buffer
-            elif x.size:
-                own.device.copy(own.buffer, x.buffer, x.nbytes)
+            else:
+                own.write(x)
         return inputs
 
     def _record(self):
@@ -133,7 +140,7 @@ class Captured:
             raise RuntimeError(self._fault)
         recording = Recording(self._pools, self._before)
         with recording.running():
-            own = [Tensor(x.layout, x.buffer) for x in self._inputs]  # without gradients
+            own = [Tensor(x.spec, x.buffer) for x in self._inputs]  # without gradients
             args, kwargs = put_together(self._form, iter(own))
             returned = self._function(*args, **kwargs)
         tensors = []
@@ -152,19 +159,19 @@ class Captured:
         self._before = None if self._recording else recording
 
     @property
-    def commands(self):
+    def commands(self) -> list[str]:
         """The names of the commands of a replay, in order: kernels, "fill", "copy". Empty before one
         is recorded.
         """
         return [entry.command.name for entry in self._entries()]
 
     @property
-    def num_launches(self):
+    def num_launches(self) -> int:
         """The number of kernel launches in a replay; netcl's name."""
         return sum(isinstance(entry.command, Launch) for entry in self._entries())
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes that the recording holds: intermediate results, arguments and results."""
         own = self._recording.memory.values() if self._recording else ()
         return sum(buffer.size for buffer in own) + sum(x.nbytes for x in self._inputs)

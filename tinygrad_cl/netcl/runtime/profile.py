@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyopencl as cl
@@ -26,7 +27,7 @@ class ProfileRecord:
     nbytes: int
 
     @property
-    def duration_ms(self):
+    def duration_ms(self) -> float:
         """The duration in milliseconds."""
         return (self.end - self.start) * 1e3
 
@@ -39,18 +40,19 @@ class Profile:
     busy      total seconds in which commands ran
     """
 
-    def __init__(self):
-        self.records, self.wall = [], 0.0
+    def __init__(self) -> None:
+        self.records: list[ProfileRecord] = []
+        self.wall = 0.0
 
     @property
-    def busy(self):
+    def busy(self) -> float:
         return sum(record.end - record.start for record in self.records)
 
-    def timeline(self):
+    def timeline(self) -> list[tuple[str, float, float, float]]:
         """[(name, queued, start, end)] in seconds, for a plot: `viz.plot_timeline`."""
         return [(each.name, each.queued, each.start, each.end) for each in self.records]
 
-    def totals(self):
+    def totals(self) -> list[tuple[str, int, float, int]]:
         """[(name, count, seconds, bytes)], summed over all commands of a name, the longest first."""
         groups = defaultdict(list)
         for record in self.records:
@@ -63,7 +65,7 @@ class Profile:
             key=lambda row: -row[2],
         )
 
-    def table(self):
+    def table(self) -> str:
         """The totals as text, and the share of the time in which the device was busy."""
         rows = [("", "count", "total µs", "share", "µs each", "MB each")]
         busy = self.busy or 1.0
@@ -96,7 +98,7 @@ class Profile:
 
 
 @contextlib.contextmanager
-def profile():
+def profile() -> Iterator[Profile]:
     """`with profile() as p:` — afterwards the Profile p has a record of every command of the devices in
     use: `print(p.table())`. Waits for all commands at the start and at the end.
 

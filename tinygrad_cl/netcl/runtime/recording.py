@@ -9,7 +9,9 @@ import pyopencl as cl
 
 from tinygrad_cl.netcl.core.commands import Command, Launch, Transfer
 from tinygrad_cl.netcl.core.device import Device, manager
+from tinygrad_cl.netcl.core.memory import writes
 from tinygrad_cl.netcl.tape.modes import state
+from tinygrad_cl.opencl.devices import refuse_fork
 
 REFUSED = {
     "read": "a captured step cannot look at numbers: to_host would be left out of the replay. "
@@ -113,7 +115,7 @@ class Recording:
 
         inputs, results   the tensors that the step took and returned
         """
-        self._calls, self._devices = [], {entry.device for entry in self.entries}
+        self._calls, self._devices, self._written = [], {entry.device for entry in self.entries}, set()
         self._readers = {x.buffer.int_ptr: [] for x in inputs}
         seen = {x.buffer.int_ptr for x in results}
         seen |= {gradient.buffer.int_ptr for _, gradient in self.gradients if gradient is not None}
@@ -123,22 +125,27 @@ class Recording:
                 command = replace(command, kernel=command.kernel.clone())
                 self.entries[number] = replace(entry, command=command)
             self._calls.append(command.again(entry.device.queue))
-            self._find_readers(command)
+            self._find_uses(command)
         self._readers = [None if x.buffer.int_ptr in seen else self._readers[x.buffer.int_ptr] for x in inputs]
         for pool in self.pools.values():
             pool.free_held()  # release the pool's references; `memory` keeps our buffers alive
         self._addresses = {buffer.int_ptr for entry in self.entries for buffer in entry.command.buffers()}
 
-    def _find_readers(self, command):
-        """Record which kernel arguments are inputs: [(handle, index)], or None if one may be written."""
+    def _find_uses(self, command):
+        """Record which buffers may be written, and which kernel arguments are inputs: [(handle, index)],
+        or None if that one may be.
+        """
         for index, operand in enumerate(command.operands):
             address = getattr(operand, "int_ptr", None)
-            if self._readers.get(address) is None:
+            if address is None:
                 continue
             index += len(command.kernel.constants) if isinstance(command, Launch) else 0
-            if isinstance(command, Launch) and command.kernel.only_reads(index):
+            reads = isinstance(command, Launch) and command.kernel.only_reads(index)
+            if not reads and (isinstance(command, Launch) or not index):
+                self._written.add(address)
+            if reads and self._readers.get(address) is not None:
                 self._readers[address].append((command.kernel.handle, index))
-            else:
+            elif address in self._readers:
                 self._readers[address] = None
 
     def may_read(self, number, buffer):
@@ -157,6 +164,7 @@ class Recording:
                 "before, and now they have: set them to None before each call, or "
                 "in the step"
             )
+        refuse_fork()
         for readers, buffer in zip(self._readers, inputs):
             for handle, index in readers or ():
                 handle.set_arg(index, buffer)
@@ -166,6 +174,7 @@ class Recording:
         else:
             for enqueue in self._calls:
                 enqueue()
+        writes.note(self._written)
         for leaf, gradient in self.gradients:
             leaf.grad = gradient
 

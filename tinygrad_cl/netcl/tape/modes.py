@@ -12,8 +12,6 @@ __all__ = [
     "set_grad_enabled",
 ]
 
-__all__ = ["enable_grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
-
 
 class State(threading.local):
     """What a thread is doing: each has its own.
@@ -24,8 +22,8 @@ class State(threading.local):
 
     And two hooks, None while nobody uses them:
 
-    trace     takes operations over: trace.operation(op_name, args, attrs) gives the Node
-    leaves    a list that gets each Tensor on which backward leaves a leaf's gradient
+    trace     takes over operations: trace.operation(op_name, args, attrs) returns the Node
+    leaves    a list to which backward appends each Tensor that it stores a gradient on
     """
 
     def __init__(self):
@@ -44,7 +42,7 @@ def is_grad_enabled():
 class set_grad_enabled:  # a function for its users: netcl's name
     """Record operations of this thread, or not, from now on; in a `with`, until its end.
 
-    Nests, and is put back when an exception leaves the `with`.
+    It nests, and the old mode is restored also when an exception ends the `with`.
 
     >>> with set_grad_enabled(False):
     ...     is_grad_enabled()
@@ -67,7 +65,7 @@ class set_grad_enabled:  # a function for its users: netcl's name
 
 
 class no_grad(contextlib.ContextDecorator):
-    """`with no_grad():` or `@no_grad()`: compute without recording. Results are Nodes as ever, so
+    """`with no_grad():` or `@no_grad()`: compute without recording. Results are Nodes as usual, so
     operators work on them, but they have no parents and require no gradient."""
 
     mode = False
@@ -85,16 +83,16 @@ class no_grad(contextlib.ContextDecorator):
 
 
 class enable_grad(no_grad):
-    """`with enable_grad():` inside `no_grad`: record after all."""
+    """`with enable_grad():` inside `no_grad`: operations are recorded again."""
 
     mode = True
 
 
 class detect_anomaly:
     """`with detect_anomaly():` around a backward: a gradient with NaN or Inf is a RuntimeError that
-    names the operation and the line that made it. Slow: every gradient is fetched and looked at.
+    names the operation and the line that called it. Slow: every gradient is copied to the host.
 
-    Around the forward as well, the error shows all lines that led to the operation.
+    If it is on during the forward pass, too, the error shows all lines that led to the operation.
     """
 
     def __init__(self, enable=True):
@@ -111,5 +109,5 @@ class detect_anomaly:
 
 
 def set_detect_anomaly(enable):
-    """The same as a switch, for this thread."""
+    """Switch detect_anomaly on or off for this thread, without a block."""
     state.anomaly = bool(enable)

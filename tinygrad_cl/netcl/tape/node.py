@@ -1,9 +1,11 @@
 """A Node: a tensor, and how it was computed."""
 
+import copy
 import sys
 import traceback
 from numbers import Real
 from pathlib import Path
+from types import CellType
 
 import numpy as np
 
@@ -18,7 +20,7 @@ OUTERMOST = "<module", "<cell"  # names of a program's code, and of a notebook's
 
 
 def undefined(*operands):
-    """What operators do until somebody defines them: nothing, and Python raises a TypeError."""
+    """The operators before define_operators is called: Python raises a TypeError."""
     return NotImplemented
 
 
@@ -26,7 +28,7 @@ elementwise = matmul = getitem = undefined
 
 
 def define_operators(*functions):
-    """A hook: say what the operators of Nodes do.
+    """A hook: define what the operators of Nodes do.
 
     elementwise(name, *operands)   "add", "sub", "mul", "div", "pow", "neg", "lt", "le", "gt", "ge"
     matmul(a, b), getitem(x, key)  a @ b, x[key]
@@ -56,9 +58,9 @@ class Node:
     grad_fn         grad_fn(gradient of this) gives a list: for each parent a Tensor, or None;
                     None for a leaf
     op_name, attrs  the operation, and its constants; None for a leaf
-    made_at         where it was asked for, as `place` says it; () for a leaf
-    grad            the gradient that backward left, a Tensor: it lies on `value`, where optimizers
-                    look for it
+    made_at         where the operation was called, as `place` returns it; () for a leaf
+    grad            the gradient from backward, a Tensor: it is stored on `value`, where optimizers
+                    read it
     """
 
     __slots__ = "value requires_grad parents grad_fn op_name attrs made_at __weakref__".split()
@@ -89,29 +91,26 @@ class Node:
         return self.value.dtype
 
     def to_host(self):
-        """The numbers as a new NumPy array."""
+        """The elements as a new NumPy array."""
         return self.value.to_host()
 
     @property
     def created_at(self):
-        """The line that asked for this node, `file:line in function`; "" for a leaf."""
+        """The line that called the operation, `file:line in function`; "" for a leaf."""
         lines = lines_of(self.made_at)[:1]
         return "".join([f"{file}:{line} in {name}" for file, line, name in lines])
 
     @property
     def creation_trace(self):
-        """The lines that led to this node, as traceback.format_list gives them: the last one, or
-        all of them if detect_anomaly was on.
+        """The lines that led to this node, formatted by traceback.format_list: the last one, or all
+        of them if detect_anomaly was on.
         """
         lines = reversed(lines_of(self.made_at))
         return traceback.format_list([traceback.FrameSummary(*line) for line in lines])
 
     def kept_arrays(self):
         """The Tensors that stay alive because backward will read them: those `grad_fn` holds."""
-        cells = getattr(self.grad_fn, "__closure__", None) or ()
-        held = [*getattr(self.grad_fn, "args", ()), *[cell.cell_contents for cell in cells]]
-        parts = [x for each in held for x in (each if isinstance(each, (list, tuple)) else [each])]
-        return list({id(x): x for x in parts if isinstance(x, Tensor)}.values())
+        return held_by(self.grad_fn)
 
     def __repr__(self):
         name = f", op_name={self.op_name!r}" if self.op_name else ""
@@ -138,6 +137,20 @@ class Node:
     def __getitem__(self, key):
         return getitem(self, key)
 
+    def __iter__(self):
+        """Its parts along the first axis. TypeError for a single number, as in NumPy."""
+        if not self.shape:
+            raise TypeError("a single number has no rows to go through")
+        return (self[row] for row in range(self.shape[0]))
+
+    def __deepcopy__(self, memo):
+        """A leaf around a copy of the Tensor. TypeError for a result, which belongs to its graph."""
+        if self.grad_fn is not None:
+            raise TypeError(
+                f"{self!r} belongs to its graph: copy.deepcopy(node.value) copies numbers"
+            )
+        return Node(copy.deepcopy(self.value, memo), self.requires_grad)
+
     def __bool__(self):
         """`if loss < 1:` looks at the number. ValueError where there are several."""
         if self.value.size != 1:
@@ -147,11 +160,36 @@ class Node:
         return bool(self.to_host())
 
 
-def place():
-    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
-    the engine; under detect_anomaly followed by those of all frames around it.
+def held_by(rule):
+    """The Tensors that a function holds on to, a list: in the variables that it uses from around it,
+    or as arguments that `partial` gave it; alone, as a Node's, or in lists and functions there.
+    """
+    found, parts, seen = {}, [rule], set()
+    for x in parts:  # it grows
+        x = x.value if isinstance(x, Node) else x
+        if id(x) in seen:
+            continue
+        seen.add(id(x))
+        if isinstance(x, Tensor):
+            found[id(x)] = x
+        elif isinstance(x, (list, tuple)):
+            parts += x
+        elif callable(x):
+            parts += [
+                getattr(x, "func", None),
+                *getattr(x, "args", ()),
+                *getattr(x, "keywords", {}).values(),
+            ]
+            cells = getattr(x, "__closure__", None) or ()
+            parts += [cell.cell_contents for cell in cells if cell != CellType()]  # it may be empty
+    return list(found.values())
 
-    Code, no frame: that would keep its variables alive.
+
+def place():
+    """Where an operation was called: (code, position in it) of the innermost frame outside of the
+    engine; under detect_anomaly followed by those of all frames around it.
+
+    It holds code, not frames: a frame would keep its variables alive.
     """
     frame = sys._getframe(2)
     while frame.f_code.co_filename.startswith(OURS) and frame.f_back is not None:
@@ -174,8 +212,8 @@ def lines_of(made_at):
 
 
 def tensor(x, requires_grad=None):
-    """A leaf that holds the Tensor x itself, no copy; by default it requires a gradient if x does,
-    as a Parameter.
+    """A leaf that holds the Tensor x itself, not a copy. Unless given, requires_grad is that of
+    x, as for a Parameter. TypeError if x is no Tensor, or if a gradient of int32 is asked for.
     """
     if not isinstance(x, Tensor):
         kind = type(x).__name__

@@ -1,9 +1,11 @@
-"""The tape: operations are computed and noted; backward takes the way back through them."""
+"""The tape: operations are computed and recorded; backward goes through them in reverse."""
+
+import threading
 
 import numpy as np
 
 from tinygrad_cl.netcl.core.tensor import Tensor
-from tinygrad_cl.netcl.ops.elementwise import cast, compute_into
+from tinygrad_cl.netcl.ops.elementwise import cast, compute
 from tinygrad_cl.netcl.ops.primitives import get_primitive
 from tinygrad_cl.netcl.ops.reduction import sum_to
 from tinygrad_cl.netcl.tape.modes import is_grad_enabled, state
@@ -16,11 +18,11 @@ class Tape:
     """`with Tape() as tape:` lists the operations inside, and `tape.backward(loss)` differentiates.
 
     nodes          the Nodes of operations, in the order they were computed; empty at first
-    retain_grads   whether backward leaves a gradient on nodes between, too; kept as it is
+    retain_grads   whether backward stores gradients on intermediate nodes, too; kept as it is
 
-    Tapes nest: open tapes stand in `state.tapes`, the innermost last. When a block ends, the tape
-    outside of it goes on, also if an error ended the block; the error passes on to whoever catches
-    it. A tape that is opened once more goes on listing: what lies on it stays.
+    Tapes nest: `state.tapes` holds the open ones, the innermost last. When a block ends, the tape
+    around it continues, also if an exception ended the block; the exception is not suppressed. A
+    tape that is opened again keeps its nodes and appends to them.
 
     >>> with Tape() as outer:
     ...     with Tape() as inner:
@@ -42,24 +44,24 @@ class Tape:
         state.tapes.pop()
 
     def record(self, node):
-        """List a Node, and return it: netcl's name."""
+        """Append a Node to this tape and return it: netcl's name for record(node, tape)."""
         return record(node, self)
 
     def backward(self, loss, grad=None):
         """Add ∂L/∂leaf to `grad` of every leaf that requires one, where ∂L/∂loss is `grad`.
 
-        loss   a Node; it need not lie on this tape
+        loss   a Node; it need not be on this tape
         grad   a Tensor, or an array, of the shape of loss; 1 by default, if loss is one number:
                seed_gradient(loss, grad) is a Tensor in any case
 
-        Each node's rule is asked once, by parts_of(node, gradient), when its gradient is complete.
-        What comes for a parent is unbroadcast(part, parent). A part may be None; a parent that
-        requires no gradient gets none. What has arrived at a leaf goes to leave(leaf, gradient,
-        held), where `held` is a set that begins with the id of the seed's buffer. A second call
-        adds the same again.
+        parts_of(node, gradient) is called once for each node, when its gradient is complete, and
+        gives a part for each parent. The parent's gradient is the sum of unbroadcast(part, parent).
+        A part may be None; a parent that requires no gradient gets none. The gradient of a leaf
+        goes to leave(leaf, gradient, held), where `held` is a set that starts with the id of the
+        seed's buffer. A second call adds the same gradients again.
 
-        Nodes between get no grad, unless self.retain_grads is set: then each gets a copy of its
-        gradient, in place of the one before.
+        Intermediate nodes get no grad, unless self.retain_grads is set: then each gets a copy of
+        its gradient, which replaces the one before.
 
         >>> x = tensor(Tensor.from_host(queue, 3.0), requires_grad=True)
         >>> square = apply_op(lambda v: v * v, lambda grad: [grad * x.value * 2], x)
@@ -94,8 +96,8 @@ def current_tape():
 
 
 def record(node, tape=None):
-    """List a Node on a tape, and return it: on this one; if None, on current_tape(); nowhere if
-    that is None, too.
+    """Append a Node to a tape, by default to current_tape(), and return the Node. If both are None,
+    nothing is appended.
     """
     tape = current_tape() if tape is None else tape
     if tape is not None:
@@ -104,22 +106,22 @@ def record(node, tape=None):
 
 
 def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
-    """One operation: compute its result and note how to go back through it. Returns a Node.
+    """One operation: compute its result and keep its backward function. Returns a Node.
 
-    fn        fn(*values) computes the result, a Tensor: it gets the `value` of each Node, and
-              numbers as they are. A TypeError that names the op and the type if it gives
-              anything else
-    grad_fn   is kept, not called here; None where there is no gradient
+    fn        fn(*values) returns the result, a Tensor; it gets the `value` of each Node, and
+              numbers as they are. If it returns anything else: a TypeError that names the op
+              and the type
+    grad_fn   is kept, not called here; None if there is no gradient
     args      Nodes and numbers; as_nodes(args) makes Nodes of Tensors and arrays
-    tape      where the Node is listed: record(node, tape) does it, whether there is a tape or not
+    tape      for record(node, tape), which appends the Node; call it whether tape is None or not
     op_name   a name for the Node; attrs, its constants: both are kept as they are
 
     It is recorded if is_grad_enabled(), if there is a grad_fn, and if at least one Node among the
     arguments requires a gradient. Then the result requires one, too; its parents are the Nodes
     among the arguments, all of them, a tuple in their order. Else the result is Node(out).
 
-    A hook comes before all that, for lesson 12: while state.trace is not None, nothing is computed,
-    and the result is state.trace.operation(op_name, args, attrs or {}).
+    Before all that comes a hook for lesson 12: if state.trace is not None, nothing is computed, and
+    the result is state.trace.operation(op_name, args, attrs or {}).
 
     >>> x = tensor(Tensor.from_host(queue, [1.0, 2.0]), requires_grad=True)
     >>> y = apply_op(lambda v, k: v * k, lambda grad: [grad * 3], x, 3, op_name="triple")
@@ -141,10 +143,9 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
 
 
 def topological_order(root):
-    """root and all nodes that it was computed from and that need a gradient, parents before
-    children.
+    """root and all nodes below it that require a gradient, parents before children.
 
-    A graph of any depth will do, and a node costs one visit, however many paths lead there.
+    Graphs may have any depth, and each node is visited once, however many paths lead to it.
     """
     order, visited, stack = [], set(), [root]  # a list of our own: Python's call stack is too short
     while stack:
@@ -163,7 +164,7 @@ def topological_order(root):
 
 def add_into(target, x):
     """target += x, in the memory of `target`: one launch, no new buffer."""
-    compute_into(target, get_primitive("add").forward_formula(), (target, x))
+    compute(get_primitive("add").forward_formula(), (target, x), into=target)
 
 
 def accumulate(gradients, ours, node, part):
@@ -173,8 +174,8 @@ def accumulate(gradients, ours, node, part):
     ours        a set: the nodes whose Tensor in `gradients` is a sum that was made here
     part        a Tensor of the node's shape; others may hold it, so it is never changed
 
-    The first part is kept as it is. With the second, a new Tensor takes its place, the sum, and the
-    node goes into `ours`. Every later one is added into that, by add_into.
+    The first part is stored as it is. The second makes a new Tensor, the sum, and the node is added
+    to `ours`. Every later one is added to that sum in place, by add_into.
 
     >>> gradients, ours, g = {}, set(), Tensor.from_host(queue, [1.0, -2.0])
     >>> for _ in range(3):
@@ -192,7 +193,10 @@ def accumulate(gradients, ours, node, part):
 
 
 def seed_gradient(loss, grad):
-    """∂L/∂loss as a Tensor."""
+    """∂L/∂loss as a Tensor. ValueError if it is missing, or has another shape than loss."""
+    if not isinstance(loss, Node):
+        kind = type(loss).__name__
+        raise TypeError(f"backward starts from a Node, which an operation gave, not from a {kind}")
     if not loss.requires_grad:
         raise ValueError(
             f"{loss!r} requires no gradient: no leaf it was computed from does, "
@@ -215,17 +219,17 @@ def seed_gradient(loss, grad):
 
 
 def unbroadcast(part, parent):
-    """A gradient in the shape and dtype of its parent: what broadcasting repeated is summed up."""
-    layout = parent.value.layout
-    if part.layout is layout:
+    """A gradient in the shape and dtype of its parent: summed over what broadcasting repeated."""
+    spec = parent.value.spec
+    if part.spec is spec:
         return part
-    if part.shape != layout.shape:
-        part = sum_to(part, layout.shape)
-    return part if part.dtype == layout.dtype else cast(part, layout.dtype)
+    if part.shape != spec.shape:
+        part = sum_to(part, spec.shape)
+    return part if part.dtype == spec.dtype else cast(part, spec.dtype)
 
 
 def parts_of(node, gradient):
-    """The gradients of the node's parents, as its rule gives them: a Tensor or None for each."""
+    """The gradients of the node's parents, from its grad_fn: a Tensor or None for each."""
     parts = node.grad_fn(gradient)
     parts = [parts] if isinstance(parts, Tensor) else parts
     if len(parts) != len(node.parents):
@@ -238,28 +242,32 @@ def parts_of(node, gradient):
     return parts
 
 
+accumulating = threading.Lock()  # threads may share a leaf
+
+
 def leave(leaf, gradient, held):
     """Add the gradient to the leaf's `grad`, which is then a Tensor that nobody else holds.
 
-    held   ids of the buffers that somebody can see when backward is over: the gradient of the loss,
-           which is the caller's, and those of other leaves. What lies in one of them is copied.
+    held   ids of the buffers that others can reach after backward: the gradient of the loss, which
+           is the caller's, and those of other leaves. A gradient in one of them is copied.
 
-    Where the leaf had a grad, the sum is a new Tensor: the old one stays as it was.
+    If the leaf had a grad, the sum is a new Tensor: the old one is not changed.
     """
-    if leaf.grad is not None:
-        gradient = leaf.grad + gradient
-    elif id(gradient.buffer) in held:
-        gradient = gradient.copy()
-    held.add(id(gradient.buffer))
-    leaf.grad = gradient
+    with accumulating:
+        if leaf.grad is not None:
+            gradient = leaf.grad + gradient
+        elif id(gradient.buffer) in held:
+            gradient = gradient.copy()
+        held.add(id(gradient.buffer))
+        leaf.grad = gradient
     if state.leaves is not None:  # a hook: a recording wants to know
         state.leaves.append(leaf.value)
 
 
 def look_for_anomaly(node, parts):
-    """RuntimeError if a number in one of the gradients that a rule returned is NaN or infinite.
+    """RuntimeError if an element of a gradient that a grad_fn returned is NaN or infinite.
 
-    node    the Node whose rule was asked
+    node    the Node whose grad_fn was called
     parts   for each of its parents, numbered from 0, a Tensor or None
 
     The message is of the first bad one, and begins with this line, k being the parent's number:

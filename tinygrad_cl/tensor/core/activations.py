@@ -1,4 +1,4 @@
-"""What layers put between matrix products, each with its derivative right below it."""
+"""Activation functions and softmax, each with its derivative right below it."""
 
 import math
 
@@ -30,7 +30,7 @@ class ReLU(Function):
 
 
 class Sigmoid(Function):
-    """s = 1 / (1 + e⁻ˣ), right for x = ±1000, too.
+    """s = 1 / (1 + e⁻ˣ), without overflow: also right for x = ±1000.
 
     ∂L/∂x = grad · s · (1 − s)
 
@@ -106,7 +106,7 @@ class Softmax(Function):
 
     ∂L/∂x = y · (grad − Σ grad · y), the sum along the same axis
 
-    The maximum along the axis is subtracted first: that changes nothing but the overflow.
+    The maximum along the axis is subtracted first: y stays the same, and nothing overflows.
 
     >>> Tensor([[0.0, 0.0], [1000.0, 0.0]]).softmax(axis=1)
     Tensor([[0.5, 0.5],

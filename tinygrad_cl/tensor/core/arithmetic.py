@@ -1,4 +1,4 @@
-"""+, −, ·, / and powers, number by number, each with its derivative right below it.
+"""+, −, ·, / and powers, element by element, each with its derivative right below it.
 
 Shapes broadcast as in NumPy. A rule returns gradients of the shape of the result; the engine sums
 them to the shapes of the inputs.
@@ -46,7 +46,7 @@ class Sub(Function):
 
 
 class Mul(Function):
-    """The product a · b, number by number.
+    """The product a · b, element by element.
 
     ∂L/∂a = grad · b        ∂L/∂b = grad · a
 
@@ -112,7 +112,7 @@ class Neg(Function):
 
 
 class Pow(Function):
-    """The power aⁿ, number by number, of a tensor a; n is a number, an array or a tensor.
+    """The power aⁿ, element by element, of a tensor a; n is a number, an array or a tensor.
 
     ∂L/∂a = grad · n · aⁿ⁻¹      ∂L/∂n = grad · aⁿ · ln a
 

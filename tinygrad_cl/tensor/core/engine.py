@@ -30,7 +30,7 @@ def broadcast_shape(a, b):
 def unbroadcast(grad, shape):
     """Sum a gradient over the axes that broadcasting added or stretched, down to `shape`.
 
-    Broadcasting copies numbers; the gradient of a number is the sum over its copies. grad is an
+    Broadcasting copies elements; the gradient of an element is the sum over its copies. grad is an
     array or a tensor. ValueError where `shape` does not broadcast to grad's.
 
     >>> unbroadcast(np.ones((2, 3)), (3,))
@@ -86,7 +86,7 @@ def start(tensor, gradient=None):
 
 
 def topological_order(roots):
-    """Nodes and leaves below the roots, each once, what is computed from comes before.
+    """Nodes and leaves below the roots, each once, after all that it was computed from.
 
     Any such order will do. Not recursive: a chain of 100,000 nodes is no problem.
     """
@@ -104,7 +104,7 @@ def topological_order(roots):
 
 
 def input_gradients(node, grad):
-    """What the rule says: for each input a gradient of the input's shape; None if not needed."""
+    """What backward returns: for each input a gradient of its shape, or None if it needs none."""
     if node.freed:
         raise freed_error(node)
     parts = node.function.backward(node, grad)
@@ -119,7 +119,7 @@ def input_gradients(node, grad):
 
 
 def as_gradient(node, part, shape):
-    """A gradient that a rule returned, as a tensor, un-broadcast to the shape of its input."""
+    """A gradient that backward returned, as a tensor, unbroadcast to the shape of its input."""
     part = part if isinstance(part, Variable) else node.tensor_type.wrap(np.asarray(part))
     try:
         if part.requires_grad:  # backward is recorded itself, so this is, too
@@ -141,10 +141,10 @@ def propagate(root, gradient, retain_graph=False, ask=input_gradients):
 
     root           a node (a Context), or a leaf (a Tensor), which is then the only one
     retain_graph   False: node.free() for each node when it has handed its gradient on
-    ask            ask(node, grad) asks the rule of a node: a gradient or None for each input
+    ask            ask(node, grad) calls a node's backward: a gradient or None for each input
 
     topological_order([root]) lists the nodes and leaves, each after what it is computed from; each
-    node is asked once, when its gradient is complete. No tensor that arrives is changed.
+    node is asked once, when its gradient is complete. No gradient is changed in place.
     """
     arrived, found = {root: gradient}, {}
     for node in reversed(topological_order([root])):

@@ -14,12 +14,12 @@ class Context:
     """One call of a Function: what its backward needs, and where its gradients go.
 
     function           the Function that was called
-    needs_input_grad   for each input True or False: is its gradient wanted?
+    needs_input_grad   for each input, whether its gradient is needed
     tensor_type        the class of its tensors
     next_nodes         for each input: the node that computed it, the leaf itself, or None
     input_shapes       the shape of each input
     kept               what was saved for backward
-    freed              was it let go of?
+    freed              whether what was saved has been freed
     """
 
     next_nodes = ()
@@ -40,12 +40,12 @@ class Context:
         return f"<{self.name}Backward>"
 
     def wrap_result(self, returned, inputs):
-        """What forward computed from the inputs, as a tensor. float64 comes from float64 only.
+        """What forward returned, as a tensor. It is float64 only if one of the input arrays is.
 
-        So not from a whole number, or a plain one, next to float32; unless the Function says
-        any_dtype.
+        An integer array or a Python number next to float32 does not make it float64. A Function
+        with any_dtype = True keeps the dtype that forward returned.
         """
-        result = np.asarray(returned)  # NumPy makes numbers, no arrays, of arrays of shape ()
+        result = np.asarray(returned)  # NumPy returns scalars, not arrays, for shape ()
         if result.dtype == np.float64 and not self.function.any_dtype:
             arrays = [a for a in map(raw, inputs) if isinstance(a, np.ndarray)]
             if not any([a.dtype == np.float64 for a in arrays]):
@@ -53,18 +53,17 @@ class Context:
         return self.tensor_type.wrap(result)
 
     def save_for_backward(self, *arrays):
-        """Keep what backward will need in `self.kept`: arrays, also plain numbers or None.
+        """Keep what backward will need in `self.kept`: arrays, numbers or None.
 
-        A second call replaces what the first has saved.
+        A second call replaces what the first one saved.
         """
         self.kept = arrays
 
     @property
     def saved_tensors(self):
-        """What was saved, in the same order: a tuple, around each array a tensor, without a copy.
+        """What was saved, as a tuple in the same order; arrays as tensors, without a copy.
 
-        The tensors are made by `self.tensor_type.wrap`. Plain numbers and None come back as they
-        are.
+        `self.tensor_type.wrap` makes the tensors. Numbers and None come back as they are.
 
         >>> ctx = Context(None, (True,), Tensor)
         >>> ctx.save_for_backward(np.array([1, 2]), 3, None)
@@ -75,12 +74,12 @@ class Context:
         return tuple([wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept])
 
     def free(self):
-        """Let go of what was saved, and set `freed` to True."""
+        """Forget what was saved: set `kept` to () and `freed` to True."""
         self.kept = ()
         self.freed = True
 
     def kept_arrays(self):
-        """The arrays that are kept."""
+        """The arrays among what was saved."""
         return [x for x in self.kept if isinstance(x, np.ndarray)]
 
 
@@ -90,9 +89,9 @@ class Function:
     forward(ctx, *arrays, **options)   the result, an array
     backward(ctx, grad)                ∂L/∂(each input), given grad = ∂L/∂(the result), all tensors
 
-    What is the same for every operation is not their business: a gradient that still has the shape
-    of the broadcast result is summed to the input's shape by the engine, and one for an input that
-    needs none is thrown away (or is None).
+    Where an input was broadcast, backward may return its gradient in the shape of the result: the
+    engine sums it to the input's shape. For an input that needs no gradient, backward may return
+    None; the engine ignores whatever it returns there.
     """
 
     any_dtype = False
@@ -117,11 +116,11 @@ class Function:
         or False for each input). What forward returns is run_forward(ctx, arrays, options), and the
         result is ctx.wrap_result(what forward returned, inputs).
 
-        Where ctx.needs_input_grad has no True, that is all. Else the result gets requires_grad =
-        True and grad_fn = ctx, and the node notes, each a tuple with one entry for each input:
+        If ctx.needs_input_grad has no True, that is all. Otherwise the result gets requires_grad =
+        True and grad_fn = ctx, and the node gets two tuples with one entry for each input:
 
-        ctx.next_nodes     the grad_fn of the input; of a leaf, which has none, the leaf itself;
-                           None if it needs no gradient
+        ctx.next_nodes     the grad_fn of the input; for a leaf, which has none, the leaf itself;
+                           None if the input needs no gradient
         ctx.input_shapes   the shape of the input, () for a number
         """
         recording = is_grad_enabled()
@@ -139,7 +138,7 @@ class Function:
 
 
 def new_context(function, inputs, needs_input_grad):
-    """A node for a call of the Function, of the kind that the first tensor among the inputs has."""
+    """A new node for a call of the Function. The first tensor among the inputs makes it."""
     for x in inputs:
         if isinstance(x, Variable):
             return x.context(function, needs_input_grad)
@@ -147,7 +146,7 @@ def new_context(function, inputs, needs_input_grad):
 
 
 def run_forward(ctx, arrays, options):
-    """What forward returns; clear errors where shapes or options do not fit."""
+    """Call forward and return its result. A clear error if shapes or options do not fit."""
     if any([isinstance(x, Variable) and x.requires_grad for x in options.values()]):
         raise TypeError(f"{ctx.name}.apply: an option gets no gradient; make the tensor an input")
     try:

@@ -1,4 +1,4 @@
-"""Some of the numbers: x[key] with everything that NumPy takes as a key, and rows of a table."""
+"""Indexing: x[key] with everything that NumPy takes as a key, and rows of a table."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from tinygrad_cl.tensor.core.function import Function
 class GetItem(Function):
     """y = x[key].
 
-    ∂L/∂x = 0 but where y was taken from: there grad is added, twice for what was taken twice.
+    ∂L/∂x is 0, with grad added at key: an element that was taken twice gets both gradients.
 
     >>> x = Tensor([1.0, 2.0, 3.0], requires_grad=True)
     >>> x[[0, 0, 2]].backward([1.0, 10.0, 100.0]); x.grad
@@ -26,7 +26,7 @@ class GetItem(Function):
 
 
 class Scatter(Function):
-    """Zeros of a shape, with x added at key: the opposite of taking x[key].
+    """Zeros of the given shape, with x added at key: the gradient of indexing.
 
     ∂L/∂x = grad[key]
 
@@ -49,9 +49,9 @@ class Scatter(Function):
 class Embedding(Function):
     """Rows of a table: y[…, :] = weight[indices[…], :].
 
-    ∂L/∂weight = 0 but in the rows that were taken: there grad is added, once for each time.
+    ∂L/∂weight is 0, with grad added to the rows that were taken: a row taken twice gets both.
 
-    weight (rows, features), indices of any shape, whole numbers; y (*indices.shape, features)
+    weight (rows, features), indices integers of any shape; y (*indices.shape, features)
 
     >>> table = Tensor([[1.0], [2.0], [3.0]], requires_grad=True)
     >>> y = embedding([2, 0, 2], table)

@@ -1,4 +1,4 @@
-"""How wrong are the predictions? Their mean as one number, exact in the extremes, too."""
+"""Losses: the mean error of the predictions, one number; accurate for very large inputs, too."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from tinygrad_cl.tensor.core.function import Function
 
 
 class MSELoss(Function):
-    """The mean squared error Σ (prediction − target)² / N, N the number of numbers.
+    """The mean squared error Σ (prediction − target)² / N, N the number of elements.
 
-    ∂L/∂prediction = grad · 2 (prediction − target) / N        ∂L/∂target = the same, negative
+    ∂L/∂prediction = grad · 2 (prediction − target) / N        ∂L/∂target = −∂L/∂prediction
 
     >>> p = Tensor([1.0, 2.0], requires_grad=True)
     >>> loss = mse_loss(p, Tensor([0.0, 4.0]))
@@ -33,7 +33,7 @@ class BCEWithLogitsLoss(Function):
 
     ∂L/∂x = grad · (sigmoid(x) − t) / N
 
-    The same as BCELoss of sigmoid(x), but 1 − p is never 0. The target gets no gradient.
+    The same as BCELoss of sigmoid(x), but without a logarithm of 0. The target gets no gradient.
 
     >>> x = Tensor([0.0, 1000.0], requires_grad=True)
     >>> binary_cross_entropy_with_logits(x, [1.0, 0.0]).backward(); x.grad
@@ -52,12 +52,12 @@ class BCEWithLogitsLoss(Function):
 
 
 class CrossEntropyLoss(Function):
-    """−Σ ln softmax(x)[target] / N: N rows of logits x, one whole number in `target` for each row.
+    """−Σ ln softmax(x)[target] / N: N rows of logits x, one class index in `target` for each row.
 
     ∂L/∂x = grad · (softmax(x) − onehot(target)) / N
 
-    x (…, classes), target (…), softmax along the last axis. ln softmax is taken in one go, so that
-    logits of ±1000 are no trouble.
+    x (…, classes), target (…), softmax along the last axis. ln softmax is computed in one step, so
+    that logits of ±1000 do not overflow.
 
     >>> x = Tensor([[0.0, 0.0], [1000.0, 0.0]], requires_grad=True)
     >>> cross_entropy(x, [0, 1]).backward(); x.grad

@@ -1,4 +1,4 @@
-"""The matrix product: of matrices, of vectors, of stacks of matrices."""
+"""The matrix product: of matrices, of vectors, of batches of matrices."""
 
 from tinygrad_cl.tensor.core.function import Function
 
@@ -8,9 +8,9 @@ class MatMul(Function):
 
     ∂L/∂a = grad @ bᵀ        ∂L/∂b = aᵀ @ grad
 
-    (n, k) @ (k, m) → (n, m). A vector on the left is a matrix of one row, one on the right a matrix
-    of one column, and that axis is missing from the result. Axes in front of the last two are a
-    stack, and broadcast; the engine sums what was broadcast.
+    (n, k) @ (k, m) → (n, m). A vector on the left counts as a matrix of one row, on the right as a
+    matrix of one column; the result lacks that axis. Axes before the last two are batch axes and
+    broadcast; the engine sums the gradients over what was broadcast.
 
     >>> a, b = Tensor(np.ones((2, 3)), requires_grad=True), Tensor(np.ones(3), requires_grad=True)
     >>> y = a @ b
@@ -43,7 +43,7 @@ class MatMul(Function):
 
 
 def check_inner(a, b):
-    """ValueError where a @ b has no meaning: the sizes of the axes that are summed differ."""
+    """ValueError if the axes over which a @ b sums have different sizes."""
     inner = a.shape[-1:], b.shape[-2:][:1]
     if not (a.ndim and b.ndim and inner[0] == inner[1]):
         axes = f"the last axis of {a.shape} and the last but one (or only) of {b.shape}"

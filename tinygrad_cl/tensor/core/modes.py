@@ -1,10 +1,10 @@
-"""Is what happens now recorded? One switch for each thread, and one for the whole process."""
+"""Whether operations are recorded: a switch for each thread, and one for the whole process."""
 
 import threading
 
 
 class Switch(threading.local):
-    """`on`, for each thread separately; a new thread starts with the value that stands here."""
+    """`on`: whether this thread records. A new thread starts with the value below."""
 
     on = True
 
@@ -14,18 +14,18 @@ process = {"autograd": True}
 
 
 def is_grad_enabled():
-    """Is an operation that is done now, in this thread, recorded?"""
+    """Whether operations of this thread are recorded now."""
     return switch.on and process["autograd"]
 
 
 class GradMode:
-    """`switch.on` in a position for the length of a `with` block, then as it was before the block.
+    """Set `switch.on` for a `with` block, and restore the old value at its end.
 
-    enabled    True or False: the position
+    enabled    True or False: the value inside the block
 
-    Blocks nest. An error in the block passes on to whoever catches it; the switch is put back all
-    the same. Making a GradMode changes nothing yet. One object may be used for several blocks, also
-    for one inside the other.
+    Blocks nest. If an exception ends the block, the old value is restored as well; the exception is
+    not suppressed. Creating a GradMode changes nothing yet. One object may be used for several
+    blocks, even nested ones.
 
     >>> off = GradMode(False)
     >>> with off:
@@ -48,9 +48,10 @@ class GradMode:
 
 
 def enable_autograd(enabled=True):
-    """The switch for the whole process, `process["autograd"]`: on, or off.
+    """Set the switch for the whole process, `process["autograd"]`.
 
-    Off, nothing is recorded, in no block. How often it is called plays no role.
+    While it is off, nothing is recorded, in any block. A second call with the same value changes
+    nothing.
 
     >>> enable_autograd(False); is_grad_enabled()
     False

@@ -1,6 +1,7 @@
-"""Many numbers become one, along some axes or along all of them.
+"""Reductions: many elements become one, along some axes or along all of them.
 
-axis is a number, a tuple of numbers, or None for all axes; keepdims leaves axes of size 1 behind.
+axis is an integer, a tuple of integers, or None for all axes; keepdims=True keeps the reduced axes,
+with size 1.
 """
 
 from tinygrad_cl.tensor.core.function import Function
@@ -9,7 +10,7 @@ from tinygrad_cl.tensor.core.function import Function
 class Sum(Function):
     """Σ x along axes.
 
-    ∂L/∂x = grad, the same for all numbers that were summed
+    ∂L/∂x = grad, the same for all elements that were summed
 
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     >>> x.sum(axis=1).backward([10.0, 20.0]); x.grad
@@ -28,9 +29,9 @@ class Sum(Function):
 
 
 class Mean(Function):
-    """Σ x / N along axes, N the number of numbers that are summed.
+    """Σ x / N along axes, N the number of elements that are summed.
 
-    ∂L/∂x = grad / N, the same for all numbers of one mean
+    ∂L/∂x = grad / N, the same for all elements of one mean
 
     >>> x = Tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
     >>> x.mean(axis=1).backward([10.0, 20.0]); x.grad
@@ -52,9 +53,9 @@ class Mean(Function):
 
 
 class Max(Function):
-    """The largest of the numbers along axes.
+    """The largest element along axes.
 
-    ∂L/∂x = grad at the largest, 0 elsewhere; where k numbers tie, each of them gets grad / k.
+    ∂L/∂x = grad at the largest, 0 elsewhere; where k elements tie, each of them gets grad / k.
 
     >>> x = Tensor([3.0, 1.0, 3.0], requires_grad=True)
     >>> x.max().backward(); x.grad
@@ -96,7 +97,7 @@ def dropped_shape(shape, axis):
 
 
 def reduced_axes(ndim, axis):
-    """The axes of a reduction as a set of numbers from 0."""
+    """The axes of a reduction, counted from 0, as a set."""
     if axis is None:
         return set(range(ndim))
     return {i % ndim if ndim else i for i in (axis if isinstance(axis, tuple) else (axis,))}

@@ -1,4 +1,4 @@
-"""The same numbers in another shape, in another order, or copied."""
+"""The same elements in another shape, in another order, or copied."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from tinygrad_cl.tensor.core.function import Function
 
 
 class Reshape(Function):
-    """The same numbers, in the same order, in another shape.
+    """The same elements, in the same order, in another shape.
 
     ∂L/∂x = grad, in the shape of x
 
@@ -68,7 +68,7 @@ class Permute(Function):
 class Expand(Function):
     """x broadcast to a larger shape, without a copy.
 
-    ∂L/∂x = grad, summed over the copies; which is what the engine does with every gradient
+    ∂L/∂x = grad, summed over the copies: the engine does that for every operation
 
     >>> x = Tensor([1.0, 2.0], requires_grad=True)
     >>> x.expand(3, 2).backward(np.ones((3, 2))); x.grad

@@ -18,7 +18,7 @@ from tinygrad_cl.tensor.core.variable import Variable, raw
 
 
 def compared(compare):
-    """A method that compares number by number: a tensor of True and False, without gradient."""
+    """A method that compares element by element: a tensor of bool, without a gradient."""
 
     def method(self, other):
         return self.wrap(np.asarray(compare(self.data, raw(other))))
@@ -87,12 +87,12 @@ class Tensor(Variable):
     __ge__ = compared(operator.ge)
     __and__ = compared(operator.and_)
     __or__ = compared(operator.or_)
-    __hash__ = object.__hash__  # since == compares numbers, and a tensor is a key by what it is
+    __hash__ = object.__hash__  # == compares elements, so a tensor is hashed by identity
 
     def __invert__(self):
         return self.wrap(np.asarray(~self.data))
 
-    # -- functions of each number ------------------------------------------------------------------
+    # -- elementwise functions ---------------------------------------------------------------------
 
     def exp(self):
         return Exp.apply(self)
@@ -150,11 +150,11 @@ class Tensor(Variable):
         return Expand.apply(self, shape=numbers(shape))
 
     def squeeze(self, axis):
-        """Without the axis, which must have size 1."""
+        """This tensor without an axis of size 1."""
         return self.reshape(np.squeeze(self.data, axis).shape)
 
     def unsqueeze(self, axis):
-        """With a new axis of size 1, which gets the number `axis`."""
+        """This tensor with a new axis of size 1 at position `axis`."""
         return self.reshape(np.expand_dims(self.data, axis).shape)
 
     def __getitem__(self, key):
@@ -170,12 +170,12 @@ class Tensor(Variable):
     def accumulate_grad(self, grad):
         """Add the tensor grad to self.grad, which is None at first.
 
-        grad itself is not changed, and its memory is not kept: others may hold it, too.
+        grad itself is not changed, and its memory is not shared: others may hold it, too.
         """
         self.grad = grad.clone() if self.grad is None else self.grad + grad
 
     def zero_grad(self):
-        """Forget the gradient: it is None again."""
+        """Set the gradient to None."""
         self.grad = None
 
     def backward(self, gradient=None, retain_graph=False):

@@ -1,7 +1,7 @@
 """What a tensor remembers: its array, its gradient, and where it comes from.
 
-`Tensor` (tensor.py) adds the operators. They are apart so that a Function can make tensors, and a
-tensor's operators can be Functions, without a circle of imports.
+`Tensor` (tensor.py) adds the operators. The two are separate modules, so that a Function can
+make tensors and a tensor's operators can be Functions, without an import cycle.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ class Variable:
     """An array in a graph.
 
     data            the NumPy array
-    requires_grad   is ∂L/∂(this) wanted, or needed on the way to one that is?
+    requires_grad   whether ∂L/∂(this) is computed: for itself, or on the way to a leaf
     grad            ∂L/∂(this), a tensor of the same shape; None before the first backward
     grad_fn         the node of the graph that computed it; None for a leaf
     """
@@ -28,7 +28,7 @@ class Variable:
 
     @classmethod
     def wrap(cls, array):
-        """A tensor around this very array, without a copy."""
+        """A tensor that holds this array itself, without a copy."""
         tensor = cls.__new__(cls)
         tensor.data = array
         return tensor
@@ -61,17 +61,17 @@ class Variable:
 
     @property
     def is_leaf(self):
-        """Was it made by hand, not computed from something that requires a gradient?"""
+        """Whether no recorded operation computed this tensor."""
         return self.grad_fn is None
 
     def item(self):
-        """The number in a tensor of one number, as a Python number."""
+        """The element of a tensor of one element, as a Python number."""
         if self.size != 1:
             raise ValueError(f"item() needs a tensor of one number, not of shape {self.shape}")
         return self.data.item()
 
     def copy_(self, values):
-        """Overwrite the numbers in the tensor's own memory. It is not recorded."""
+        """Overwrite the elements in place. The change is not recorded."""
         self.data[...] = raw(values)
         return self
 

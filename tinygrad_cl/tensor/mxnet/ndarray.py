@@ -1,8 +1,8 @@
-"""The same engine in the words of MXNet, as in Dive into Deep Learning.
+"""The same engine under MXNet's names, as in Dive into Deep Learning.
 
 MXNet allocates a gradient with `attach_grad`, overwrites it at each backward instead of adding to
 it, and takes ones as the head gradient where none is given. It records only inside `record()`;
-here, recording is on from the start, so begin with set_grad_enabled(False) for the same.
+here, recording is on from the start; for arrays of mxnet.np it is as there.
 
 >>> x = array([0.0, 1.0, 2.0, 3.0])
 >>> x.attach_grad()
@@ -14,19 +14,20 @@ Tensor([ 0.,  4.,  8., 12.])
 
 import numpy as np
 
+from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
-from tinygrad_cl.tensor.tensor import Tensor
+from tinygrad_cl.tensor.tensor_class import Tensor
 
 __all__ = ["NDArray", "array", "backward", "dot", "is_recording", "pause", "record"]
 
 
 class NDArray(Tensor):
-    """A Tensor with MXNet's manners."""
+    """A Tensor whose gradient is kept as in MXNet."""
 
     grad_req = "write"
 
     def attach_grad(self, grad_req="write"):
-        """From now on this is a leaf with a gradient, at first zeros: a Tensor of its shape.
+        """Make this array a leaf with a gradient: a Tensor of its shape, zeros at first.
 
         grad_req   what backward does with `grad`. "write": overwrite it; "add": add to it;
                    "null": there is no gradient: requires_grad is False, grad is None
@@ -41,7 +42,7 @@ class NDArray(Tensor):
         self.grad = Tensor(np.zeros_like(self.data)) if self.requires_grad else None
 
     def accumulate_grad(self, grad):
-        """What arrives replaces `grad`, or, if grad_req is "add", is added to it."""
+        """The tensor `grad` replaces self.grad or, if grad_req is "add", is added to it."""
         if self.grad_req == "write":
             self.grad = None
         super().accumulate_grad(grad)
@@ -49,7 +50,7 @@ class NDArray(Tensor):
     def backward(self, out_grad=None, retain_graph=False, **options):
         """Tensor's backward, from the head gradient out_grad: ones of this shape if it is None.
 
-        What else Tensor's backward takes is handed on.
+        Further options are passed on to Tensor's backward.
         """
         if out_grad is None:
             out_grad = np.ones_like(self.data)
@@ -57,7 +58,7 @@ class NDArray(Tensor):
 
 
 def array(data, dtype=None):
-    """An array in MXNet's manner."""
+    """A new NDArray with a copy of the data."""
     return NDArray(data, dtype=dtype)
 
 
@@ -67,7 +68,7 @@ def dot(a, b):
 
 
 def record():
-    """For `with record():`. What happens inside is recorded, unless the process's switch is off.
+    """`with record():` records the operations inside, unless the process's switch is off.
 
     >>> with GradMode(False), record():
     ...     is_grad_enabled()
@@ -77,16 +78,18 @@ def record():
 
 
 def pause():
-    """For `with pause():`. What happens inside is not recorded, even inside `record`."""
+    """`with pause():` does not record the operations inside, even inside `record`."""
     return GradMode(False)
 
 
 def is_recording():
+    """Whether operations of this thread are recorded now."""
     return is_grad_enabled()
 
 
 def backward(heads, head_grads=None, retain_graph=False):
-    """Backward from several arrays, each with its head gradient, or ones."""
+    """Backward from several arrays together, each with its head gradient, or ones."""
+    heads = engine.tensors_in("backward", heads)
     head_grads = [None] * len(heads) if head_grads is None else head_grads
-    for head, head_grad in zip(heads, head_grads, strict=True):
-        head.backward(head_grad, retain_graph or head is not heads[-1])
+    head_grads = [np.ones_like(y.data) if g is None else g for y, g in zip(heads, head_grads, strict=True)]
+    engine.backward(heads, head_grads, retain_graph)

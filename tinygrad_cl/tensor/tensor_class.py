@@ -1,4 +1,4 @@
-"""Engine 2: the ground floor's tensor, and all that PyTorch's has besides."""
+"""Engine 2's Tensor: that of the ground floor, with more of PyTorch's methods."""
 
 import weakref
 
@@ -6,12 +6,14 @@ import numpy as np
 
 from tinygrad_cl.tensor import engine
 from tinygrad_cl.tensor.core import tensor as core
-from tinygrad_cl.tensor.core.variable import Variable
+from tinygrad_cl.tensor.core.indexing import GetItem
+from tinygrad_cl.tensor.core.modes import is_grad_enabled
+from tinygrad_cl.tensor.core.variable import Variable, raw
 from tinygrad_cl.tensor.elementwise import ElementwiseMethods
 from tinygrad_cl.tensor.hooks import HookHandle
-from tinygrad_cl.tensor.memory import Version, in_place
+from tinygrad_cl.tensor.memory import Version, in_place, overwrite
 from tinygrad_cl.tensor.node import Node
-from tinygrad_cl.tensor.reductions import CumSum, LogSoftmax
+from tinygrad_cl.tensor.reductions import CumSum, LogSoftmax, Max, Norm
 from tinygrad_cl.tensor.shapes import Cast, Flip, SetItem
 
 
@@ -31,6 +33,11 @@ class Tensor(ElementwiseMethods, core.Tensor):
     hooks = {}  # {key: hook} of a leaf, a dict of its own as soon as there is one
     _version = None
 
+    def __init__(self, data, requires_grad=False, dtype=None):
+        super().__init__(data, requires_grad, dtype)
+        if not self.data.flags.c_contiguous:  # reshape is to be a view, also where the data were Fortran's
+            self.data = self.data.copy()
+
     # -- the graph ---------------------------------------------------------------------------------
 
     @classmethod
@@ -40,27 +47,27 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def backward(self, gradient=None, retain_graph=None, create_graph=False):
         """Add ∂L/∂leaf to the `grad` of each leaf that this was computed from.
 
-        gradient        ∂L/∂(this); may be left out where this is a single number, L itself
+        gradient        ∂L/∂(this); may be omitted if this is a single number, L itself
         retain_graph    keep what was saved, so that backward can be called again
         create_graph    record backward itself, so that gradients can be differentiated
         """
         engine.backward(self, gradient, retain_graph, create_graph)
 
     def detach(self):
-        """The same memory, cut off from the graph: no gradient flows through."""
+        """A tensor with the same memory, outside of the graph: no gradient flows through it."""
         other = self.wrap(self.data)
         other.share_memory_with(self)
         return other
 
     def retain_grad(self):
-        """Keep the gradient in `grad`, though this is no leaf."""
+        """Let backward store the gradient in `grad`, although this is no leaf."""
         if not self.requires_grad:
             raise RuntimeError("retain_grad: this tensor requires no gradient")
         if self.grad_fn is not None:
             self.grad_fn.retained = weakref.ref(self)  # weak, for the tensor holds the node
 
     def register_hook(self, hook):
-        """Call hook(gradient) once the whole gradient is known; its answer, if any, replaces it.
+        """Call hook(gradient) when the gradient is complete; what it returns, unless None, replaces it.
 
         register_hook returns a handle with a method remove().
         """
@@ -80,16 +87,34 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return self._version
 
     def share_memory_with(self, other):
-        """Note that a change of the one changes the other."""
+        """Note that the two share memory: changing one in place changes the other."""
         self._version = other.version
         if self.version.sharers is None:
             self.version.sharers = [weakref.ref(other)]
         self.version.add_sharer(self)
 
+    def __copy__(self):
+        other = self.wrap(self.data)
+        vars(other).update(vars(self))
+        other.share_memory_with(self)
+        return other
+
+    def __getstate__(self):
+        """What pickle and copy.deepcopy take along: numbers, requires_grad, grad; no hooks."""
+        if self.grad_fn is not None:
+            raise RuntimeError("only a leaf can be copied deeply or pickled: detach() a computed tensor before")
+        return {k: v for k, v in vars(self).items() if k not in ("hooks", "_version")} | {"data": self.data.copy()}
+
     def copy_(self, values):
-        """Overwrite the numbers, and count that. It is not recorded: for use under no_grad."""
-        self.version.count += 1
-        return super().copy_(values)
+        """Overwrite the elements in place, as x[...] = values does, and return self; gradients flow to the values.
+
+        The elements of a leaf can be overwritten by values without a gradient, which changes nothing else.
+        """
+        needed = isinstance(values, Variable) and values.requires_grad
+        if is_grad_enabled() and (needed or self.grad_fn is not None):
+            return in_place(self, SetItem.apply(self, values, key=...), "copy_")
+        overwrite(self, values)
+        return self
 
     def __iadd__(self, other):
         return in_place(self, self + other, "+=")
@@ -107,10 +132,10 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return in_place(self, self**other, "**=")
 
     def __setitem__(self, key, values):
-        in_place(self, SetItem.apply(self, values, key=core.raw_key(key)), "x[…] =")
+        in_place(self, SetItem.apply(self, values, key=own_key(key)), "x[…] =")
 
     def zero_(self):
-        """Set all numbers to 0, in place."""
+        """Set all elements to 0, in place."""
         return in_place(self, self.wrap(np.zeros_like(self.data)), "zero_")
 
     # -- as a number, or an array -------------------------------------------------------------------
@@ -132,7 +157,7 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return int(self.item())
 
     def numpy(self):
-        """The array. What is done with it is not recorded, hence the error where it should be."""
+        """The array itself. RuntimeError if this requires a gradient, since NumPy's operations are not recorded."""
         if self.requires_grad:
             raise RuntimeError(
                 "NumPy records nothing, and this tensor requires a gradient:"
@@ -148,8 +173,17 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def minimum(self, other):
         return -(-self).maximum(-as_tensor(other))
 
+    def __matmul__(self, other):
+        return super().__matmul__(other if hasattr(other, "shape") else as_tensor(other))
+
+    def __rmatmul__(self, other):
+        return super().__rmatmul__(other if hasattr(other, "shape") else as_tensor(other))
+
+    def softmax(self, axis=-1):
+        return super().softmax(axis) if self.size else self.clone()
+
     def log_softmax(self, axis=-1):
-        return LogSoftmax.apply(self, axis=axis)
+        return LogSoftmax.apply(self, axis=axis) if self.size else self.clone()
 
     def astype(self, dtype):
         return Cast.apply(self, dtype=dtype)
@@ -159,8 +193,11 @@ class Tensor(ElementwiseMethods, core.Tensor):
         return ((self - self.mean(axis, keepdims=True)) ** 2).mean(axis, keepdims)
 
     def norm(self):
-        """The length √Σx² of all numbers as one vector."""
-        return (self * self).sum().sqrt()
+        """The Euclidean norm √Σx² over all elements."""
+        return Norm.apply(self)
+
+    def max(self, axis=None, keepdims=False):
+        return Max.apply(self, axis=axis, keepdims=keepdims)
 
     def min(self, axis=None, keepdims=False):
         return -(-self).max(axis, keepdims)
@@ -173,8 +210,14 @@ class Tensor(ElementwiseMethods, core.Tensor):
 
     @property
     def T(self):
-        """All axes in the opposite order."""
+        """The axes in reverse order."""
         return self.permute(*range(self.ndim)[::-1])
+
+    def permute(self, *axes):
+        axes = core.numbers(axes)
+        if len(axes) != self.ndim:
+            raise ValueError(f"permute needs each axis of the shape {self.shape} once, not {axes}")
+        return super().permute(axes)
 
     def flip(self, axis):
         return Flip.apply(self, axis=axis)
@@ -182,8 +225,19 @@ class Tensor(ElementwiseMethods, core.Tensor):
     def flatten(self):
         return self.reshape(-1)
 
+    def __getitem__(self, key):
+        return GetItem.apply(self, key=own_key(key))
+
     def __iter__(self):
         return (self[i] for i in range(len(self)))
+
+
+def own_key(key):
+    """An index of numbers, slices, and arrays that nobody else has: they are kept for backward."""
+    if isinstance(key, tuple):
+        return tuple([own_key(k) for k in key])
+    key = np.array(key, None if key else int) if isinstance(key, list) else raw(key)
+    return key.copy() if isinstance(key, np.ndarray) else key
 
 
 def as_tensor(x):

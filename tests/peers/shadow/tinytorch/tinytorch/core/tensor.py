@@ -1,0 +1,1 @@
+from tinygrad_cl.tensor.tinytorch import Tensor as Tensor

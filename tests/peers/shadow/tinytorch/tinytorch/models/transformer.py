@@ -1,0 +1,1 @@
+"""Imported by a test for what it adds to Tensor, which engine 2 has."""

@@ -1,0 +1,39 @@
+"""What every tensor of engine 2 has, with types. The module itself has none: lessons show its text."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
+
+from tinygrad_cl.tensor.core.function import Context
+
+class Variable:
+    __array_ufunc__: Any
+    data: np.ndarray
+    requires_grad: bool
+    grad: Self | None
+    grad_fn: Context | None
+    def __init__(
+        self,
+        data: Variable | ArrayLike,
+        requires_grad: bool = False,
+        dtype: DTypeLike | None = None,
+    ) -> None: ...
+    @classmethod
+    def wrap(cls, array: np.ndarray) -> Self: ...
+    def requires_grad_(self, requires_grad: bool = True) -> Self: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def ndim(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+    @property
+    def is_leaf(self) -> bool: ...
+    def item(self) -> float: ...
+    def copy_(self, values: Variable | ArrayLike) -> Self: ...
+
+def as_array(data: Variable | ArrayLike, dtype: DTypeLike | None = None) -> np.ndarray: ...
+def raw(x: Any) -> Any: ...
