@@ -13,7 +13,7 @@ from nbgrader.server_extensions.formgrader import handlers
 from traitlets.config import Config
 
 from autograder.grading.class_page import class_page
-from autograder.grading.feedback import feedback_page
+from autograder.grading.feedback import Marks, feedback_page
 from autograder.grading.formulas import as_mathml
 from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.sample_class import MODULE, blank
@@ -195,3 +195,13 @@ def test_a_formula_that_cannot_be_read_is_shown_as_it_was_typed(tex):
     assert not re.search("<(?!/?(?:m[a-z]+|code)[ >])", as_mathml(tex, block=False)) and "href" not in re.sub(
         "<code>.*", "", as_mathml(tex, False)
     )
+
+
+def test_what_a_person_gave_and_wrote_is_on_the_page_and_escaped():
+    marks = Marks(
+        {"check-value-mul": 1.25, "written-value-explain": 2.0}, {"written-value-explain": f"Well said. {EVIL}"}
+    )
+    page = feedback_page(blank(), MODULE, marks)
+    assert '<td class="number">1.25</td>' in page and "value.explain: 2 of 3 points" in page
+    assert "Well said. &lt;script&gt;" in page and "<script" not in page
+    assert "value.explain: not marked yet, of 3 points" in feedback_page(blank(), MODULE)
