@@ -10,6 +10,7 @@ import click
 from autograder import paths
 from autograder.errors import CourseError
 
+UNSETTLED = 3  # exit code of `grade` where something was left out or could not be judged
 FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
 
 
@@ -127,7 +128,10 @@ def grade(
     scheduler: str,
     fresh: bool,
 ) -> None:
-    """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb."""
+    """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb.
+
+    Exits with 3 where something was left out or could not be judged; it is named.
+    """
     from autograder.grading.classroom import GradingOptions
     from autograder.grading.console import grade_with_progress
 
@@ -142,7 +146,9 @@ def grade(
             "say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
             "(or --sample for a sample class)"
         )
-    grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh))
+    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh))
+    if unsettled and not sample:  # the sample class has broken notebooks on purpose
+        raise SystemExit(UNSETTLED)
 
 
 @main.command()

@@ -23,11 +23,12 @@ import nbformat
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.feedback import feedback_page
 from autograder.grading.gradebook import ClassFolder
 from autograder.grading.normalise import normalised_submission
 from autograder.grading.sample_class import solved, write_submission
+from autograder.grading.submissions import find_submissions
 from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.notebook import write_verdicts
 from autograder.judge.notebook_run import Limits, NotebookRun

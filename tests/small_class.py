@@ -1,7 +1,8 @@
 """For the tests of runs over a class: a few students, and what grading them gave."""
 
-from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.sample_class import CASES, MODULE, write_submission
+from autograder.grading.submissions import find_submissions
 from autograder.sandbox.bubblewrap import why_not
 
 SANDBOX = not why_not()

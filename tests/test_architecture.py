@@ -61,6 +61,7 @@ CONTRACT = {
     "autograder.errors": set(),
     "autograder.names": {"autograder", "autograder.paths", "autograder.files", "tinygrad_cl.netcl.ops"},
     "autograder.files": set(),
+    "autograder.characters": set(),
     # What probes, and measurements on the device, import when they run.
     "autograder.checks": {
         "autograder",
@@ -98,8 +99,10 @@ CONTRACT = {
     },
     "autograder.judge": {
         "autograder",
+        "autograder.characters",
         "autograder.paths",
         "autograder.errors",
+        "autograder.files",
         "autograder.checks",
         "autograder.lesson",
         "autograder.sandbox",
@@ -128,6 +131,7 @@ CONTRACT = {
     },
     "autograder.grading": {
         "autograder",
+        "autograder.characters",
         "autograder.files",
         "autograder.paths",
         "autograder.errors",

@@ -100,6 +100,9 @@ COMMANDS = {
     "cd OUT && nbgrader export --to totals.csv": Run(),
     "nbgrader autograde": Run(f"cd OUT && nbgrader autograde {MODULE}", "as the next one says"),
     "nbgrader autograde 01_value": Run("cd OUT && nbgrader autograde 01_value", "in the class folder"),
+    "nbgrader db student remove NAME --force": Run(
+        "cd OUT && nbgrader db student add NAME && nbgrader db student remove NAME --force", "a student made for it"
+    ),
     "conda activate tinygrad-cl-course": OTHERS,
     "conda env create -f environment.yml": NETWORK,
     "dask scheduler": FOREVER,

@@ -10,7 +10,8 @@ from traitlets.config import Config
 
 from autograder.__main__ import main
 from autograder.errors import CourseError
-from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, grade
+from autograder.grading.submissions import find_submissions
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not

@@ -1,19 +1,28 @@
 """Where results are written: a gradebook in PostgreSQL, one that may only be read, a disk that is full."""
 
+import copy
+import dataclasses
 import errno
 import os
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 from small_class import STUDENTS, graded
 
+from autograder import paths
 from autograder.errors import CourseError
 from autograder.grading import classroom
-from autograder.grading.gradebook import CONFIG
+from autograder.grading.gradebook import CONFIG, ClassFolder, follow
 from autograder.grading.sample_class import CASES, MODULE, write_submission
+from autograder.lesson.build import convert
+from autograder.lesson.notebooks import source_notebook
+from autograder.lesson.text import read_lesson
 
 PROGRAMS = (
     max(Path("/usr/lib/postgresql").glob("*/bin"), default=None)
@@ -118,3 +127,105 @@ def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(small_class, done,
             graded(small_class, tmp_path)
     graded(small_class, tmp_path)
     assert (tmp_path / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
+
+
+def test_g_a_disk_that_is_really_full_is_one_sentence(tmp_path):
+    write_submission(tmp_path / "in", "anna", MODULE, CASES["blank"].make())
+    small = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=100k tmpfs "$1" && shift && exec "$@"', "sh"]
+    (tmp_path / "out").mkdir()
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*small, tmp_path / "out", "true"], capture_output=True).returncode
+    ):
+        pytest.skip("no small disk can be made here")
+    command = [sys.executable, "-m", "autograder", "grade", tmp_path / "in", "--out", tmp_path / "out"]
+    done = subprocess.run([*small, tmp_path / "out", *command], capture_output=True, text=True)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert re.search("cannot be written .*(full|No space left)", done.stderr)
+
+
+def test_what_could_not_be_written_whole_is_not_kept(tmp_path, monkeypatch):
+    from autograder import files
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        files.write_atomically(tmp_path / "grades.csv", "text")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_g_a_student_who_was_removed_is_named_and_leaves_grades_csv(small_class, done, tmp_path):
+    out, less = tmp_path / "out", tmp_path / "less"
+    shutil.copytree(done, out)
+    shutil.copytree(small_class, less)
+    shutil.rmtree(less / "blank")
+    graded(less, out)
+    assert "blank," not in (out / "grades.csv").read_text()
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "Without a submission in this run" in report and f"blank/{MODULE}" in report
+    assert f"solved/{MODULE}" not in report.partition("Without a submission in this run")[2]
+    assert "Without a submission" not in (done / "report.html").read_text(encoding="utf-8")
+
+
+# -- a lesson that changed ----------------------------------------------------------------------------------------------
+
+
+def test_g_a_result_is_good_as_long_as_what_the_module_uses_is_as_it_was():
+    names = {
+        module: {str(path.relative_to(paths.ROOT)) for path in classroom.files_that_decide(module)}
+        for module in ("00_start", "01_value", "05_layers", "12_jit")
+    }
+    for each in names.values():
+        assert {"autograder/judge/verdict.py", "autograder/grading/normalise.py", "autograder/checks/inside.py"} <= each
+    only = {
+        "autograder/checks/m00_start.py": "00_start",
+        "autograder/checks/m01_value/mul.py": "01_value",
+        "tinygrad_cl/tensor/core/engine.py": "05_layers",
+        "tinygrad_cl/netcl/tape/tape.py": "12_jit",
+    }
+    for file, module in only.items():
+        assert [name for name, files in names.items() if file in files] == [module]
+
+
+def test_g_a_lesson_that_changed_is_graded_again(monkeypatch):
+    classroom.course_digest.cache_clear()
+    before = [classroom.course_digest(module) for module in ("01_value", "02_neuron")]
+    lesson = classroom.read_lesson("01_value")
+    changed = dataclasses.replace(lesson, cells=lesson.cells[:1] + lesson.cells[2:])
+    real = classroom.read_lesson
+    monkeypatch.setattr(classroom, "read_lesson", lambda name: changed if name == "01_value" else real(name))
+    classroom.course_digest.cache_clear()
+    after = [classroom.course_digest(module) for module in ("01_value", "02_neuron")]
+    classroom.course_digest.cache_clear()
+    assert before[0] != after[0] and before[1] == after[1]
+
+
+def test_g_cells_that_come_and_go_change_the_gradebook_and_keep_what_was_marked_by_hand(done, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(done, out)
+    folder = ClassFolder(out, [MODULE])
+    source = source_notebook(read_lesson(MODULE))
+    gone = {cell.id for cell in source.cells if cell.metadata.course.get("exercise") == "value.gradcheck"}
+    source.cells = [cell for cell in source.cells if cell.id not in gone]
+    given = next(cell for cell in source.cells if cell.metadata.course.kind == "given")
+    given.id = given.metadata.nbgrader.grade_id = "given-changed"
+    added = [copy.deepcopy(cell) for cell in source.cells if cell.metadata.course.get("exercise") == "value.mul"]
+    for cell in added:
+        cell.id = cell.metadata.nbgrader.grade_id = f"{cell.id}-again"
+    source.cells += added
+    with folder.gradebook() as book:
+        made = book.find_submission_notebook(MODULE, MODULE, "solved")
+        next(grade for grade in made.grades if grade.name == "check-value-mul").manual_score = 1.25
+        book.db.commit()
+        follow(book, MODULE, source)
+    nbformat.write(source, out / "source" / MODULE / f"{MODULE}.ipynb")
+    convert(out, MODULE, solution=False, config=folder.config)
+    wanted = {cell.id for cell in source.cells if cell.metadata.get("nbgrader", {}).get("grade")}
+    with folder.gradebook() as book:
+        for student in STUDENTS:
+            made = book.find_submission_notebook(MODULE, MODULE, student)
+            assert {grade.name for grade in made.grades} == wanted and "check-value-mul-again" in wanted
+            scores = {grade.name: grade.manual_score for grade in made.grades}
+            assert scores["check-value-mul"] == (1.25 if student == "solved" else None)

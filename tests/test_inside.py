@@ -1,5 +1,7 @@
 """What runs in the student's process: quantities, errors and time, all as plain records."""
 
+import base64
+import io
 import json
 import signal
 import time
@@ -9,7 +11,7 @@ import pytest
 
 from autograder.checks.inside import Outcome, Trial, compile_probe, encoded, run_probe, run_trials
 from autograder.checks.tools import Tools, WorkLimitExceeded
-from autograder.judge.messages import decoded
+from autograder.judge.messages import decoded, outcome_of, with_characters
 
 TOOLS = Tools()
 
@@ -179,3 +181,28 @@ def test_timers_and_handlers_are_as_before_afterwards():
     run(lambda student, rng, tools: {"q": 1})
     assert [signal.getsignal(number) for number in (signal.SIGPROF, signal.SIGALRM)] == before
     assert signal.getitimer(signal.ITIMER_PROF)[0] == signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+NUMBERS = {
+    b"\xff\xff\xff\x7f": "\ufffd",
+    b"\x00\xd8\x00\x00": "\ufffd",
+    b"\x00\x00\x11\x00": "\ufffd",
+    b"a\x00\x00\x00": "a",
+}
+
+
+@pytest.mark.parametrize("data", NUMBERS, ids=bytes.hex)
+@pytest.mark.parametrize("order", "<>")
+def test_b3_a_text_of_numbers_that_are_no_characters_arrives_as_one_that_can_be_printed(data, order):
+    text = np.frombuffer(data, "<u4").astype(f"{order}u4").view(f"{order}U1")
+    for array in (text, text.reshape(()), np.array([text, text])):
+        buffer = io.BytesIO()
+        np.save(buffer, array)
+        found = outcome_of({"array": base64.b64encode(buffer.getvalue()).decode()}).array
+        assert found.shape == array.shape and set(found.reshape(-1).tolist()) == {NUMBERS[data]}
+
+
+@pytest.mark.parametrize("array", [np.array("ab"), np.array(["a", "bcd"], ">U3"), np.array([], "U3"), np.array([[""]])])
+def test_b3_other_texts_arrive_as_they_are(array):
+    np.testing.assert_array_equal(with_characters(array), array, strict=False)
+    assert with_characters(array).shape == array.shape

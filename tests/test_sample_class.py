@@ -10,10 +10,11 @@ from markupsafe import escape
 from nbgrader.api import Gradebook
 
 from autograder import paths
-from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.gradebook import CONFIG
 from autograder.grading.records import Submission
 from autograder.grading.sample_class import CASES, EXERCISE, MODULE, make_sample_class, solved, write_submission
+from autograder.grading.submissions import find_submissions
 from autograder.judge.report import HEADLINES
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not

@@ -2,6 +2,7 @@
 
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from urllib.parse import quote
 
 from autograder.checks import all_checks
@@ -16,8 +17,12 @@ BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
 CLASSES = {"ok": "right", "partial": "partial", "missing": "muted"}
 
 
-def class_page(graded: list[Graded], sandbox: bool = True) -> str:
-    """The page for all that was graded in one run, in a sandbox or without."""
+def class_page(graded: list[Graded], sandbox: bool = True, left: Sequence[str] = (), absent: Sequence[str] = ()) -> str:
+    """The page for all that was graded in one run, in a sandbox or without.
+
+    left    sentences on what was left out of it
+    absent  who is in the gradebook, and not in this run
+    """
     rows = [row for each in graded for row in each.rows]
     students = {each.submission.student for each in graded}
     modules = {each.submission.module: [] for each in graded}
@@ -26,6 +31,8 @@ def class_page(graded: list[Graded], sandbox: bool = True) -> str:
     return render(
         "class.html",
         title="The class",
+        unsettled=[*left, *(sentence for each in graded for sentence in each.unsettled)],
+        absent=absent,
         mistakes=frequent_mistakes(rows),
         odd=odd_exercises(rows),
         summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "

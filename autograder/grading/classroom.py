@@ -1,6 +1,6 @@
 """Grade a folder of submissions into a class folder: nbgrader's gradebook, autograded notebooks, feedback, grades.csv.
 
-SUBMISSIONS holds <student>/<module>/<module>.ipynb. OUT becomes an nbgrader course folder, so that `nbgrader autograde`,
+`submissions` finds them. OUT becomes an nbgrader course folder, so that `nbgrader autograde`,
 formgrader and export work in it. Workers grade; this process alone writes. An autograded notebook is written last, whole or
 not at all, and says what it was made from: a run that was stopped goes on with the submissions that have none.
 """
@@ -9,8 +9,9 @@ import csv
 import hashlib
 import io
 import os
+import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from functools import lru_cache
@@ -28,33 +29,15 @@ from autograder.grading.local import LocalWorkers
 from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.seed import course_seed
 from autograder.grading.student_page import student_page
-from autograder.grading.worker import Result, Task
-from autograder.judge.notebook import reports_in
+from autograder.grading.worker import Result, Task, with_marks
+from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
+from autograder.sandbox.course import files_of, parts_behind
 
 CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
-
-
-def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
-    """The submissions in a folder, and a sentence for everything in it that is none."""
-    if not folder.is_dir():
-        raise CourseError(f"{folder} is no folder; it should hold <student>/<module>/<module>.ipynb")
-    found, oddities, modules = [], [], paths.module_names()
-    for student in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
-        if not student.is_dir():
-            oddities.append(f"{student.name} is no folder of a student; left out")
-            continue
-        for module in sorted(path for path in student.iterdir() if not path.name.startswith(".")):
-            if module.name in modules and module.is_dir():
-                found.append(Submission(student.name, module.name, module))
-            else:
-                oddities.append(f"{student.name}/{module.name} is no module of the course; left out")
-    if not found:
-        raise CourseError(f"{folder} holds no submission; it should hold <student>/<module>/<module>.ipynb")
-    return found, oddities
 
 
 @dataclass(frozen=True)
@@ -91,22 +74,25 @@ def grade(
     modules: list[str],
     progress: Callable[[Graded], None],
     options: GradingOptions = GradingOptions(),
+    left: Sequence[str] = (),
 ) -> list[Row]:
     """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
 
-    progress(graded) is called after each, with its Graded, in the order in which they end. CourseError where a sandbox is
-    asked for and there is none here, or OUT cannot be written.
+    progress(graded) is called after each, with its Graded, in the order in which they end. `left` are sentences on what was
+    left out; report.html repeats them. CourseError where a sandbox is asked for and there is none here, or OUT cannot be
+    written.
     """
     if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
-    run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
+    with said_if_it_cannot_be_written(out):
+        run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
     try:
         run.grade()
     finally:
         with said_if_it_cannot_be_written(out):
             run.write_csv()
     with said_if_it_cannot_be_written(out):
-        write_pages(run.in_order(), out, options.sandbox)
+        write_pages(run.in_order(), out, options.sandbox, left, run.absent())
     return run.rows()
 
 
@@ -163,12 +149,13 @@ class ClassRun:
         submission = self.submissions[place]
         if self.options.fresh or (submission.student, submission.module) not in self.folder.known:
             return False
-        notebook = read_json(autograded(submission, self.folder.out)) or {}
+        notebook = read_json(file_in(self.folder.out, "autograded", submission)) or {}
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
         if not stamp.get("key") or stamp["key"] != self.task(submission.module, submission.read()).key:
             return False
         rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
-        self.add(place, Graded(submission, rows, stamp["seconds"], flags=tuple(stamp["flags"]), reports=reports))
+        flags, notes = tuple(stamp["flags"]), notes_on(notebook)
+        self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
         return True
 
     def check_reference(self, modules: list[str], workers) -> dict[str, bytes]:
@@ -203,21 +190,25 @@ class ClassRun:
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
             return
-        write_atomically(
-            out / "submitted" / submission.student / submission.module / submission.notebook.name,
-            submission.read(),
-        )
-        marked = self.folder.save(
+        if not submission.path.resolve().is_relative_to((out / "submitted").resolve()):
+            write_atomically(file_in(out, "submitted", submission), submission.read())
+        marks = self.folder.save(
             submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
         )
-        write_atomically(
-            out / "feedback" / submission.student / submission.module / f"{submission.module}.html", result.feedback
-        )
-        write_atomically(autograded(submission, out), result.notebook)
-        if marked:
-            self.folder.feedback(submission.student, submission.module)
+        if marks:
+            result = with_marks(result, submission.module, marks)
+        write_atomically(file_in(out, "feedback", submission, "html"), result.feedback)
+        write_atomically(file_in(out, "autograded", submission), result.notebook)
         rows = rows_of(submission, result.verdicts)
-        self.add(place, Graded(submission, rows, result.seconds, flags=result.flags, reports=result.reports))
+        self.add(
+            place,
+            Graded(submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes),
+        )
+
+    def absent(self) -> list[str]:
+        """Who is in the gradebook with one of the modules of this run, and has no submission in it."""
+        present = {(each.student, each.module) for each in self.submissions}
+        return [f"{student}/{module}" for student, module in sorted(self.folder.known - present)]
 
     def add(self, place: int, graded: Graded) -> None:
         self.graded[place] = graded
@@ -238,19 +229,35 @@ class ClassRun:
 
 @lru_cache
 def course_digest(module: str) -> str:
-    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the judge."""
-    folder = paths.ROOT / "autograder"
-    parts = [folder / name for name in ("checks", "judge", "lesson", "sandbox")]
-    files = sorted(path for part in parts for path in part.rglob("*.py")) + [folder / "grading" / "normalise.py"]
+    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the engines, the judge."""
     digest = hashlib.sha256(repr(read_lesson(module)).encode())
-    for file in files:
+    for file in files_that_decide(module):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
-def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
+def files_that_decide(module: str) -> list[Path]:
+    """The files of code that a module's marks depend on. Checks of other modules, and engines that it does not use, do not matter."""
+    folder, engines = paths.ROOT / "autograder", paths.ROOT / "tinygrad_cl"
+    checks = [path for path in (folder / "checks").rglob("*.py") if is_of(module, path.relative_to(folder / "checks"))]
+    cells = [cell.solved for cell in read_lesson(module).cells if cell.is_code]
+    parts = [engines / part for part in parts_behind(cells + [path.read_text(encoding="utf-8") for path in checks])]
+    parts += [folder / name for name in ("judge", "lesson", "sandbox", "student.py", "stand_in.py", "characters.py")]
+    parts += [folder / "grading" / name for name in ("reading.py", "normalise.py")]
+    return sorted({file for part in parts for file in files_of(part)} | set(checks))
+
+
+def is_of(module: str, check: Path) -> bool:
+    """Whether a file below autograder/checks is the module's, or none of a single module."""
+    first = check.parts[0].removesuffix(".py")
+    return first == f"m{module}" or not re.match(r"m\d\d_", first)
+
+
+def write_pages(
+    graded: list[Graded], out: Path, sandbox: bool, left: Sequence[str] = (), absent: Sequence[str] = ()
+) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox))
+    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent))
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)
@@ -258,8 +265,9 @@ def write_pages(graded: list[Graded], out: Path, sandbox: bool) -> None:
         write_atomically(out / "feedback" / student / "index.html", student_page(own))
 
 
-def autograded(submission: Submission, out: Path) -> Path:
-    return out / "autograded" / submission.student / submission.module / submission.notebook.name
+def file_in(out: Path, folder: str, submission: Submission, kind: str = "ipynb") -> Path:
+    """A submission's file in a folder of the class, named as nbgrader does."""
+    return out / folder / submission.student / submission.module / f"{submission.module}.{kind}"
 
 
 def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:

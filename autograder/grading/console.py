@@ -8,21 +8,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from autograder.errors import CourseError
-from autograder.grading.classroom import GradingOptions, find_submissions, grade
+from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.records import SYMBOLS, Graded, Row, by_submission
+from autograder.grading.submissions import find_submissions
 
 
-def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = GradingOptions()) -> list[Row]:
+def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = GradingOptions()) -> list[str]:
+    """Grade; returns a sentence for everything that was not judged, or not as what it should be."""
     console = Console()
     found, oddities = find_submissions(submissions)
-    for sentence in oddities:
-        console.print(sentence, style="yellow", highlight=False)
+    unsettled = list(oddities)
     modules = sorted({submission.module for submission in found})
     columns = [
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
+        TextColumn("{task.fields[rate]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -32,6 +33,7 @@ def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = 
 
         def step(graded: Graded):
             submission = graded.submission
+            unsettled.extend(graded.unsettled)
             bar.update(
                 task,
                 advance=1,
@@ -47,15 +49,21 @@ def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = 
                 )
 
         try:
-            rows = grade(found, out, modules, step, options)
+            rows = grade(found, out, modules, step, options, oddities)
         except KeyboardInterrupt:
             raise CourseError(
                 f"Stopped. What is graded is kept in {out}; the same command goes on from there."
             ) from None
     console.print(class_table(rows))
     console.print("  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()), highlight=False)
-    console.print(f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False)
-    return rows
+    console.print(
+        f"report.html, grades.csv, gradebook.db, autograded/ and feedback/ are in {out}", highlight=False, markup=False
+    )
+    if unsettled:
+        console.print("\nNot settled; see to it, and run the same command again:", style="yellow")
+        for sentence in unsettled:
+            console.print(f"- {sentence}", style="yellow", highlight=False, markup=False)
+    return unsettled
 
 
 def class_table(rows: list[Row]) -> Table:

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import nbformat
-from nbgrader.api import Gradebook, InvalidEntry
+from nbgrader.api import Comment, Grade, Gradebook, InvalidEntry, Notebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
 from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import CourseError
+from autograder.grading.feedback import Marks
 from autograder.grading.preprocessors import JudgeNotebook
 from autograder.judge.notebook_run import Limits
 from autograder.lesson.build import convert, course_folder, write_source
@@ -71,6 +72,9 @@ class ClassFolder:
             and source.read_text(encoding="utf-8").strip() == wanted.strip()
         ):
             return
+        if there:
+            with self.gradebook() as book:
+                follow(book, module, source_notebook(read_lesson(module)))
         write_source(read_lesson(module), self.out)
         convert(self.out, module, solution=False, config=self.config)
 
@@ -82,8 +86,8 @@ class ClassFolder:
     def gradebook(self) -> Gradebook:
         return Gradebook(self.url, self.api.coursedir.course_id)
 
-    def save(self, student: str, module: str, notebook) -> bool:
-        """Write an autograded notebook's points, as `nbgrader autograde` does; returns whether a person has marked in it."""
+    def save(self, student: str, module: str, notebook) -> Marks | None:
+        """Write an autograded notebook's points, as `nbgrader autograde` does; returns what a person has given in it, if anything."""
         names = {"student": student, "assignment": module, "notebook": module, "db_url": self.url}
         with self.said_plainly():
             with self.gradebook() as book:
@@ -93,18 +97,10 @@ class ClassFolder:
                 preprocessor(config=self.config).preprocess(notebook, {"nbgrader": names})
             with self.gradebook() as book:
                 made = book.find_submission_notebook(module, module, student)
-                return any(grade.manual_score is not None or grade.extra_credit for grade in made.grades) or any(
-                    comment.manual_comment for comment in made.comments
-                )
-
-    def feedback(self, student: str, module: str) -> None:
-        """nbgrader's own page of feedback, with what a person has marked and written."""
-        with self.said_plainly():
-            result = self.api.generate_feedback(module, student)
-        if not result["success"]:
-            raise CourseError(
-                f"nbgrader could not write the feedback for {student}/{module}:\n{result.get('log') or result.get('error')}"
-            )
+                by_hand = any(grade.manual_score is not None or grade.extra_credit for grade in made.grades)
+                comments = {comment.name: comment.manual_comment for comment in made.comments if comment.manual_comment}
+                scores = {grade.name: grade.score + (grade.extra_credit or 0.0) for grade in made.grades}
+                return Marks(scores, comments) if by_hand or comments else None
 
     @contextmanager
     def said_plainly(self):
@@ -119,6 +115,38 @@ class ClassFolder:
                 f"The gradebook cannot be written ({reason}): is it read-only, or in use by another program? "
                 "Then run the same command again; what is graded already is kept."
             ) from None
+
+
+def follow(book: Gradebook, module: str, source: nbformat.NotebookNode) -> None:
+    """Let the gradebook of a class have the cells that a changed lesson has; nbgrader itself refuses that where there are submissions.
+
+    What was marked by hand stays, in the cells that the lesson still has.
+    """
+    known = book.find_notebook(module, module)
+    marked = [cell.metadata.nbgrader for cell in source.cells if "nbgrader" in cell.metadata]
+    wanted = {each.grade_id for each in marked}
+    for cell in [cell for cells in cells_of(known).values() for cell in cells]:
+        if cell.name not in wanted:
+            for row in [*(getattr(cell, "grades", None) or ()), *(getattr(cell, "comments", None) or ())]:
+                book.db.delete(row)
+            book.db.delete(cell)
+    book.db.commit()
+    there = {kind: {cell.name for cell in cells} for kind, cells in cells_of(known).items()}
+    for each in marked:
+        if each.grade and each.grade_id not in there["grade"]:
+            more = {"max_score": each.points, "cell_type": each.cell_type}
+            cell = book.add_grade_cell(each.grade_id, module, module, **more)
+            book.db.add_all(Grade(cell_id=cell.id, notebook=made) for made in known.submissions)
+        if each.solution and each.grade_id not in there["solution"]:
+            cell = book.add_solution_cell(each.grade_id, module, module)
+            book.db.add_all(Comment(cell_id=cell.id, notebook=made) for made in known.submissions)
+        if each.grade_id not in there["source"]:
+            book.add_source_cell(each.grade_id, module, module, cell_type=each.cell_type)
+    book.db.commit()
+
+
+def cells_of(known: Notebook) -> dict[str, list]:
+    return {"grade": known.grade_cells, "solution": known.solution_cells, "source": known.source_cells}
 
 
 def load_config(out: Path) -> Config:

@@ -15,6 +15,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 
+from autograder.grading.processes import end_with
 from autograder.grading.worker import Result, Task, close, given_up, work
 
 Job = tuple[Hashable, Task]  # a name by which the result is known, and what to do
@@ -58,6 +59,13 @@ class Worker:
             return self.done(self.connection.recv())
         except (EOFError, OSError):
             return self.died()
+
+    def is_late(self) -> Result:
+        """Its job, given up: it would take as long once more."""
+        self.stop(at_once=True)
+        self.start()
+        seconds = PATIENCE * self.job[1].limits.seconds
+        return self.done(given_up(self.job[1], f"Judging this notebook took more than {seconds:g} s in all."))
 
     def died(self) -> Result | None:
         self.stop(at_once=True)
@@ -123,7 +131,7 @@ class LocalWorkers:
                 if connection in ready:
                     result = worker.take()
                 else:
-                    result = worker.died() if time.monotonic() > worker.end else None
+                    result = worker.is_late() if time.monotonic() > worker.end else None
                 if result:
                     found.append((name, result))
 
@@ -140,13 +148,6 @@ def serve(connection: Connection) -> None:
         pass
     finally:
         close()
-
-
-def end_with(parent: int) -> None:
-    """End this process when the one that started it has ended."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGTERM)
 
 
 if __name__ == "__main__":

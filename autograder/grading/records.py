@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.grading.normalise import LARGEST
+from autograder.grading.reading import LARGEST
 
 SYMBOLS = {
     "ok": "✓",
@@ -33,13 +33,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Submission:
+    """A notebook that was handed in.
+
+    path  the folder that it lies in
+    file  the notebook; None: the one that has the module's name. It may not exist.
+    """
+
     student: str
     module: str
-    path: Path  # may not exist
+    path: Path
+    file: Path | None = None
 
     @property
     def notebook(self) -> Path:
-        return self.path / f"{self.module}.ipynb"
+        return self.file or self.path / f"{self.module}.ipynb"
 
     def read(self) -> bytes:
         """The one file that counts; b"" where it is none, a link, or cannot be read. At most one byte more than `normalise` accepts."""
@@ -59,6 +66,7 @@ class Graded:
 
     flags    integrity flags: suspicious behaviour, for the instructor; they change no mark
     reports  {exercise: what its check said, as HTML}; none where there was no notebook that can be read
+    notes    why it could not be judged as a notebook of the lesson, or shown
     """
 
     submission: Submission
@@ -67,6 +75,14 @@ class Graded:
     failure: str = ""
     flags: tuple[str, ...] = ()
     reports: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def unsettled(self) -> list[str]:
+        """Sentences on what a person has to look at: that it could not be judged, or not be read."""
+        place = f"{self.submission.student}/{self.submission.module}"
+        said = ("the grader failed on it; tell its makers", *self.notes) if self.failure else self.notes
+        return [f"{place}: {sentence}" for sentence in said]
 
     @property
     def points(self) -> float:

@@ -14,10 +14,11 @@ from nbgrader.utils import compute_checksum
 
 from autograder.checks import find
 from autograder.errors import CourseError
-from autograder.grading.feedback import feedback_page
+from autograder.grading.feedback import Marks, feedback_page, plain_page
 from autograder.grading.normalise import normalised_submission
+from autograder.grading.page_maker import NoPage, page_maker
 from autograder.judge.kernel import Sandbox, drop_prewarmed, prewarm
-from autograder.judge.notebook import Judgement, judge_notebook, reports_in, write_verdicts
+from autograder.judge.notebook import Judgement, judge_notebook, notes_on, reports_in, write_verdicts
 from autograder.judge.notebook_run import Limits
 from autograder.judge.verdict import Verdict
 from autograder.lesson.notebooks import blank_notebook
@@ -53,6 +54,7 @@ class Result:
     verdicts  {exercise: {"status", "points", "mistake"}}
     flags     integrity flags
     reports   {exercise: what its check said, as HTML}
+    notes     what else the instructor has to know, as `notes_on` a notebook
     """
 
     notebook: bytes = b""
@@ -60,6 +62,7 @@ class Result:
     verdicts: dict[str, dict] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     reports: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     seconds: float = 0.0
     failure: str = ""
     compiled: bytes = b""
@@ -100,7 +103,12 @@ def submission_in_template(task: Task):
 
 
 def finished(notebook, judgement: Judgement, task: Task, seconds: float) -> Result:
-    """The result of a judged notebook. The notebook's metadata record it with the task's key, for a later run over the class."""
+    """The result of a judged notebook. The page of feedback comes last: whatever becomes of it, the marks stand."""
+    return with_marks(finished_without_page(notebook, judgement, task, seconds), task.module)
+
+
+def finished_without_page(notebook, judgement: Judgement, task: Task, seconds: float) -> Result:
+    """The result, but for the page. The notebook's metadata record it with the task's key, for a later run over the class."""
     verdicts = {
         name: {
             "status": verdict.status,
@@ -112,22 +120,38 @@ def finished(notebook, judgement: Judgement, task: Task, seconds: float) -> Resu
     stamp = {"key": task.key, "seconds": round(seconds, 2), "verdicts": verdicts, "flags": list(judgement.flags)}
     notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"graded": stamp}
     return Result(
-        nbformat.writes(notebook).encode(),
-        feedback_page(notebook, task.module).encode(),
+        nbformat.writes(notebook).encode(errors="replace"),
+        b"",
         verdicts,
         judgement.flags,
         reports_in(notebook),
+        notes_on(notebook),
         seconds,
     )
 
 
+def with_marks(result: Result, module: str, marks: Marks = Marks()) -> Result:
+    """The result with its page of feedback, which shows what a person gave, too; a plain page where that cannot be made."""
+    try:
+        return replace(result, feedback=page_maker().page(result.notebook, module, marks))
+    except NoPage as error:
+        page = plain_page(module, result.verdicts, result.reports, str(error)).encode()
+        note = f"its page of feedback is a plain one, because {error}"
+        return replace(result, feedback=page, notes=(*result.notes, note))
+
+
 def given_up(task: Task, reason: str) -> Result:
-    """The result if the worker itself crashed: every exercise "crashed", with the reason. It has no key, so the next run tries again."""
-    notebook = submission_in_template(task)
+    """The result if the worker itself crashed: every exercise "crashed", with the reason.
+
+    It is made without the submission, which may do the same to whoever reads it. It has no key, so the next run tries again.
+    """
     names = read_lesson(task.module).exercises
+    notebook = blank_notebook(read_lesson(task.module))
+    notebook.metadata["course"] = {"given_up": reason}
     judgement = Judgement({name: Verdict(find(name), "crashed", reason=reason) for name in names})
     write_verdicts(notebook, judgement.verdicts)
-    return finished(notebook, judgement, replace(task, key=""), 0.0)
+    result = finished_without_page(notebook, judgement, replace(task, key=""), 0.0)
+    return replace(result, feedback=feedback_page(notebook, task.module).encode())
 
 
 def imports_of(lesson: Lesson) -> str:
@@ -162,5 +186,6 @@ def unpacked(compiled: bytes) -> str:
 
 
 def close() -> None:
-    """End the prewarmed kernel."""
+    """End the prewarmed kernel, and the process that makes pages."""
     drop_prewarmed()
+    page_maker().stop()

@@ -8,7 +8,6 @@ import queue
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 from inspect import getsource
@@ -20,6 +19,7 @@ from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
+from autograder.files import DeepFolder
 from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
@@ -106,7 +106,7 @@ class OneSpec(KernelSpecManager):
 class Launched:
     """A kernel that is starting, or has started."""
 
-    folder: tempfile.TemporaryDirectory
+    folder: DeepFolder
     manager: KernelManager
     client: BlockingKernelClient
 
@@ -118,7 +118,7 @@ class Launched:
 
 def launch(module: str, sandbox: Sandbox | None) -> Launched:
     """Start a kernel, and do not wait for it."""
-    folder = tempfile.TemporaryDirectory(prefix="course-kernel-", ignore_cleanup_errors=True)
+    folder = DeepFolder(prefix="course-kernel-", ignore_cleanup_errors=True)
     manager = sandboxed(module, sandbox, folder.name) if sandbox else KernelManager(kernel_name="python3")
     if sys.platform != "win32":
         manager.transport, manager.ip = "ipc", os.path.join(folder.name, "socket")

@@ -9,6 +9,7 @@ import numpy as np
 from nbformat import ValidationError
 from nbformat.v4 import new_output, output_from_msg
 
+from autograder.characters import whole
 from autograder.checks.inside import Outcome, Trial
 
 OUTPUT_LIMIT = 100_000  # characters of output that are kept per cell; the rest is read and dropped
@@ -44,9 +45,9 @@ def decoded(text) -> list[Trial] | None:
 
 
 def trial_of(records: dict) -> Trial:
-    outcomes = {str(name): outcome_of(record) for name, record in records.items() if name != "input"}
+    outcomes = {whole(str(name)): outcome_of(record) for name, record in records.items() if name != "input"}
     about = records.get("input")
-    return Trial(outcomes, str(about.get("text", ""))[:2000] if isinstance(about, dict) else "")
+    return Trial(outcomes, whole(str(about.get("text", ""))[:2000]) if isinstance(about, dict) else "")
 
 
 def outcome_of(record) -> Outcome:
@@ -54,7 +55,7 @@ def outcome_of(record) -> Outcome:
     try:
         if "error" in record:
             parts = ("type", "message", "where")
-            return Outcome(error={part: str(record["error"].get(part, ""))[:2000] for part in parts})
+            return Outcome(error={part: whole(str(record["error"].get(part, ""))[:2000]) for part in parts})
         if len(record["array"]) > LONGEST_ARRAY:
             raise ValueError("the array is too large")
         # Not np.load, which also opens zip files and pickles.
@@ -63,11 +64,21 @@ def outcome_of(record) -> Outcome:
         )
         if array.dtype.kind not in PLAIN:
             raise TypeError(f"its dtype is {array.dtype}")
-        return Outcome(array)
+        return Outcome(with_characters(array) if array.dtype.kind == "U" else array)
     except Exception as error:  # NumPy raises whatever forged bytes make it stumble over, its parser's own errors too
         return Outcome(
             error={"type": "BadReply", "message": f"what came back is no array ({error})"[:2000], "where": ""}
         )
+
+
+def with_characters(array: np.ndarray) -> np.ndarray:
+    """An array of texts in which every number is a character that UTF-8 can hold; U+FFFD stands for others."""
+    native = array.astype(array.dtype.newbyteorder("="), order="C")
+    if native.size == 0 or native.itemsize == 0:
+        return native
+    codes = native.reshape(-1).view(np.uint32)
+    codes[(codes > 0x10FFFF) | (codes >= 0xD800) & (codes < 0xE000)] = 0xFFFD
+    return native
 
 
 def keep_output(outputs: list, message: dict, kept: int) -> int:
@@ -103,17 +114,19 @@ def plain_output(message: dict):
         output = output_from_msg(message)
         if output.output_type == "stream":
             return new_output(
-                "stream", name=output.name if output.name in ("stdout", "stderr") else "stdout", text=str(output.text)
+                "stream",
+                name=output.name if output.name in ("stdout", "stderr") else "stdout",
+                text=whole(str(output.text)),
             )
         if output.output_type == "error":
             return new_output(
                 "error",
-                ename=str(output.ename),
-                evalue=str(output.evalue),
-                traceback=[str(line) for line in output.traceback],
+                ename=whole(str(output.ename)),
+                evalue=whole(str(output.evalue)),
+                traceback=[whole(str(line)) for line in output.traceback],
             )
         data = {str(mime): value for mime, value in output.data.items() if is_plain(str(mime), value)}
-        json.dumps(data)
+        data = json.loads(whole(json.dumps(data, ensure_ascii=False)))
         data.setdefault("text/plain", "")  # what a page shows where it shows nothing else
         count = {"execution_count": None} if output.output_type == "execute_result" else {}
         return new_output(output.output_type, data, **count)

@@ -1,9 +1,11 @@
 """Judge a whole notebook: run it, mark carried errors, write the reports into its cells."""
 
 from dataclasses import dataclass
+from html import escape
 
 from nbformat.v4 import new_output
 
+from autograder.characters import whole
 from autograder.checks import find
 from autograder.judge.carried_errors import mark_carried_errors
 from autograder.judge.integrity import libraries_in
@@ -59,12 +61,22 @@ def write_verdicts(notebook, verdicts: dict[str, Verdict]) -> None:
     for cell in notebook.cells:
         kind, name = course_cell(cell)
         if kind == "check":
-            report = Report(verdicts[name])
+            html, text = whole_report(verdicts[name])
             cell.outputs = [
-                new_output("display_data", {"text/html": report._repr_html_(), "text/plain": str(report)}),
+                new_output("display_data", {"text/html": html, "text/plain": text}),
                 new_output("execute_result", {"text/plain": f"{verdicts[name].points:g}"}, execution_count=1),
             ]
             cell.execution_count = 1
+
+
+def whole_report(verdict: Verdict) -> tuple[str, str]:
+    """A verdict's report as HTML and as text. What came back may hold what nothing can print; then its first line is the report."""
+    report = Report(verdict)
+    try:
+        return whole(report._repr_html_()), whole(str(report))
+    except Exception:
+        said = f"{report.headline()} (what came back cannot be shown)"
+        return f"<b>{escape(said)}</b>", said
 
 
 def reports_in(notebook) -> dict[str, str]:
@@ -75,3 +87,9 @@ def reports_in(notebook) -> dict[str, str]:
         for course, cell in made
         if course.get("kind") == "check"
     }
+
+
+def notes_on(notebook) -> tuple[str, ...]:
+    """What the instructor has to know of a notebook that could not be judged as one of the lesson's."""
+    course = notebook["metadata"].get("course", {})
+    return tuple(course[kind] for kind in ("invalid", "foreign", "given_up") if course.get(kind))

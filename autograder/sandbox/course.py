@@ -77,7 +77,12 @@ def used_parts(module: str, kinds=("given",)) -> set[str]:
 
     No others are shown: they hold derivatives that an exercise could borrow, as the other engines and gradient checks do.
     """
-    found, sources = set(ALWAYS), [cell.solved for cell in read_lesson(module).cells if cell.kind in kinds]
+    return parts_behind([cell.solved for cell in read_lesson(module).cells if cell.kind in kinds])
+
+
+def parts_behind(sources: list[str]) -> set[str]:
+    """The parts of tinygrad_cl that sources import, and what those import."""
+    found, sources = set(ALWAYS), list(sources)
     while sources:
         parts = parts_imported(sources.pop()) - found
         found |= parts

@@ -86,14 +86,18 @@ def each_memory(process, method: str, kind: str) -> int:
 def is_full(folder: str, limits: Limits) -> bool:
     """Whether the folder exceeds a limit. Counting stops there, so a million files take no longer than the limit."""
     size = count = 0
-    for place, _, names in os.walk(folder):
-        count += 1
-        for name in names:
-            count += 1
-            try:
-                size += os.lstat(os.path.join(place, name)).st_blocks * 512  # blocks, since a file may have holes
-            except OSError:
-                continue
-            if size > limits.scratch or count > limits.files:
-                return True
-    return count > limits.files
+    waiting = [folder]  # not os.walk, which calls itself for each level
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:  # blocks, since a file may have holes
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+                    if size > limits.scratch or count > limits.files:
+                        return True
+        except OSError:  # it is gone already
+            continue
+    return False

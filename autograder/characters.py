@@ -1,0 +1,22 @@
+"""Texts from outside, made such that they can be written as UTF-8 and shown in one line."""
+
+import unicodedata
+
+
+def whole(text: str) -> str:
+    """The text as UTF-8 can hold it: halves of a surrogate pair that meet are joined, one that is alone becomes U+FFFD."""
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def one_line(text: str) -> str:
+    """The text without control characters, line breaks, and marks that turn the direction of writing."""
+    seen = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") or turns(c) else c for c in whole(text))
+    return " ".join(seen.split())
+
+
+def turns(character: str) -> bool:
+    return unicodedata.bidirectional(character) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
