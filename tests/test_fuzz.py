@@ -118,9 +118,11 @@ class Forgets(Tensor):
 
 
 class NoVersion(Tensor):
-    def copy_(self, values):
-        self.data[...] = values.data
-        return self
+    @property
+    def version(self):
+        found = super().version
+        found.count = 0  # whenever somebody looks: no change is noticed
+        return found
 
 
 # What is broken: the kind of disagreement, and how many statements are left.
@@ -132,7 +134,7 @@ FAULTS = [
     (NoSentence, "no sentence", 2),
     (OneMore, "no sentence", 2),
     (Forgets, "gradient", 4),
-    (NoVersion, "gradient", 4),
+    (NoVersion, "gradient", 6),
 ]
 
 
