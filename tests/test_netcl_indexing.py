@@ -478,7 +478,7 @@ def test_tensors_and_arrays_join_and_what_does_not(device):
         ([], TypeError, "a list of Nodes"),
         ([x, 2.0], TypeError, "a list of Nodes"),
         ([x, np.ones((2, 2))], ValueError, "differ in another axis"),
-        ([x, np.ones(3)], ValueError, "differ in another axis"),
+        ([x, np.ones(3)], ValueError, "as many axes"),
         ([x, indices], TypeError, "float32 and int32 do not join"),
     ]:
         with pytest.raises(error, match=message):

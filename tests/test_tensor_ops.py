@@ -26,8 +26,8 @@ def gradient_of(op):
 
 
 def all_functions():
-    """Those of both floors; not those of the ground floor that the upper has a subclass of."""
-    names = [m.name for m in pkgutil.walk_packages(tensor.__path__, "tinygrad_cl.tensor.")]
+    """Those of both floors; not those of the ground floor that the upper has a subclass of, nor PyTorch's names."""
+    names = [m.name for m in pkgutil.walk_packages(tensor.__path__, "tinygrad_cl.tensor.") if ".torch" not in m.name]
     classes = {c for name in names for _, c in inspect.getmembers(importlib.import_module(name), inspect.isclass)}
     return {c for c in classes if issubclass(c, Function) and not c.__subclasses__()}
 

@@ -23,8 +23,9 @@ class Value:
     op                  what computed it: "+", "*", "exp", …; "" for a leaf
     label               a name for drawings
 
-    `if v:` asks about the number, as it does for a float. `v == w` asks whether v and w are the same
-    node, so that nodes can be looked up in sets and lists; to compare numbers, write v.data == w.data.
+    `if v:` asks about the number, as it does for a float. `v == w` asks whether v and w are the
+    same node, so that nodes can be looked up in sets and lists. To compare numbers, write
+    v.data == w.data.
     """
 
     __slots__ = ("data", "grad", "parents", "local_derivatives", "op", "label", "__weakref__")

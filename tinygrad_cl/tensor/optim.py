@@ -46,7 +46,7 @@ class Optimizer:
                 parameter.copy_(self.update(parameter.data, parameter.grad.data, state))
 
     def update(self, p, g, state):
-        """The new array for the parameter p with gradient g; `state` is a dict for this parameter."""
+        """The new array for the parameter p with gradient g; `state` is a dict for this one."""
         raise NotImplementedError
 
 
@@ -126,12 +126,13 @@ class AdamW(Adam):
 
 
 def clip_grad_norm_(parameters, max_norm):
-    """Scale all gradients by one factor, so that their norm is at most max_norm; return the old norm.
+    """Scale all gradients by one factor, so that their norm is at most max_norm; return the norm
+    that they had.
 
     parameters   an iterable of tensors, or one tensor; those without a gradient are skipped
 
-    The norm is √Σg² over all elements of all gradients, so the direction stays the same. If it is at
-    most max_norm, nothing changes.
+    The norm is √Σg² over all elements of all gradients, so the direction stays the same. If it is
+    at most max_norm, nothing changes.
 
     >>> p, q = Tensor([1.0, 1.0], requires_grad=True), Tensor(1.0, requires_grad=True)
     >>> ((p * Tensor([2.0, 6.0])).sum() + q * 9).backward()

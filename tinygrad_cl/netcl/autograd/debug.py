@@ -9,8 +9,8 @@ __all__ = ["debug_tape", "describe"]
 
 
 class debug_tape:
-    """`with debug_tape(tape) as t:` records operations on `tape` (by default the innermost open one,
-    or a new one), and passes the text of `describe` about them to `say` at the end.
+    """`with debug_tape(tape) as t:` records operations on `tape` (by default the innermost open
+    one, or a new one), and passes the text of `describe` about them to `say` at the end.
 
     It does so even if an exception ends the `with`: the last line is the last operation computed.
     """

@@ -1,5 +1,6 @@
 """What a function asks that may answer something else in the next call: clocks, random generators, input."""
 
+import gc
 import sys
 from contextlib import contextmanager
 from types import ModuleType
@@ -35,11 +36,14 @@ def watched():
         _, words, *rest = np.random.get_state()
         return words.tobytes(), *rest
 
-    before, draws = sys.getprofile(), drawn()
+    before, draws, collects = sys.getprofile(), drawn(), gc.isenabled()
+    gc.disable()  # a collection calls whoever asked to be told, and they ask clocks
     sys.setprofile(look)
     try:
         yield found
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     if drawn() != draws:
         found.append("np.random")

@@ -13,8 +13,8 @@ class Adam(Optimizer):
 
     With weight decay λ, g ← g + λ p comes first.
 
-    1 − βᵗ is computed as the same running mean of the number 1: c ← β c + (1 − β). So it needs no power,
-    which would lose digits where β is close to 1, and no step number from the host.
+    1 − βᵗ is computed as the same running mean of the number 1: c ← β c + (1 − β). So it needs no
+    power, which would lose digits where β is close to 1, and no step number from the host.
     """
 
     __slots__ = ()
