@@ -90,6 +90,7 @@ COMMANDS = {
     "python -m uv tool install pre-commit": NETWORK,
     "python -m tinygrad_cl doctor": Run(),
     "python -m tinygrad_cl doctor --install": NETWORK,
+    "python -m tinygrad_cl tune": Look("takes half a minute, and is kept"),
     "python benchmarks/grading.py": Run(
         f"python {ROOT}/benchmarks/grading.py --module 00_start --submissions 2 --workers 1 --rounds 1",
         "a tiny class",
