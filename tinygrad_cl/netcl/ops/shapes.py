@@ -90,9 +90,9 @@ def one_axis(axis, shape):
 
 def axes_to(large, small):
     """The axes of shape `large` along which a tensor of shape `small` is repeated."""
-    added = len(large) - len(small)
-    if added < 0 or any(s not in (1, n) for n, s in zip(large[added:], small)):
+    if not broadcasts(small, large):
         raise ValueError(f"shape {small} does not broadcast to {large}")
+    added = len(large) - len(small)
     return tuple(axis for axis, length in enumerate(large) if axis < added or small[axis - added] != length)
 
 
