@@ -159,19 +159,19 @@ def close(ours, true, rtol, atol):
     return bool(np.all(good))
 
 
-class Beside:
-    """An engine beside the reference, statement by statement; `ran` counts them."""
+class Comparison:
+    """Two ways to run a program, statement by statement; `ran` counts them.
 
-    def __init__(self, engine, faults=None):
-        self.engine = Engine(engine, faults)
-        self.reference = Reference(same_memory if engine == "netcl" else None)
-        self.ran = 0
-        self.scale = 1.0
+    is_missing(name)   whether a variable could not be made
+    step(statement)    (kind, about, detail) of what differs after it; None; "end" where nothing more can be compared
+    """
+
+    ran = 0
 
     def run(self, program):
         """The first Disagreement; None."""
         for index, statement in enumerate(program):
-            if any(self.reference.variables.get(name) is None for name in statement.operands):
+            if any(map(self.is_missing, statement.operands)):
                 continue  # what it needs could not be made
             try:
                 found = self.step(statement)
@@ -183,6 +183,18 @@ class Beside:
                 return Disagreement(*found, program, index)
             self.ran += 1
         return None
+
+
+class Beside(Comparison):
+    """An engine beside the reference."""
+
+    def __init__(self, engine, faults=None):
+        self.engine = Engine(engine, faults)
+        self.reference = Reference(same_memory if engine == "netcl" else None)
+        self.scale = 1.0
+
+    def is_missing(self, name):
+        return self.reference.variables.get(name) is None
 
     def step(self, statement):
         reason = self.reference.may_refuse(statement)
@@ -254,24 +266,15 @@ class Beside:
         return None
 
 
-class Pair:
-    """Two engines, statement by statement: what the first says is held against the second."""
+class Pair(Comparison):
+    """Two engines: what the first says is held against the second."""
 
     def __init__(self, engine, peer, faults=None):
         self.engine, self.peer = Engine(engine, faults), Engine(peer)
-        self.names, self.ran, self.scale = [], 0, 1.0
+        self.names, self.scale = [], 1.0
 
-    def run(self, program):
-        for index, statement in enumerate(program):
-            if any(name not in self.names or self.engine.see(name) is None for name in statement.operands):
-                continue  # what it needs could not be made
-            found = self.step(statement)
-            if found == "end":
-                return None
-            if found:
-                return Disagreement(*found, program, index)
-            self.ran += 1
-        return None
+    def is_missing(self, name):
+        return name not in self.names or self.engine.see(name) is None
 
     def step(self, statement):
         error, theirs = self.engine.step(statement), self.peer.step(statement)
