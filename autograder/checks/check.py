@@ -12,7 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from autograder.checks.inside import Trial, compile_probe, run_trials
+from autograder.checks.aspect import Aspect
+from autograder.checks.aspect import text_of as text_of_function
+from autograder.checks.cases import Case, Source
+from autograder.checks.inside import Trial, compile_probe, run_cases, run_trials
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
 
@@ -67,9 +70,42 @@ class Check:
     measured: Callable | None = None  # what `on_device` was given
     mistakes: list[Mistake] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
+    aspects: list[Aspect] = field(default_factory=list)
+    about: str = ""
+
+    def aspect(self, name: str, points: float, *, cases: Source, agrees: Callable | None = None, **options):
+        """Declare an aspect; a decorator of its observation, which may be observed in several aspects (see `Aspect`)."""
+
+        def decorate(observation: Callable) -> Callable:
+            source = text_of_function(observation, "observe")
+            self.aspects.append(
+                Aspect(name, float(points), source, cases, agrees=text_of_function(agrees, "agrees"), **options)
+            )
+            self.points = sum(aspect.points for aspect in self.aspects)
+            return observation
+
+        return decorate
+
+    def plan(self, seed: str) -> list[tuple[Aspect, Case]]:
+        """All cases for a seed, aspect by aspect."""
+        return [
+            (aspect, case) for aspect in self.aspects for case in aspect.plan(self.name, seed, len(self.aspects))
+        ]
+
+    def request(self, seed: str) -> list[dict]:
+        """The plan as plain data for `inside.run_cases`."""
+        return [
+            {
+                "observe": aspect.source,
+                "cases": [case.inputs for case in aspect.plan(self.name, seed, len(self.aspects))],
+            }
+            for aspect in self.aspects
+        ]
 
     @property
     def title(self) -> str:
+        if self.about:
+            return self.about
         return (self.standalone_probe.__doc__ or self.name).strip().splitlines()[0]
 
     def mistake(self, name: str, *, swap=None, source=None, hint=()) -> None:
@@ -111,6 +147,8 @@ class Check:
 
     def run(self, namespace: dict, seed: str, trials: int) -> list[Trial]:
         """Run the probe on a namespace of this process: a notebook's, the reference's, a mistake's."""
+        if self.aspects:
+            return run_cases(self.request(seed), namespace, Tools(), self.seconds)
         return run_trials(self.standalone_probe, namespace, self.seeds(seed, trials), Tools(), self.seconds)
 
 
@@ -132,6 +170,12 @@ def check(
         )
 
     return decorate
+
+
+def exercise(name: str, about: str, *, needs=(), seconds: float = 10.0) -> Check:
+    """The check of an exercise, made of cases and aspects: `add = exercise("value.add", "The sum."); @add.aspect(…)`."""
+    lesson = inspect.stack()[1].frame.f_globals["__name__"].removeprefix("autograder.checks.").partition(".")[0]
+    return register(Check(name, 0.0, lesson, "", 0.0, 0.0, (), tuple(needs), seconds, about=about))
 
 
 def names_checks(lesson: str, name: str) -> bool:

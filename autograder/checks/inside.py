@@ -6,12 +6,14 @@ the reference the same functions are called directly; only a kernel's answer is 
 
 import base64
 import contextlib
+import functools
 import io
 import math
 import signal
 import threading
 import time
 import traceback
+import types
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +42,7 @@ class Outcome:
 
     array: np.ndarray | None = None
     error: dict | None = None
+    kind: str = ""  # of what type it was, "float" or "ndarray of float64" say
 
 
 class Trial(dict):
@@ -88,6 +91,190 @@ def run_probe(probe, namespace, seed, tools, seconds, only=None):
     return trial
 
 
+def run_cases(aspects, namespace, tools, seconds):
+    """One Trial for each case of each aspect, [{"observe": text, "cases": [{input: expression}, …]}, …], in one list.
+
+    Each case is run once, in order; then some once more, in another order, and two at a time where the observation pauses
+    (`yield`). A trial gets a label that begins with ~ for each condition that is broken: "~inputs" (the inputs were changed),
+    "~later" (a later call changed what this one returned), "~again …" (the same call gives something else).
+    """
+    with np.errstate(all="ignore"):  # inputs are hard on purpose
+        return [run.trial for run in case_runs(aspects, namespace, tools, Budget(seconds), seconds / 4)]
+
+
+def case_runs(aspects, namespace, tools, left, reserve):
+    runs = []
+    names = {**namespace, "np": np, "math": math}
+    for aspect in aspects:
+        observe, stopped = compile_function(aspect["observe"], "observe"), None
+        for inputs in aspect["cases"]:
+            run = CaseRun(observe, inputs, names, Student(namespace), tools)
+            if stopped:
+                run.trial = Trial({"": stopped})
+            else:
+                run.first(left)
+                stopped = next((out for out in run.trial.values() if out.error and out.error["type"] == "ProbeTimeout"), None)
+            runs.append(run)
+    for run in runs:
+        run.look_back()
+    repeated = [run for run in runs if run.is_repeatable()]
+    repeated = repeated[:: max(1, len(repeated) // REPEATED)][::-1]
+    for one, other in zip(repeated[::2], repeated[1::2] + repeated[:1]):
+        if left.half()[0] > reserve:
+            CaseRun.side_by_side(one, other, left)
+    return runs
+
+
+REPEATED = 16  # cases that are run again
+
+
+class CaseRun:
+    """A case of an aspect in the student's process: its observation is run, its outcome kept and looked at again later."""
+
+    def __init__(self, observe, inputs, names, student, tools):
+        self.observe, self.texts, self.names, self.student, self.tools = observe, inputs, names, student, tools
+        self.trial, self.inputs, self.returned = Trial(), None, None
+
+    def evaluated(self):
+        """The inputs of the case, made anew."""
+        scope, inputs = dict(self.names), {}
+        for name, text in self.texts.items():
+            scope[name] = inputs[name] = eval(compiled(text), scope)
+        return inputs
+
+    def start(self, inputs):
+        """The observation up to its first pause: what it returned, or a generator that waits."""
+        arguments = (self.student, Case(inputs), self.tools)
+        returned = self.observe(*arguments[: self.observe.__code__.co_argcount])
+        if isinstance(returned, types.GeneratorType):
+            next(returned)
+        return returned
+
+    def first(self, left):
+        try:
+            with time_limit(*left.half()):
+                self.inputs = self.evaluated()
+                self.returned = settled(finished(self.start(self.inputs)))
+            with time_limit(*left.half()):
+                self.trial = Trial(leaves(self.returned))
+        except BaseException as error:  # whatever a student's code raises is a result, SystemExit and interrupts too
+            self.trial = Trial({"": Outcome(error=describe(error))})
+        if self.inputs is not None:
+            with contextlib.suppress(Exception):
+                fresh = self.evaluated()
+                changed = [name for name in fresh if prints(fresh[name]) != prints(self.inputs[name])]
+                if changed:
+                    self.trial["~inputs"] = Outcome(np.array(", ".join(changed)))
+
+    def look_back(self):
+        with contextlib.suppress(Exception):
+            if self.returned is not None and prints(self.returned) != prints_of(self.trial):
+                self.trial["~later"] = Outcome(np.array("changed"))
+
+    def is_repeatable(self):
+        return self.inputs is not None and not any(out.error for out in self.trial.values())
+
+    @staticmethod
+    def side_by_side(one, other, left):
+        """Both once more: the first parts of both, then the second parts of both."""
+        for run in (one, other):
+            run.second = None
+        try:
+            with time_limit(*left.half()):
+                started = [(run, run.start(run.evaluated())) for run in (one, other)]
+                for run, returned in started:
+                    run.second = leaves(settled(finished(returned)))
+        except BaseException as error:
+            one.second = one.second or {"": Outcome(error=describe(error))}
+        for run in (one, other):
+            if run.second is not None and prints_of(run.second) != prints_of(run.trial):
+                run.trial.update({f"~again {label}": outcome for label, outcome in run.second.items()})
+
+
+class Case:
+    """The inputs of a case as attributes."""
+
+    def __init__(self, inputs):
+        self.__dict__.update(inputs)
+
+
+def finished(returned):
+    """What an observation returns, after its pauses."""
+    if not isinstance(returned, types.GeneratorType):
+        return returned
+    try:
+        while True:
+            next(returned)
+    except StopIteration as stop:
+        return stop.value
+
+
+@dataclass(frozen=True)
+class Raised:
+    """Stands for a part of what an observation returned that raised instead."""
+
+    error: dict
+
+
+def settled(value):
+    """What an observation returned, with its functions called: an exception in one of them costs that part alone."""
+    if isinstance(value, dict):
+        return {name: settled(part) for name, part in value.items()}
+    if not isinstance(value, types.FunctionType):
+        return value
+    try:
+        return value()
+    except Exception as error:
+        return Raised(describe(error))
+
+
+def leaves(value, label=""):
+    """A labelled tree as {label: Outcome}: numbers, arrays and texts as arrays, other objects by the name of their class.
+
+    A long list of numbers is an array; of any other list or tuple each part has a label, and the list itself says how many.
+    """
+    if isinstance(value, dict):
+        return {key: out for name, part in value.items() for key, out in leaves(part, joined(label, str(name))).items()}
+    if isinstance(value, Raised):
+        return {label: Outcome(error=value.error)}
+    kind = type(value).__name__
+    if isinstance(value, (list, tuple)) and (len(value) <= FEW_PARTS or not all(map(is_number, value))):
+        found = {label: Outcome(np.array(f"{len(value)} parts"), kind=kind)}
+        for i, part in enumerate(value):
+            found |= leaves(part, f"{label}[{i}]")
+        return found
+    if isinstance(value, (bool, int, float, complex, str, list, tuple, np.generic, np.ndarray)):
+        with contextlib.suppress(OverflowError):
+            array = np.array(value)
+            if array.dtype.kind in "biufcU":
+                return {label: Outcome(array, kind=f"{kind} of {array.dtype}" if isinstance(value, np.ndarray) else kind)}
+    return {label: Outcome(np.array("None" if value is None else f"an object of class {kind}"), kind=kind)}
+
+
+FEW_PARTS = 4
+
+
+def is_number(value):
+    return isinstance(value, (int, float, np.generic)) or isinstance(value, np.ndarray) and value.ndim == 0
+
+
+def joined(label, name):
+    return f"{label}.{name}" if label else name
+
+
+def prints(value):
+    """What an object holds, to compare it with itself later."""
+    return prints_of(leaves(value))
+
+
+def prints_of(outcomes):
+    return [
+        (label, out.error["type"]) if out.error else (label, str(out.array.dtype), out.array.shape, out.array.tobytes())
+        for label, out in outcomes.items()
+        if not label.startswith("~")
+    ]
+
+
 def plain_array(quantity):
     """A copy of a number, list or array as an array. Objects are refused: nothing but plain data leaves."""
     if quantity is None:
@@ -123,7 +310,8 @@ def record_of(outcome):
     try:
         buffer = io.BytesIO()
         np.save(buffer, outcome.array, allow_pickle=False)
-        return {"array": base64.b64encode(buffer.getvalue()).decode()}
+        kind = {"kind": outcome.kind} if outcome.kind else {}
+        return {"array": base64.b64encode(buffer.getvalue()).decode()} | kind
     except Exception as error:  # out of memory, say: it costs this quantity alone
         return {"error": describe(error)}
 
@@ -136,7 +324,8 @@ def describe(error):
         if own:
             where = f"{own[-1].name}, line {own[-1].lineno}" + (f": {own[-1].line}" if own[-1].line else "")
     with contextlib.suppress(Exception):
-        return {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500]}
+        bases = [kind.__name__ for kind in type(error).__mro__[1:-3]]  # a special kind of what is asked for is as good
+        return {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500], "bases": bases}
     return {"type": "Exception", "message": "", "where": where[:500]}
 
 
@@ -194,6 +383,15 @@ def time_limit(seconds, clock):
 
 def compile_probe(source):
     """The function `probe` out of its text; besides its arguments it finds np and math."""
+    return compile_function(source, "probe")
+
+
+def compile_function(source, name):
     names = {"np": np, "math": math}
-    exec(compile(source, "<probe>", "exec"), names)
-    return names["probe"]
+    exec(compile(source, f"<{name}>", "exec"), names)
+    return names[name]
+
+
+@functools.lru_cache(maxsize=4096)
+def compiled(expression):
+    return compile(expression, "<input>", "eval")

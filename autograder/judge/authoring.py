@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
 from autograder.judge.expected import edited_sources, fresh_outcomes
+from autograder.judge.expected_cases import fresh
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
 
@@ -35,7 +36,7 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
         namespace_of(
             check, mistake
         )  # raises if its cell does not run: else all that it shows is "every name is missing"
-        outcomes = fresh_outcomes(check.name, seed, trials, mistake.name)
+        outcomes = fresh(check.name, seed, mistake.name) if check.aspects else fresh_outcomes(check.name, seed, trials, mistake.name)
         found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
     for variant in check.variants:
         outcomes = check.run(namespace_of(check, variant), seed, trials)

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from autograder.checks import find
+from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.check import Check, Edit
 from autograder.checks.inside import Outcome, Trial
 from autograder.errors import CourseError
 from autograder.judge.recorded import REFERENCE, recorded_outcomes
 
-NOTEBOOK_SEED, NOTEBOOK_TRIALS = "notebook", 2  # what a student sees; when it counts, the seed is secret
+__all__ = ["NOTEBOOK_SEED", "NOTEBOOK_TRIALS"]
+
+NOTEBOOK_TRIALS = 2  # what a student sees; when it counts, the seed is secret
 
 
 class ReferenceFailed(CourseError):

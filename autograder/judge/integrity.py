@@ -7,6 +7,7 @@ import numpy as np
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial
 from autograder.judge.expected import expected_outcomes
+from autograder.judge.expected_cases import cases_of
 from autograder.judge.outcome import of_quantity
 from autograder.lesson.imports import names_imported
 
@@ -31,6 +32,8 @@ def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
 
     The gradients are the quantities that the check compares with finite differences on the device.
     """
+    if check.aspects:
+        return measured_cases(check, trials, seed)
     expected = expected_outcomes(check.name, seed, len(trials))
     for name in check.device:
         errors = [
@@ -38,6 +41,22 @@ def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
         ]
         if errors and max(errors) < max(check.rtol, 1e-4) and np.median(errors) > ROUNDING:
             return f"{check.name}, {name}: right to {max(errors):.0e} only, the precision of finite differences"
+    return ""
+
+
+def measured_cases(check: Check, trials: list[Trial], seed: str) -> str:
+    """The same for a check of cases: its aspects that are held against the device."""
+    cases = cases_of(check.name, seed)
+    for aspect in (aspect for aspect in check.aspects if aspect.device):
+        errors = [
+            relative_error(want[label].array, of_quantity(got, label).array)
+            for (its, _), want, got in zip(cases.plan, cases.expected, trials)
+            if its is aspect and want is not None
+            for label in want
+            if want[label].array is not None and want[label].array.dtype == np.float64 and want[label].array.any()
+        ]
+        if errors and max(errors) < max(aspect.rtol, 1e-4) and np.median(errors) > ROUNDING:
+            return f"{check.name}, {aspect.name}: right to {max(errors):.0e} only, the precision of finite differences"
     return ""
 
 

@@ -47,10 +47,14 @@ def module(name):
     return made
 
 inside, tools = module("inside"), module("tools")
-probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
+probe, names = inside.compile_probe(request["probe"]) if request["probe"] else None, get_ipython().user_ns
 """
 TRIALS = f"""
 trials = inside.run_trials(probe, names, request["seeds"], tools.Tools(), request["seconds"])
+get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
+"""
+CASES = f"""
+trials = inside.run_cases(request["aspects"], names, tools.Tools(), request["seconds"])
 get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
 """
 
@@ -314,9 +318,12 @@ class StudentKernel:
         if what not in self.flags:
             self.flags.append(what)
 
-    def probe(self, check: Check, seeds: list[int], seconds: float) -> Run:
-        """Run a check's probe in the kernel, one trial per seed, each within that much processor time."""
-        code = code_in_kernel(TRIALS, check, seeds=seeds, seconds=seconds)
+    def probe(self, check: Check, seed: str, trials: int, seconds: float) -> Run:
+        """Run a check in the kernel: its cases, or one trial of its probe for each number, each within that much processor time."""
+        if check.aspects:
+            code = code_in_kernel(CASES, check, aspects=check.request(seed), seconds=seconds)
+        else:
+            code = code_in_kernel(TRIALS, check, seeds=check.seeds(seed, trials), seconds=seconds)
         run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
         run.trials = decoded(run.records)
         return run

@@ -64,7 +64,8 @@ def outcome_of(record) -> Outcome:
         )
         if array.dtype.kind not in PLAIN:
             raise TypeError(f"its dtype is {array.dtype}")
-        return Outcome(with_characters(array) if array.dtype.kind == "U" else array)
+        kind = whole(str(record.get("kind", ""))[:200])
+        return Outcome(with_characters(array) if array.dtype.kind == "U" else array, kind=kind)
     except Exception as error:  # NumPy raises whatever forged bytes make it stumble over, its parser's own errors too
         return Outcome(
             error={"type": "BadReply", "message": f"what came back is no array ({error})"[:2000], "where": ""}

@@ -102,10 +102,10 @@ class NotebookRun:
 
     def probe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
         """Run the check's probe in a kernel, within that much processor time, and judge its answer."""
-        run = kernel.probe(check, check.seeds(self.seed, self.limits.trials), seconds)
+        run = kernel.probe(check, self.seed, self.limits.trials, seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
-        trials = complete(run.trials, self.limits.trials)
+        trials = complete(run.trials, len(check.plan(self.seed)) if check.aspects else self.limits.trials)
         if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
             self.measures = True  # one flag is enough: later exercises would show the same
             kernel.flag(flag)

@@ -39,7 +39,7 @@ def text_of(recordings: dict[str, dict[str, list[dict[str, Outcome]]]]) -> str:
     checks = []
     for check, outcomes in recordings.items():
         lines = [
-            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials))}"
+            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials) if isinstance(trials, list) else trials)}"
             for name, trials in outcomes.items()
         ]
         checks.append(f"{json.dumps(check)}: {{\n" + ",\n".join(lines) + "\n}")

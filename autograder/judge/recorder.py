@@ -1,12 +1,16 @@
 """Write the recorded outcomes (`recorded`) of all checks, and find those that are stale."""
 
+import json
 from pathlib import Path
+
+import numpy as np
 
 from autograder.checks import all_checks
 from autograder.checks.check import Check
-from autograder.judge.expected import all_outcomes
-from autograder.judge.outcome import only_errors, same_trials, same_words
-from autograder.judge.recorded import file_of, read, recorded_outcomes, text_of
+from autograder.judge.expected import NOTEBOOK_SEED, all_outcomes
+from autograder.judge.expected_cases import decoded, recorded, recording
+from autograder.judge.outcome import MISSING, only_errors, same, same_trials, same_words
+from autograder.judge.recorded import REFERENCE, file_of, read, recorded_outcomes, text_of
 
 
 def write_recordings(modules: list[str]) -> list[Path]:
@@ -28,7 +32,7 @@ def stale_recordings(modules: list[str]) -> dict[Path, str]:
     for check in [check for check in all_checks().values() if check.lesson in lessons]:
         files.setdefault(file_of(check), []).append(check)
     return {
-        path: text_of({check.name: all_outcomes(check) for check in checks})
+        path: text_of({check.name: recording(check) if check.aspects else all_outcomes(check) for check in checks})
         for path, checks in files.items()
         if set(read(path)) != {check.name for check in checks} or not all(map(is_recorded, checks))
     }
@@ -36,7 +40,10 @@ def stale_recordings(modules: list[str]) -> dict[Path, str]:
 
 def is_recorded(check: Check) -> bool:
     """Does a fresh run of the reference and of every mistake give what is recorded of the check?"""
-    fresh, content = all_outcomes(check), read(file_of(check)).get(check.name, {})
+    content = read(file_of(check)).get(check.name, {})
+    if check.aspects:
+        return is_recorded_by_cases(check, recorded(check))
+    fresh = all_outcomes(check)
     if set(content) != set(fresh):
         return False
     for name, trials in fresh.items():
@@ -48,3 +55,41 @@ def is_recorded(check: Check) -> bool:
         if only_errors(trials) and not all(same_words([want], [have], want) for want, have in zip(trials, recorded)):
             return False
     return True
+
+
+def is_recorded_by_cases(check: Check, content: dict) -> bool:
+    fresh, plan = recording(check), check.plan(NOTEBOOK_SEED)
+    if set(content) != set(fresh) or content[REFERENCE]["conditions"] != as_json(fresh[REFERENCE]["conditions"]):
+        return False
+    if len(content[REFERENCE]["cases"]) != len(plan):
+        return False
+    for name, trials in fresh.items():
+        there, here = content[name], trials
+        if name == REFERENCE:
+            there, here = (dict(enumerate(part["cases"])) for part in (content[name], trials))
+        if set(there) != set(here) or not all(
+            alike(there[number], here[number], plan[int(number)][0]) for number in here
+        ):
+            return False
+    return True
+
+
+def as_json(content):
+    return json.loads(json.dumps(content))
+
+
+def alike(there: dict | None, here: dict | None, aspect) -> bool:
+    """The same outcomes; of a fingerprint, the same first numbers and sums."""
+    if there is None or here is None:
+        return there is here
+    if set(there) != set(here):
+        return False
+    one, two = decoded(there), decoded(here)
+    return all(same_record(one.get(label, MISSING), two.get(label, MISSING), aspect) for label in one)
+
+
+def same_record(one, two, aspect) -> bool:
+    if hasattr(one, "agrees") and hasattr(two, "agrees"):
+        slack = {"rtol": 100 * aspect.rtol, "atol": 100 * aspect.atol + 1e-6}
+        return one.shape == two.shape and bool(np.allclose(one.sums, two.sums, **slack, equal_nan=True))
+    return same(one, two, aspect.rtol, aspect.atol)

@@ -6,6 +6,7 @@ import numpy as np
 
 from autograder.checks.check import Check
 from autograder.checks.inside import Outcome
+from autograder.judge.outcome import short
 from autograder.judge.verdict import Difference, Verdict
 
 SHOWN = 3  # differences in one report; the others are named
@@ -66,8 +67,13 @@ class Report:
                 lines += [f"This is what comes out when {mistake.name}.", f"Hint: {mistake.hints[0]}"]
             for text in inputs(verdict):
                 lines.append(f"input      {text}")
-            for difference in shown(verdict):
-                lines += [f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference, verdict.check)) if text]
+            if verdict.earned is not None:
+                lines += [line for case in counterexamples(verdict) for line in counterexample_lines(case, verdict.check)]
+            else:
+                for difference in shown(verdict):
+                    lines += [
+                        f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference, verdict.check)) if text
+                    ]
             if others(verdict):
                 lines.append(f"{others_label(verdict):<10} {others(verdict)}")
             if verdict.right:
@@ -97,7 +103,9 @@ class Report:
             parts += [
                 f"<div style='margin-top:.4em'>input: <code>{escape(text)}</code></div>" for text in inputs(verdict)
             ]
-            if shown(verdict):
+            if verdict.earned is not None:
+                parts += [counterexample_html(case, verdict.check) for case in counterexamples(verdict)]
+            elif shown(verdict):
                 parts.append(table(verdict))
             if others(verdict):
                 parts.append(f"<div>{others_label(verdict)}: {escape(others(verdict))}</div>")
@@ -128,6 +136,8 @@ def inputs(verdict: Verdict) -> list[str]:
 def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
     """One difference in the order of COLUMNS, with enough digits to see it."""
     expected, got = difference.expected, difference.got
+    if difference.more:
+        return difference.quantity, "", "", ""
     digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
     return (
         difference.quantity,
@@ -143,10 +153,7 @@ def outcome_text(outcome: Outcome, digits: int) -> str:
         if outcome.error["type"] == "NotImplementedError":
             return f"not written yet (in {place})" if place else "not written yet"
         return f"{outcome.error['type']}: {outcome.error['message']}" + (f" (in {place})" if place else "")
-    array = outcome.array
-    if array.ndim == 0:
-        return str(array) if array.dtype.kind in "Ub" else f"{array:.{max(digits, 10)}g}"
-    return np.array2string(array, precision=digits, threshold=20, separator=", ").replace("\n", " ")
+    return short(outcome.array, digits)
 
 
 def difference_text(difference: Difference, check: Check, digits: int) -> str:
@@ -187,6 +194,9 @@ def shown(verdict: Verdict) -> list[Difference]:
 
 def others(verdict: Verdict) -> str:
     """The names of the other wrong quantities, which are not shown."""
+    if verdict.earned is not None:
+        names = list(dict.fromkeys(difference.quantity for difference in verdict.wrong))
+        return "; ".join(names if verdict.carried else names[SHOWN:])
     kept = [difference.quantity for difference in shown(verdict)]
     return "; ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
 
@@ -204,6 +214,49 @@ def table(verdict: Verdict) -> str:
         "<tr>" + "".join(f"<td {cell}><code>{escape(texts[i])}</code></td>" for i in used) + "</tr>" for texts in rows
     )
     return f"<table style='margin:.2em 0;border:none'><tr>{head}</tr>{body}</table>"
+
+
+def counterexamples(verdict: Verdict) -> list[list[Difference]]:
+    """The parts that differ in the smallest case of each wrong aspect, for the first few aspects."""
+    found: dict[str, list[Difference]] = {}
+    for difference in [] if verdict.carried else verdict.wrong:
+        found.setdefault(difference.quantity, []).append(difference)
+    return [parts[:SHOWN] for parts in list(found.values())[:SHOWN]]
+
+
+def counterexample_lines(parts: list[Difference], check: Check) -> list[str]:
+    """The case as code; what was expected and what came, part by part; where it fails."""
+    first, lines = parts[0], [f"{parts[0].quantity}:", *parts[0].code.splitlines()]
+    for part in parts:
+        if part.more:
+            lines.append(part.more)
+            continue
+        _, expected, got, where = row(part, check)
+        name = f"{part.label}: " if part.label else ""
+        lines += [f"{name}expected {expected}, got {got}" + (f" ({where})" if where else "")]
+    return lines + ([f"{sentence(first.where)}"] if first.where else [])
+
+
+def sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def counterexample_html(parts: list[Difference], check: Check) -> str:
+    first, cell = parts[0], "style='text-align:left;vertical-align:top;padding:0 1.2em 0 0;white-space:normal'"
+    rows = []
+    for part in parts:
+        if part.more:
+            rows.append(f"<tr><td {cell} colspan=4>{escape(part.more)}</td></tr>")
+            continue
+        _, *texts = row(part, check)
+        named = [part.label, *(f"{label} {text}" if text else "" for label, text in zip(("expected", "got", ""), texts))]
+        rows.append("<tr>" + "".join(f"<td {cell}><code>{escape(text.strip())}</code></td>" for text in named if text) + "</tr>")
+    where = f"<div style='{FAINT}'>{escape(sentence(first.where))}</div>" if first.where else ""
+    return (
+        f"<div style='margin-top:.4em'><b>{escape(first.quantity)}</b>"
+        f"<pre style='margin:.2em 0;background:none;padding:0;white-space:pre-wrap'>{escape(first.code)}</pre>"
+        f"<table style='margin:.2em 0;border:none'>{''.join(rows)}</table>{where}</div>"
+    )
 
 
 def mistake_html(mistake) -> str:

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field
 
 from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Outcome, Trial
+from autograder.judge.case_verdict import Cases, Failed, known
+from autograder.judge.counterexample import as_code
 from autograder.judge.expected import expected_outcomes
-from autograder.judge.outcome import of_quantity, only_errors, same, same_trials, same_words
+from autograder.judge.expected_cases import cases_of, mistaken
+from autograder.judge.outcome import MISSING, of_quantity, only_errors, same, same_trials, same_words, short
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,10 @@ class Difference:
     expected: Outcome
     got: Outcome
     input: str
+    label: str = ""  # which part of the outcome
+    code: str = ""  # lines that show the case in a cell
+    where: str = ""  # in how many cases it differs, and which they are
+    more: str = ""  # a condition that is broken, in one sentence
 
 
 @dataclass
@@ -35,16 +42,21 @@ class Verdict:
     reason: str = ""  # one sentence, where no comparison was possible
     carried: str = ""  # one sentence, if the verdict comes from carried-error marking
     device: str = ""  # one sentence, the result of the finite-difference check
+    earned: float | None = None  # of a check that is made of cases
     same_for_all: bool = False  # is everything that is right the same for every seed, while other quantities are not?
 
     @property
     def points(self) -> float:
+        if self.earned is not None:
+            return self.earned
         total = 0 if self.same_for_all else len(self.right) + len(self.wrong)
         return round(self.check.points * len(self.right) / total, 2) if total else 0.0
 
 
 def judge(check: Check, trials: list[Trial], seed: str) -> Verdict:
     """The verdict on a student's trials, the trials 0, 1, … of that seed."""
+    if check.aspects:
+        return judge_cases(check, trials, seed)
     expected = expected_outcomes(check.name, seed, len(trials))
     verdict = Verdict(check, "ok")
     for name in expected[0]:
@@ -58,6 +70,48 @@ def judge(check: Check, trials: list[Trial], seed: str) -> Verdict:
     if verdict.status not in ("ok", "missing"):
         verdict.mistakes = known_mistakes(check, trials, list(expected[0]), seed)
     return verdict
+
+
+def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
+    cases = cases_of(check.name, seed)
+    failed = cases.failed(trials)
+    verdict = Verdict(check, "ok", earned=cases.points(failed))
+    for aspect in check.aspects:
+        its = [fail for fail in failed.values() if fail.aspect is aspect]
+        if its:
+            verdict.wrong += in_words(cases, its, failed)
+        else:
+            verdict.right.append(aspect.name)
+    verdict.status = status_of(verdict)
+    if verdict.status == "partial" and not verdict.earned:
+        verdict.status = "wrong"
+    if verdict.status not in ("ok", "missing"):
+        verdict.mistakes = known(cases, trials, failed, mistaken(check.name, seed))
+    return verdict
+
+
+def in_words(cases: Cases, failed: list[Failed], every: dict[int, Failed]) -> list[Difference]:
+    """The smallest counterexample of an aspect: the first case that fails."""
+    fail = next((fail for fail in failed if fail.parts), failed[0])
+    code = as_code(fail.aspect, fail.case) or f'case("{cases.check.name}", {fail.number})'
+    said = cases.where(fail.aspect, every)
+    if not fail.parts:
+        (label, outcome), *_ = fail.conditions
+        more = broken(label, outcome, cases.check)
+        return [Difference(fail.aspect.name, MISSING, outcome, "", "", code, said, more)]
+    return [Difference(fail.aspect.name, want, got, "", label, code, said) for label, want, got in fail.parts]
+
+
+def broken(label: str, outcome: Outcome, check: Check) -> str:
+    """A condition that is not kept, as one sentence."""
+    condition, _, part = label.partition(" ")
+    if condition == "~inputs":
+        return f"The result is right, but your code changes what it was given: {outcome.array}."
+    if condition == "~later":
+        return "The result is right, but a later call changes it: does your code hand out something that it keeps?"
+    what = f"{part} is" if part else "the result is"
+    came = outcome.error["type"] if outcome.error else short(outcome.array)
+    return f"Your code keeps something between calls: called again after others, {what} {came}."
 
 
 def only_constants(check: Check, right: list[str], expected: Sequence[dict]) -> bool:

@@ -1,35 +1,19 @@
 """Check 6 of lesson 03: the product of two matrices."""
 
-import numpy as np
+from autograder.checks.cases import array
+from autograder.checks.check import exercise
+from autograder.checks.m03_broadcast import arriving
+from autograder.checks.m03_broadcast.products import second
 
-from autograder.checks.check import check
+broadcast_matmul = exercise("broadcast.matmul", "The gradients of a @ b, two matrices.")
+MATRICES = ((1, 1), (2, 2), (2, 3), (3, 2), (1, 2), (2, 1), (3, 3), (3, 4))
 
 
-@check("broadcast.matmul", points=2, device=("(n, k) @ (k, m): ∂L/∂a", "(n, k) @ (k, m): ∂L/∂b"))
-def broadcast_matmul(student, rng, tools):
-    """The gradients of a @ b, two matrices."""
-    n, k, m = (int(size) for size in rng.permutation(range(2, 7))[:3])
-
-    def run(n, k, m, which):
-        a, b, grad = rng.normal(size=(n, k)), rng.normal(size=(k, m)), rng.normal(size=(n, m))
-        return np.asarray(student.matmul_2d_backward(grad, a, b)[which])
-
-    def afterwards():
-        a, b, grad = (np.arange(1.0, 1.0 + i * j).reshape(i, j) for i, j in ((n, k), (k, m), (n, m)))
-        student.matmul_2d_backward(grad, a, b)
-        return np.concatenate([a.ravel(), b.ravel(), grad.ravel()])
-
-    return {
-        "input": f"n, k, m = {n}, {k}, {m}; all numbers are random",
-        "(n, k) @ (k, m): ∂L/∂a": lambda: run(n, k, m, 0),
-        "(n, k) @ (k, m): ∂L/∂b": lambda: run(n, k, m, 1),
-        "one line, (1, k) @ (k, m): ∂L/∂a": lambda: run(1, k, m, 0),
-        "one column, (n, k) @ (k, 1): ∂L/∂b": lambda: run(n, k, 1, 1),
-        "inner size 1, (n, 1) @ (1, m): ∂L/∂a": lambda: run(n, 1, m, 0),
-        "all square, (k, k) @ (k, k): ∂L/∂a": lambda: run(k, k, k, 0),
-        "all square, (k, k) @ (k, k): ∂L/∂b": lambda: run(k, k, k, 1),
-        "a, b and grad afterwards": afterwards,
-    }
+@broadcast_matmul.aspect(
+    "both gradients", 2, device=6, cases=array("a", MATRICES, axes=2).each(b=second).add(grad=arriving.of_product)
+)
+def gradients(student, case):
+    return student.matmul_2d_backward(case.grad, case.a, case.b)
 
 
 @broadcast_matmul.on_device

@@ -1,63 +1,30 @@
-"""Check 7 of lesson 03: the matrix product of vectors and stacks."""
+"""Check 7 of lesson 03: the matrix product of vectors, matrices and stacks."""
 
-import numpy as np
-
-from autograder.checks.check import check
+from autograder.checks.cases import array
+from autograder.checks.check import exercise
+from autograder.checks.m03_broadcast import arriving
 from autograder.checks.m03_broadcast.device import product
+from autograder.checks.m03_broadcast.products import any_second
 
-
-@check(
+broadcast_matmul_any = exercise(
     "broadcast.matmul_any",
-    points=4,
+    "The gradients of a @ b: vectors, matrices, stacks.",
     needs=("broadcast.unbroadcast", "broadcast.matmul"),
-    device=tuple(
-        f"{name}: ∂L/∂{letter}"
-        for name in (
-            "two matrices",
-            "vector @ vector",
-            "vector @ matrix",
-            "matrix @ vector",
-            "stack @ stack",
-            "stack @ matrix",
-            "matrix @ stack",
-        )
-        for letter in "ab"
-    ),
 )
-def broadcast_matmul_any(student, rng, tools):
-    """The gradients of a @ b: vectors, matrices, stacks."""
-    n, k, m, s, t = (int(size) for size in rng.permutation(range(2, 7)))
+SHAPES = ((2,), (1,), (2, 3), (3, 2), (3,), (1, 2), (2, 2), (2, 3, 2), (3, 1, 2), (1, 2, 3), (2, 1, 3, 2), (1, 2, 2, 2))
 
-    def run(a_shape, b_shape, which):
-        a, b = rng.normal(size=a_shape), rng.normal(size=b_shape)
-        grad = np.asarray(rng.normal(size=np.matmul(a, b).shape))
-        return np.asarray(student.matmul_backward(grad, a, b)[which])
 
-    def afterwards():
-        a, b, grad = (np.arange(1.0, 1.0 + i * j).reshape(i, j) for i, j in ((n, k), (k, m), (n, m)))
-        student.matmul_backward(grad, a, b)
-        return np.concatenate([a.ravel(), b.ravel(), grad.ravel()])
-
-    cases = {
-        "two matrices": ((n, k), (k, m)),
-        "vector @ vector": ((k,), (k,)),
-        "vector @ matrix": ((k,), (k, m)),
-        "matrix @ vector": ((n, k), (k,)),
-        "stack @ stack": ((s, n, k), (s, k, m)),
-        "stack @ matrix": ((s, n, k), (k, m)),
-        "matrix @ stack": ((n, k), (s, k, m)),
-        "stack @ vector": ((s, n, k), (k,)),
-        "vector @ stack": ((k,), (s, k, m)),
-        "stacks (t, 1) and (s,)": ((t, 1, n, k), (s, k, m)),
-        "stacks (1,) and (s,)": ((1, n, k), (s, k, m)),
-        "stack (t, s) @ vector": ((t, s, n, k), (k,)),
-        "lines of size 1: stack (s, 1, k) @ (k, m)": ((s, 1, k), (k, m)),
-    }
-    quantities = {"input": f"n, k, m = {n}, {k}, {m}, stacks of s = {s} and t = {t}; all numbers are random"}
-    for name, (a_shape, b_shape) in cases.items():
-        for which, letter in enumerate("ab"):
-            quantities[f"{name}: ∂L/∂{letter}"] = lambda a=a_shape, b=b_shape, which=which: run(a, b, which)
-    return quantities | {"a, b and grad afterwards": afterwards}
+@broadcast_matmul_any.aspect(
+    "both gradients",
+    4,
+    device=12,
+    cases=array("a", SHAPES, ("decimals", "whole", "integers"), axes=4)
+    .where(lambda a: a.ndim > 0)
+    .each(b=any_second)
+    .add(grad=arriving.of_product),
+)
+def gradients(student, case):
+    return student.matmul_backward(case.grad, case.a, case.b)
 
 
 @broadcast_matmul_any.on_device

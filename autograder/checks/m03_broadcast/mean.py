@@ -1,43 +1,14 @@
 """Check 5 of lesson 03: the mean along axes."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.m03_broadcast.arriving import SUMS
 
-from autograder.checks.check import check
+broadcast_mean = exercise("broadcast.mean", "The gradient of a mean along axes.", needs=("broadcast.sum",))
 
 
-@check(
-    "broadcast.mean",
-    points=2,
-    needs=("broadcast.sum",),
-    device=("all axes", "all axes, keepdims", "of (p, q, r), axis=0", "of (p, q, r), axis=1", "of (p, q, r), axis=−1"),
-)
-def broadcast_mean(student, rng, tools):
-    """The gradient of a mean along axes."""
-    p, q, r = (int(n) for n in rng.permutation(range(2, 6))[:3])
-
-    def run(shape, **options):
-        x = rng.normal(size=shape)
-        grad = np.asarray(rng.normal(size=np.mean(x, **options).shape))
-        return np.asarray(student.mean_backward(grad, x, **options))
-
-    def afterwards():
-        x, grad = np.arange(1.0, 1.0 + p * q).reshape(p, q), np.arange(2.0, 2.0 + p)
-        student.mean_backward(grad, x, axis=1)
-        return np.concatenate([x.ravel(), grad])
-
-    return {
-        "input": f"x of sizes {p}, {q}, {r}; the gradient that arrives is random",
-        "all axes": lambda: run((p, q)),
-        "all axes, keepdims": lambda: run((p, q), keepdims=True),
-        "of (p, q, r), axis=0": lambda: run((p, q, r), axis=0),
-        "of (p, q, r), axis=1": lambda: run((p, q, r), axis=1),
-        "of (p, q, r), axis=−1": lambda: run((p, q, r), axis=-1),
-        "of (p, q, r), axis=1, keepdims": lambda: run((p, q, r), axis=1, keepdims=True),
-        "of (p, q, r), axis=(0, 2)": lambda: run((p, q, r), axis=(0, 2)),
-        "of (p, q, r), axis=(0, −1), keepdims": lambda: run((p, q, r), axis=(0, -1), keepdims=True),
-        "of a vector, axis=0": lambda: run((q,), axis=0),
-        "x and grad afterwards": afterwards,
-    }
+@broadcast_mean.aspect("∂L/∂x", 2, cases=SUMS, device=8)
+def gradient(student, case):
+    return student.mean_backward(case.grad, case.x, axis=case.axis, keepdims=case.keepdims)
 
 
 @broadcast_mean.on_device

@@ -1,60 +1,17 @@
 """Check 3 of lesson 03: the product, number by number."""
 
-import numpy as np
+from autograder.checks.cases import broadcast
+from autograder.checks.check import exercise
+from autograder.checks.m03_broadcast import arriving
 
-from autograder.checks.check import check
-
-
-@check(
-    "broadcast.mul",
-    points=3,
-    needs=("broadcast.unbroadcast",),
-    device=tuple(
-        f"{name}: ∂L/∂{letter}"
-        for name in (
-            "of one shape",
-            "square",
-            "a matrix and a row",
-            "a row and a matrix",
-            "a matrix and a column",
-            "a column and a row",
-            "(p, 1, r) and (q, 1)",
-        )
-        for letter in "ab"
-    ),
+broadcast_mul = exercise(
+    "broadcast.mul", "The gradients of a · b, where a and b broadcast.", needs=("broadcast.unbroadcast",)
 )
-def broadcast_mul(student, rng, tools):
-    """The gradients of a · b, where a and b broadcast."""
-    p, q, r = (int(n) for n in rng.permutation(range(2, 6))[:3])
 
-    def run(a_shape, b_shape, which):
-        a, b = np.asarray(rng.normal(size=a_shape)), np.asarray(rng.normal(size=b_shape))
-        grad = np.asarray(rng.normal(size=np.broadcast_shapes(a_shape, b_shape)))
-        gradients = student.mul_backward(grad, a, b)
-        return np.asarray(gradients[which])
 
-    def afterwards():
-        arrays = [np.arange(1.0, 1.0 + p * q).reshape(p, q), np.arange(2.0, 2.0 + q), np.full((p, q), 3.0)]
-        a, b, grad = arrays
-        student.mul_backward(grad, a, b)
-        return np.concatenate([array.ravel() for array in arrays])
-
-    cases = {
-        "of one shape": ((p, q), (p, q)),
-        "square": ((p, p), (p, p)),
-        "a matrix and a row": ((p, q), (q,)),
-        "a row and a matrix": ((q,), (p, q)),
-        "a matrix and a column": ((p, q), (p, 1)),
-        "a column and a row": ((p, 1), (q,)),
-        "(p, 1, r) and (q, 1)": ((p, 1, r), (q, 1)),
-        "a number and a matrix": ((), (p, q)),
-        "two numbers": ((), ()),
-    }
-    quantities = {"input": f"p, q, r = {p}, {q}, {r}; all numbers are random"}
-    for name, (a_shape, b_shape) in cases.items():
-        for which, letter in enumerate("ab"):
-            quantities[f"{name}: ∂L/∂{letter}"] = lambda a=a_shape, b=b_shape, which=which: run(a, b, which)
-    return quantities | {"a, b and grad afterwards": afterwards}
+@broadcast_mul.aspect("both gradients", 3, cases=broadcast("a", "b").add(grad=arriving.of_both), device=6)
+def gradients(student, case):
+    return student.mul_backward(case.grad, case.a, case.b)
 
 
 @broadcast_mul.on_device

@@ -1,52 +1,27 @@
-"""Check 8 of lesson 03: a network, forward and backward."""
+"""Check 8 of lesson 03: a network's gradients by hand."""
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
 from autograder.checks.m03_broadcast.device import network
+from autograder.checks.m03_broadcast.networks import NETWORKS
 
-
-@check(
+broadcast_network = exercise(
     "broadcast.network",
-    points=4,
-    rtol=1e-6,
-    device=("∂L/∂w1", "∂L/∂b1", "∂L/∂w2", "∂L/∂b2"),
+    "The loss of a small network, and its four gradients.",
     needs=("broadcast.unbroadcast", "broadcast.mul", "broadcast.mean", "broadcast.matmul_any"),
 )
-def broadcast_network(student, rng, tools):
-    """The loss of a small network, and its four gradients."""
-    n, inputs, hidden, outputs = (int(size) for size in rng.permutation(range(2, 6)))
 
-    def arrays(n=n, inputs=inputs, hidden=hidden, outputs=outputs):
-        shapes = (n, inputs), (n, outputs), (inputs, hidden), (hidden,), (hidden, outputs), (outputs,)
-        return [rng.normal(size=shape) for shape in shapes]
 
-    fixed, xor, one = arrays(), arrays(inputs=2, outputs=1), arrays(n=1)
+@broadcast_network.aspect("∂L/∂w1, ∂L/∂b1, ∂L/∂w2, ∂L/∂b2", 3.5, cases=NETWORKS, device=4)
+def gradients(student, case):
+    loss, gradients = student.loss_and_gradients(case.x, case.target, case.w1, case.b1, case.w2, case.b2)
+    return dict(zip(["∂L/∂w1", "∂L/∂b1", "∂L/∂w2", "∂L/∂b2"], gradients))
 
-    def gradient(which, given=fixed):
-        return np.asarray(student.loss_and_gradients(*given)[1][which])
 
-    def afterwards():
-        given = [array.copy() for array in fixed]
-        student.loss_and_gradients(*given)
-        return np.concatenate([array.ravel() for array in given])
-
-    return {
-        "input": f"n, inputs, hidden, outputs = {n}, {inputs}, {hidden}, {outputs}; all numbers are random",
-        "loss": lambda: float(student.loss_and_gradients(*fixed)[0]),
-        "∂L/∂w1": lambda: gradient(0),
-        "∂L/∂b1": lambda: gradient(1),
-        "∂L/∂w2": lambda: gradient(2),
-        "∂L/∂b2": lambda: gradient(3),
-        "two inputs, one output: loss": lambda: float(student.loss_and_gradients(*xor)[0]),
-        "two inputs, one output: ∂L/∂w1": lambda: gradient(0, xor),
-        "two inputs, one output: ∂L/∂b1": lambda: gradient(1, xor),
-        "two inputs, one output: ∂L/∂w2": lambda: gradient(2, xor),
-        "two inputs, one output: ∂L/∂b2": lambda: gradient(3, xor),
-        "a batch of one: ∂L/∂b1": lambda: gradient(1, one),
-        "a batch of one: ∂L/∂b2": lambda: gradient(3, one),
-        "what was given, afterwards": afterwards,
-    }
+@broadcast_network.aspect("the loss", 0.5, cases=NETWORKS, corner=True, few=12)
+def loss(student, case):
+    return student.loss_and_gradients(case.x, case.target, case.w1, case.b1, case.w2, case.b2)[0]
 
 
 @broadcast_network.on_device

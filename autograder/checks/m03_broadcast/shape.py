@@ -1,38 +1,32 @@
-"""Check 1 of lesson 03: the shape of a sum."""
+"""Check 1 of lesson 03: the shape that two shapes broadcast to."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, choice, stretched_pair
+from autograder.checks.check import exercise
+
+broadcast_shape = exercise("broadcast.shape", "The shape that two shapes broadcast to.")
+
+SHAPES = ((), (1,), (2,), (3,), (0,), (1, 2), (2, 1), (3, 2), (2, 3), (1, 3), (0, 3), (2, 1, 3), (3, 1, 1), (4, 1, 2, 1), (3, 2, 2))
 
 
-@check("broadcast.shape", points=2)
-def broadcast_shape(student, rng, tools):
-    """The shape that two shapes broadcast to."""
-    p, q, r, s = (int(n) for n in rng.permutation(range(3, 10))[:4])
+def fits(a, b):
+    return all(m == n or 1 in (m, n) for m, n in zip(a[::-1], b[::-1]))
 
-    def of(a, b):
-        return [int(n) for n in student.broadcast_shape(a, b)]
 
-    def refused(a, b):
-        try:
-            student.broadcast_shape(a, b)
-        except ValueError:
-            return True
-        return False
+def drawn(rng):
+    return Draft(dict(zip("ab", stretched_pair(rng))))
 
-    return {
-        "input": f"sizes {p}, {q}, {r} and {s}",
-        "of equal shapes": lambda: of((p, q, r), (p, q, r)),
-        "a column and a row: (p, 1) and (1, q)": lambda: of((p, 1), (1, q)),
-        "the first shape is shorter": lambda: of((q, r), (p, q, r)),
-        "the second shape is shorter, and a 1 meets a size": lambda: of((p, 1, r), (q, 1)),
-        "both give way: (p, 1, r, 1) and (q, 1, s)": lambda: of((p, 1, r, 1), (q, 1, s)),
-        "a size of 1 in both": lambda: of((p, 1, q), (1, q)),
-        "a number and an array": lambda: of((), (p, q)),
-        "a row and a number": lambda: of((p,), ()),
-        "an empty batch: (0, p) and (1, p)": lambda: of((0, p), (1, p)),
-        "(p, q) and (p,) are refused": lambda: refused((p, q), (p,)),
-        "(2,) and (4,) are refused": lambda: refused((2,), (4,)),
-        "(0,) and (p,) are refused": lambda: refused((0,), (p,)),
-    }
+
+PAIRS = choice("a", *SHAPES) * choice("b", *SHAPES)
+
+
+@broadcast_shape.aspect(
+    "the shape", 1.5, cases=Source(PAIRS.where(fits).small, drawn), exact="a tuple"
+)
+@broadcast_shape.aspect(
+    "shapes that do not fit are refused", 0.5, corner=True, cases=PAIRS.where(lambda a, b: not fits(a, b))
+)
+def shape(student, case):
+    return student.broadcast_shape(case.a, case.b)
 
 
 broadcast_shape.mistake(

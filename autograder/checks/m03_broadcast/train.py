@@ -2,41 +2,24 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m03_broadcast.networks import NETWORKS
+
+broadcast_train = exercise(
+    "broadcast.train", "Gradient descent: losses, parameters, and what was given stays.", needs=("broadcast.network",)
+)
 
 
-@check("broadcast.train", points=2, needs=("broadcast.network",))
-def broadcast_train(student, rng, tools):
-    """Gradient descent: losses, parameters, and what was given stays."""
-    n, inputs, hidden, outputs = (int(size) for size in rng.permutation(range(2, 6)))
-    x, target = 0.5 * rng.normal(size=(n, inputs)), 0.5 * rng.normal(size=(n, outputs))
-    start = [0.4 * rng.normal(size=shape) for shape in ((inputs, hidden), (hidden,), (hidden, outputs), (outputs,))]
-    rate = rng.uniform(0.02, 0.06)
-
-    def run(steps, rate=rate):
-        losses, parameters = student.train(x, target, [p.copy() for p in start], steps, rate)
-        return np.array([float(loss) for loss in losses]), [np.asarray(p) for p in parameters]
-
-    def afterwards():
-        given = [p.copy() for p in start]
-        held = list(given)
-        student.train(x, target, given, 3, rate)
-        return np.concatenate([np.asarray(p).ravel() for p in given + held])
-
-    return {
-        "input": f"n, inputs, hidden, outputs = {n}, {inputs}, {hidden}, {outputs}; rate = {rate:.4g}",
-        "losses of one step": lambda: run(1)[0],
-        "w1 after one step": lambda: run(1)[1][0],
-        "b1 after one step": lambda: run(1)[1][1],
-        "w2 after one step": lambda: run(1)[1][2],
-        "b2 after one step": lambda: run(1)[1][3],
-        "losses of five steps": lambda: run(5)[0],
-        "w1 after five steps": lambda: run(5)[1][0],
-        "b2 after five steps": lambda: run(5)[1][3],
-        "losses of four steps with half the rate": lambda: run(4, rate / 2)[0],
-        "no step: b1 as it was": lambda: run(0)[1][1],
-        "the parameters that were given, afterwards": afterwards,
-    }
+@broadcast_train.aspect(
+    "the losses and the parameters",
+    2,
+    cases=NETWORKS * choice("steps", 1, 2, 5, 0) * choice("rate", 0.01, 0.05, 0.0, 0.1),
+)
+def trained(student, case):
+    parameters = [case.w1, case.b1, case.w2, case.b2]
+    losses, after = student.train(case.x, case.target, parameters, case.steps, case.rate)
+    return {"losses": np.array(losses), "after": after, "parameters": parameters}
 
 
 STEP = "parameters = [p - rate * gradient for p, gradient in zip(parameters, gradients)]"

@@ -2,72 +2,48 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, fixed
+from autograder.checks.check import exercise
 
-
-# The first ones: what is not measured must not draw from rng in between.
-@check(
-    "broadcast.unbroadcast",
-    points=4,
-    device=(
-        "(p, q) stays (p, q)",
-        "(p, q) to (q,): a bias",
-        "(p, q) to (p, 1): a column",
-        "(p, q) to (1, q)",
-        "(p, q) to (1, 1)",
-        "(p, q) to (1,)",
-        "(p, q) to (): a number",
-        "(p, q, r) to (p, 1, r)",
-        "(p, q, r) to (1, q, 1)",
-    ),
+broadcast_unbroadcast = exercise(
+    "broadcast.unbroadcast", "A gradient, summed down to the shape of an input that was broadcast."
 )
-def broadcast_unbroadcast(student, rng, tools):
-    """A gradient, summed down to the shape of an input that was broadcast."""
-    p, q, r, s = (int(n) for n in rng.permutation(range(2, 7))[:4])
 
-    def run(from_shape, shape):
-        grad = rng.normal(size=from_shape)
-        return np.asarray(student.unbroadcast(grad, shape))
 
-    def afterwards():
-        grad = np.arange(float(p * q)).reshape(p, q)
-        student.unbroadcast(grad, (1, q))
-        student.unbroadcast(grad, (p, q))
-        return grad
+def shapes_below(grad, rng):
+    """The shapes of inputs that broadcast to the gradient's, in any order: axes are left out on the left, or are 1."""
+    found = []
+    for added in range(grad.ndim + 1):
+        kept = grad.shape[added:]
+        for stretched in range(2 ** len(kept)):
+            found.append(tuple(1 if stretched >> i & 1 else n for i, n in enumerate(kept)))
+    return [found[i] for i in rng.permutation(len(found))]
 
-    def twice():
-        grad = rng.normal(size=(p, q))
-        return [np.asarray(student.unbroadcast(grad, (p, 1))) for _ in range(2)]
 
-    def refused(from_shape, shape):
-        try:
-            student.unbroadcast(rng.normal(size=from_shape), shape)
-        except ValueError:
-            return True
+def fits(whole, shape):
+    try:
+        return np.broadcast_shapes(whole, shape) == whole
+    except ValueError:
         return False
 
-    return {
-        "input": f"p, q, r, s = {p}, {q}, {r}, {s}; gradients are random",
-        "(p, q) stays (p, q)": lambda: run((p, q), (p, q)),
-        "(p, q) to (q,): a bias": lambda: run((p, q), (q,)),
-        "(p, q) to (p, 1): a column": lambda: run((p, q), (p, 1)),
-        "(p, q) to (1, q)": lambda: run((p, q), (1, q)),
-        "(p, q) to (1, 1)": lambda: run((p, q), (1, 1)),
-        "(p, q) to (1,)": lambda: run((p, q), (1,)),
-        "(p, q) to (): a number": lambda: run((p, q), ()),
-        "(p, q, r) to (p, 1, r)": lambda: run((p, q, r), (p, 1, r)),
-        "(p, q, r) to (1, q, 1)": lambda: run((p, q, r), (1, q, 1)),
-        "(p, q, r, s) to (q, 1, s)": lambda: run((p, q, r, s), (q, 1, s)),
-        "(p, q, r, s) to (1, s)": lambda: run((p, q, r, s), (1, s)),
-        "(p, q, q) to (q, q): equal sizes": lambda: run((p, q, q), (q, q)),
-        "(p, p) to (p,)": lambda: run((p, p), (p,)),
-        "(p, 1, q) to (1, q): an axis of size 1 in both": lambda: run((p, 1, q), (1, q)),
-        "() stays ()": lambda: run((), ()),
-        "grad afterwards": afterwards,
-        "called twice": twice,
-        "(2, 3) to (3, 2) is refused": lambda: refused((2, 3), (3, 2)),
-        "(4,) to (2, 2) is refused": lambda: refused((4,), (2, 2)),
-    }
+
+SHAPES = ((), (1,), (2,), (2, 3), (3, 2), (2, 2), (1, 2), (2, 1), (1, 1), (2, 3, 4), (2, 1, 3), (2, 2, 2), (2, 3, 1, 2))
+
+
+@broadcast_unbroadcast.aspect(
+    "the sum over the copies", 3.5, few=48, cases=array("grad", SHAPES, axes=4).each(shape=shapes_below), device=8
+)
+@broadcast_unbroadcast.aspect(
+    "what does not fit is refused",
+    0.5,
+    corner=True,
+    few=12,
+    cases=array("grad", ((3,), (2, 3), (4,), (2, 2), (2, 3, 4))).each(
+        shape=lambda grad: [grad.shape[::-1], (2, *grad.shape), (2, 2), (3, 5), (*grad.shape[:-1], grad.shape[-1] + 1)]
+    ).where(lambda grad, shape: not fits(grad.shape, shape)),
+)
+def summed(student, case):
+    return student.unbroadcast(case.grad, case.shape)
 
 
 @broadcast_unbroadcast.on_device

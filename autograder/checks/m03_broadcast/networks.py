@@ -1,0 +1,19 @@
+"""Small networks of lesson 03: inputs, targets and parameters."""
+
+from autograder.checks.cases import Draft, Source, filled
+
+SIZES = ((1, 1, 1, 1), (2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 1), (1, 1, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2), (3, 2, 4, 1), (2, 3, 2, 4))
+
+
+def network(sizes, kind, rng):
+    n, inputs, hidden, outputs = sizes
+    shapes = {"x": (n, inputs), "target": (n, outputs), "w1": (inputs, hidden), "b1": (hidden,)}
+    shapes |= {"w2": (hidden, outputs), "b2": (outputs,)}
+    return Draft({name: filled(shape, kind, rng) for name, shape in shapes.items()})
+
+
+def drawn(rng):
+    return network([int(n) for n in rng.integers(1, 5, size=4)], ("decimals", "whole")[rng.integers(2)], rng)
+
+
+NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("decimals", "whole")), drawn)

@@ -1,0 +1,171 @@
+"""The verdict on a check that is made of cases: each aspect is right in all of its cases or not."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograder.checks.aspect import Aspect
+from autograder.checks.cases import Case
+from autograder.checks.check import Check, Mistake
+from autograder.checks.inside import Outcome, Trial
+from autograder.judge.outcome import MISSING, of_quantity, same, words_of
+from autograder.judge.tags import tags_of
+from autograder.judge.where import where
+
+CONDITIONS = {
+    "~inputs": "what it is given is changed",
+    "~later": "what it returned is changed by a later call",
+    "~again": "the same call gives something else when other calls came before",
+}
+KEPT = 0.5  # of an aspect's points, where all is right but such a condition
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A case that differs from the reference: the labels, with what was expected and what came."""
+
+    number: int  # of the case, in the check
+    aspect: Aspect
+    case: Case
+    parts: tuple[tuple[str, Outcome, Outcome], ...]
+    conditions: tuple[tuple[str, Outcome], ...] = ()
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The trials of a check beside those of the reference."""
+
+    check: Check
+    seed: str
+    plan: Sequence[tuple[Aspect, Case]]
+    expected: Sequence[Trial | None]  # None: a drawn case that is not used
+    conditions: dict[str, tuple[str, ...]]  # that the reference and every variant keep, by aspect
+
+    def failed(self, trials: Sequence[Trial]) -> dict[int, Failed]:
+        found = {}
+        for number, ((aspect, case), want) in enumerate(zip(self.plan, self.expected)):
+            if want is None:
+                continue
+            got = trials[number] if number < len(trials) else Trial()
+            parts = tuple(differences(aspect, want, got))
+            broken = () if parts else tuple(self.broken(aspect, want, got))
+            if parts or broken:
+                found[number] = Failed(number, aspect, case, parts, broken)
+        return found
+
+    def broken(self, aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome]]:
+        """The conditions that a right outcome breaks."""
+        kept = self.conditions.get(aspect.name, ())
+        for label, outcome in got.items():
+            condition, _, part = label.partition(" ")
+            if condition in kept:
+                if condition != "~again" or not same(want.get(part, MISSING), outcome, aspect.rtol, aspect.atol):
+                    yield label, outcome
+
+    def points(self, failed: dict[int, Failed]) -> float:
+        first, total = None, 0.0
+        for aspect in self.check.aspects:
+            its = [fail for fail in failed.values() if fail.aspect is aspect]
+            share = 1.0 if not its else 0.0 if any(fail.parts for fail in its) else KEPT
+            if first is None:
+                first = share
+            total += aspect.points * share * (first > 0 or not aspect.corner)
+        return round(total, 2)
+
+    def where(self, aspect: Aspect, failed: dict[int, Failed]) -> str:
+        """How many of an aspect's cases fail, and which."""
+        mine = [number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None]
+        bad = [number for number in mine if number in failed]
+        if len(bad) == len(mine):
+            return f"wrong in all {len(mine)} cases" if len(mine) > 1 else ""
+        tagged = {number: self.tags(number) for number in mine}
+        said = where([tagged[n] for n in bad], [tagged[n] for n in mine if n not in failed])
+        count = f"right in {len(mine) - len(bad)} of {len(mine)} cases"
+        return f"{count}; {said}" if said else count
+
+    def tags(self, number: int) -> frozenset[str]:
+        case, expected = self.plan[number][1], self.expected[number]
+        refused = expected is not None and "" in expected and expected[""].error
+        return tags_of(case) | ({"it must be refused"} if refused else set())
+
+
+def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
+    if aspect.holds and not any(outcome.error for outcome in (*want.values(), *got.values())):
+        if not agrees(aspect, want, got):
+            yield from ((label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~")
+        return
+    for label, outcome in want.items():
+        if not label.startswith("~"):
+            found = of_quantity(got, label)
+            if not is_right(aspect, label, outcome, found):
+                yield label, outcome, found
+    if not ("" in got and got[""].error):
+        for label, outcome in got.items():
+            if label not in want and not label.startswith("~"):
+                yield label, MISSING, outcome
+
+
+def agrees(aspect: Aspect, want: Trial, got: Trial) -> bool:
+    arrays = [{label: out.array for label, out in trial.items() if label[:1] != "~"} for trial in (want, got)]
+    try:
+        return bool(aspect.holds(*arrays))
+    except Exception:  # what came back is not what the function reads
+        return False
+
+
+def is_right(aspect: Aspect, label: str, want: Outcome, got: Outcome) -> bool:
+    if label in aspect.at_most and want.array is not None and got.array is not None and got.array.shape == want.array.shape:
+        return got.array.dtype.kind in "iufb" and bool((got.array <= want.array * (1 + aspect.rtol)).all())
+    if aspect.exact and not want.error and not got.error and want.kind and want.kind != got.kind:
+        return False
+    return same(want, got, aspect.rtol, aspect.atol)
+
+
+def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed], mistaken) -> list[Mistake]:
+    """The one known mistake, or the two, that explain every failing case and break no other.
+
+    mistaken   function(mistake) → its trials
+    """
+    partly = []
+    for mistake in cases.check.mistakes:
+        theirs = mistaken(mistake)
+        its = cases.failed(theirs)
+        if not its or not set(its) <= set(failed):
+            continue
+        explained = {number for number in its if equal(cases.plan[number][0], theirs[number], trials[number])}
+        telling = sum(is_telling(theirs[number], cases.expected[number]) for number in explained)
+        worded = explained and all(said(theirs[number]) == said(trials[number]) for number in explained)
+        if telling >= 2 or worded or telling and len(failed) < 4:
+            partly.append((mistake, explained, set(its)))
+    whole = [mistake for mistake, explained, its in partly if explained == its == set(failed)]
+    if whole:
+        return whole
+    for i, (one, ones, its) in enumerate(partly):
+        for two, twos, others in partly[i + 1 :]:
+            if ones | twos == set(failed) and ones - others and twos - its:
+                return [one, two]
+    return []
+
+
+def equal(aspect: Aspect, theirs: Trial, mine: Trial) -> bool:
+    """The same outcome of a case, conditions included."""
+    labels = {label for label in theirs if not label.startswith("~again")}
+    if labels != {label for label in mine if not label.startswith("~again")}:
+        return False
+    return all(same(theirs[label], mine[label], aspect.rtol, aspect.atol) for label in labels)
+
+
+def is_telling(theirs: Trial, expected: Trial | None) -> bool:
+    """Whether an outcome is more than None, 0 or an error: such have many causes."""
+    for label, outcome in theirs.items():
+        if label.startswith("~"):
+            return True
+        if outcome.array is not None and outcome.array.size and expected is not None:
+            nothing = str(outcome.array) == "None" or outcome.array.dtype.kind != "U" and not outcome.array.any()
+            if not nothing and not same(expected.get(label, MISSING), outcome, 1e-6, 1e-9):
+                return True
+    return False
+
+
+def said(trial: Trial) -> list[str]:
+    """What the errors of a trial say; a trial without one says nothing of its own."""
+    return [words_of(outcome.error) for outcome in trial.values() if outcome.error] or ["no error"]

@@ -1,0 +1,69 @@
+"""A case as the student would write it: the observation's text with the inputs in place."""
+
+import ast
+
+from autograder.checks.aspect import Aspect
+from autograder.checks.cases import Case
+
+LONGEST = 6  # lines of a program that is shown; a longer one is replayed by `case("name", number)`
+
+
+def as_code(aspect: Aspect, case: Case) -> str:
+    """The lines that show the case in a cell; "" if they need the check's own tools, or are too long."""
+    function = ast.parse(aspect.source).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    if any(isinstance(node, ast.Name) and node.id == "tools" for node in ast.walk(function)):
+        return ""
+    uses = [n.attr for n in ast.walk(function) if isinstance(n, ast.Attribute) and is_name(n.value, "case")]
+    inline = {name for name in uses if uses.count(name) == 1 and not is_shared(name, case)}
+    made = InPlace({name: text for name, text in case.inputs.items() if name in inline})
+    lines = [f"{name} = {text}" for name, text in case.inputs.items() if name in uses and name not in inline]
+    for statement in function.body:
+        if is_pause(statement) or isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue
+        new = made.visit(statement)
+        if isinstance(new, ast.Return) and new.value is not None:
+            lines.append(returned(new.value))
+        else:
+            lines += ast.unparse(ast.fix_missing_locations(new)).splitlines()
+    return "\n".join(lines) if len(lines) <= LONGEST and max(map(len, lines)) <= 300 else ""
+
+
+def is_name(node, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def is_shared(name: str, case: Case) -> bool:
+    """Whether another input refers to this one."""
+    return any(
+        is_name(node, name)
+        for other, text in case.inputs.items()
+        if other != name
+        for node in ast.walk(ast.parse(text, mode="eval"))
+    )
+
+
+def is_pause(statement) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Yield)
+
+
+def returned(value: ast.expr) -> str:
+    """A dict of parts as its parts: `y.data, a.grad`."""
+    if isinstance(value, ast.Dict):
+        return ", ".join(ast.unparse(ast.fix_missing_locations(part)) for part in value.values)
+    return ast.unparse(ast.fix_missing_locations(value))
+
+
+class InPlace(ast.NodeTransformer):
+    """`student.f` becomes `f`, and `case.a` the input's text, or `a` where it is set above."""
+
+    def __init__(self, texts: dict[str, str]):
+        self.texts = texts
+
+    def visit_Attribute(self, node):
+        if is_name(node.value, "student"):
+            return ast.Name(node.attr, node.ctx)
+        if is_name(node.value, "case"):
+            text = self.texts.get(node.attr)
+            return ast.parse(text, mode="eval").body if text else ast.Name(node.attr, node.ctx)
+        return self.generic_visit(node)
