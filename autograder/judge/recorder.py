@@ -47,12 +47,12 @@ def is_recorded(check: Check) -> bool:
     if set(content) != set(fresh):
         return False
     for name, trials in fresh.items():
-        recorded = recorded_outcomes(check, name)
-        if [set(trial) for trial in recorded] != [set(trial) for trial in trials]:
+        before = recorded_outcomes(check, name)
+        if [set(trial) for trial in before] != [set(trial) for trial in trials]:
             return False
-        if not all(same_trials([want], [have], want, check.rtol, check.atol) for want, have in zip(trials, recorded)):
+        if not all(same_trials([want], [have], want, check.rtol, check.atol) for want, have in zip(trials, before)):
             return False
-        if only_errors(trials) and not all(same_words([want], [have], want) for want, have in zip(trials, recorded)):
+        if only_errors(trials) and not all(same_words([want], [have], want) for want, have in zip(trials, before)):
             return False
     return True
 

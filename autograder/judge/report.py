@@ -138,6 +138,8 @@ def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
     expected, got = difference.expected, difference.got
     if difference.more:
         return difference.quantity, "", "", ""
+    if expected.kind != got.kind and expected.kind and outcome_text(expected, 6) == outcome_text(got, 6):
+        return difference.quantity, f"{outcome_text(expected, 6)} ({expected.kind})", f"{outcome_text(got, 6)} ({got.kind})", ""
     digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
     return (
         difference.quantity,

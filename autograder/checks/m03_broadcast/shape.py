@@ -136,7 +136,7 @@ def broadcast_shape(a, b):
 """,
 )
 broadcast_shape.variant(
-    "from the right, a list",
+    "from the right",
     source="""
 from itertools import zip_longest
 
@@ -149,7 +149,12 @@ def broadcast_shape(a, b):
             sizes.insert(0, m)
         else:
             raise ValueError(f"{a} and {b}")
-    return sizes
+    return tuple(sizes)
 """,
 )
 broadcast_shape.variant("1 among two sizes, in either order", swap=("(m, n):", "(n, m):"))
+broadcast_shape.mistake(
+    "a list comes back, not a tuple",
+    swap=("return tuple(n if m == 1 else m for m, n in zip(a, b))", "return [n if m == 1 else m for m, n in zip(a, b)]"),
+    hint="The docstring promises a tuple; an array's shape is one, and a list is never equal to it.",
+)
