@@ -62,8 +62,8 @@ class Cases:
                     yield label, outcome
 
     def points(self, failed: dict[int, Failed]) -> float:
-        first, total, whole = None, 0.0, 1.0
-        for aspect in dict.fromkeys(aspect for aspect, _ in self.plan):
+        first, total, whole = None, 0.0, 1.0  # first: the share of the first aspect that is no corner
+        for aspect in sorted(dict.fromkeys(aspect for aspect, _ in self.plan), key=lambda aspect: aspect.corner):
             its = [fail for fail in failed.values() if fail.aspect is aspect]
             share = 1.0 if not its else 0.0 if any(fail.parts for fail in its) else KEPT
             if first is None:

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
-
 from autograder.checks import all_checks
 from autograder.checks.check import Check
 from autograder.judge.expected import NOTEBOOK_SEED, all_outcomes
@@ -92,7 +90,4 @@ def alike(there: dict | None, here: dict | None, aspect) -> bool:
 
 
 def same_record(one, two, aspect) -> bool:
-    if hasattr(one, "agrees") and hasattr(two, "agrees"):
-        slack = {"rtol": 100 * aspect.rtol, "atol": 100 * aspect.atol + 1e-6}
-        return one.shape == two.shape and bool(np.allclose(one.sums, two.sums, **slack, equal_nan=True))
     return same(one, two, aspect.rtol, aspect.atol)
