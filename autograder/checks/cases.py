@@ -292,6 +292,7 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
     positive     decimals above 0
     zeros        nothing but 0
     large        decimals times 1000
+    small        decimals divided by 10
     infinite     decimals, one of them ∞
     """
     size = math.prod(shape)
@@ -309,7 +310,7 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
         numbers[rng.integers(size)] = np.inf
     if kind == "transposed":
         return numbers.reshape(shape[::-1]).T
-    numbers = np.asarray(numbers.reshape(shape) * (1000 if kind == "large" else 1))
+    numbers = np.asarray((numbers.reshape(shape) * {"large": 1000, "small": 0.1}.get(kind, 1)).round(2))
     return numbers.astype(np.float32) if kind == "float32" else numbers
 
 

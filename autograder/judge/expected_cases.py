@@ -14,7 +14,8 @@ from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
-from autograder.judge.fingerprint import decode, encode
+from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
+from autograder.judge.outcome import same
 from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples
 from autograder.judge.plan import run as run_check
 from autograder.judge.plan import use_examples
@@ -51,11 +52,28 @@ def mistaken(name: str, seed: str):
     def trials(mistake: Mistake) -> list[Trial]:
         content = recorded(find(name))
         if seed == NOTEBOOK_SEED and mistake.name in content:
-            same = [trial or {} for trial in content[REFERENCE]["cases"]]
-            return [decoded(content[mistake.name].get(str(number), trial)) for number, trial in enumerate(same)]
+            right = [trial or {} for trial in content[REFERENCE]["cases"]]
+            return [decoded(whole(trial, content[mistake.name].get(str(n), {}))) for n, trial in enumerate(right)]
         return fresh(name, seed, mistake.name)
 
     return trials
+
+
+WHOLE_TRIAL = "~whole"  # marks a recorded trial that lacks labels of the reference's
+
+
+def other_than(right: dict, trial: dict) -> dict:
+    """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
+    if set(right) - set(trial):
+        return trial | {WHOLE_TRIAL: ""}
+    close = {label for label in right if same(decode(right[label]), decode(trial[label]), 1e-7, 1e-12)}
+    return {label: entry for label, entry in trial.items() if label not in close}
+
+
+def whole(right: dict, recorded: dict) -> dict:
+    if WHOLE_TRIAL in recorded:
+        return {label: entry for label, entry in recorded.items() if label != WHOLE_TRIAL}
+    return right | recorded
 
 
 def decoded(trial: dict) -> Trial:
@@ -155,12 +173,17 @@ def recording(check: Check) -> dict:
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
-        found[mistake.name] = {str(number): encoded(plan[number][0], trials[number]) for number in failed}
+        found[mistake.name] = {str(n): other_than(cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed}
     return found
 
 
-def encoded(aspect: Aspect, trial: Trial) -> dict:
-    return {label: encode(outcome, bool(aspect.exact)) for label, outcome in trial.items()}
+def encoded(aspect: Aspect, trial: Trial, *size: int) -> dict:
+    """A trial as JSON holds it; what repeated calls gave is left out but for the reference's word that they differ."""
+    return {
+        label: encode(outcome, bool(aspect.exact), *size)
+        for label, outcome in trial.items()
+        if not (size and label.startswith("~again"))
+    }
 
 
 def examples_of(check: Check) -> list[list[str]]:

@@ -20,8 +20,9 @@ def same(expected: Outcome, got: Outcome, rtol: float, atol: float) -> bool:
     """Equal within the tolerances; two errors are the same if their types are."""
     if expected.error or got.error:
         return bool(expected.error and got.error) and expected.error["type"] in (got.error["type"], *got.error.get("bases", ()))
-    if hasattr(expected, "agrees"):  # only a fingerprint of it is recorded
-        return expected.agrees(got, rtol, atol)
+    for one, other in ((expected, got), (got, expected)):
+        if hasattr(one, "agrees"):  # only a fingerprint of it is recorded
+            return one.agrees(other, rtol, atol)
     return same_arrays(expected.array, got.array, rtol, atol)
 
 

@@ -13,7 +13,8 @@ def network(sizes, kind, rng):
 
 
 def drawn(rng):
-    return network([int(n) for n in rng.integers(1, 5, size=4)], ("decimals", "whole")[rng.integers(2)], rng)
+    return network([int(n) for n in rng.integers(1, 5, size=4)], "small", rng)
 
 
-NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("decimals", "whole")), drawn)
+NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("small", "decimals")), drawn)
+SMALL_NETWORKS = Source(lambda rng: (network(sizes, "small", rng) for sizes in SIZES), drawn)
