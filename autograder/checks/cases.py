@@ -292,7 +292,7 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
     positive     decimals above 0
     zeros        nothing but 0
     large        decimals times 1000
-    small        decimals divided by 10
+    small        multiples of 0.05 below 1, both signs
     infinite     decimals, one of them ∞
     """
     size = math.prod(shape)
@@ -300,6 +300,8 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
         return Text(f"np.random.default_rng({int(rng.integers(10**6))}).normal(size={shape}).round(1)")
     if kind == "zeros":
         return np.zeros(shape)
+    if kind == "small":
+        return np.asarray((rng.integers(2, 20, size=shape) * rng.choice([-0.05, 0.05], size=shape)).round(2))
     if kind in ("whole", "integers"):
         numbers = rng.integers(-2, 4, size=shape)
         return numbers if kind == "integers" else np.asarray(numbers, dtype=float)
@@ -310,7 +312,7 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
         numbers[rng.integers(size)] = np.inf
     if kind == "transposed":
         return numbers.reshape(shape[::-1]).T
-    numbers = np.asarray((numbers.reshape(shape) * {"large": 1000, "small": 0.1}.get(kind, 1)).round(2))
+    numbers = np.asarray(numbers.reshape(shape) * (1000 if kind == "large" else 1))
     return numbers.astype(np.float32) if kind == "float32" else numbers
 
 
