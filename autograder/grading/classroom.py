@@ -32,7 +32,7 @@ from autograder.grading.student_page import student_page
 from autograder.grading.worker import Result, Task, with_marks
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
-from autograder.lesson.notebooks import solved_notebook
+from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 from autograder.sandbox.course import files_of, parts_behind
@@ -129,7 +129,8 @@ class ClassRun:
         if not modules:
             return
         with self.options.start_workers() as workers:
-            compiled = self.check_reference(modules, workers)
+            self.check_reference(modules, workers)
+            compiled = self.compiled_ahead(modules, workers)
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 with said_if_it_cannot_be_written(self.folder.out):
                     self.keep(place, result)
@@ -158,16 +159,12 @@ class ClassRun:
         self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
         return True
 
-    def check_reference(self, modules: list[str], workers) -> dict[str, bytes]:
-        """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody.
-
-        Returns the OpenCL kernels that drivers compiled for them, by module.
-        """
+    def check_reference(self, modules: list[str], workers) -> None:
+        """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody."""
         jobs = [
-            (module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True))
+            (module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode()))
             for module in modules
         ]
-        compiled = {}
         for module, result in workers.results(jobs):
             wrong = [name for name, verdict in result.verdicts.items() if verdict["status"] != "ok"]
             if result.failure or wrong:
@@ -175,8 +172,12 @@ class ClassRun:
                 raise CourseError(
                     f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}"
                 )
-            compiled[module] = result.compiled
-        return compiled
+
+    def compiled_ahead(self, modules: list[str], workers) -> dict[str, bytes]:
+        """OpenCL kernels that drivers compile for the blank notebooks, by module: those that a solution needs are not among them."""
+        blank = {module: nbformat.writes(blank_notebook(read_lesson(module))).encode() for module in modules}
+        jobs = [(module, self.task(module, data, fill=True)) for module, data in blank.items()]
+        return {module: result.compiled for module, result in workers.results(jobs)}
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
         """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
