@@ -3,11 +3,13 @@
 Nothing a kernel does makes these functions raise: each run ends as ok, error, timeout or dead.
 """
 
+import json
 import queue
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from inspect import getsource
 from pathlib import Path
@@ -52,6 +54,12 @@ probe, names = inside.compile_probe(request["probe"]), get_ipython().user_ns
 TRIALS = f"""
 trials = inside.run_trials(probe, names, request["seeds"], tools.Tools(), request["seconds"])
 get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
+"""
+
+IMPORTED = f"""
+import json, sys
+from IPython import get_ipython
+get_ipython().display_pub.publish({{"{RECORDS}": json.dumps([name for name in asked if name in sys.modules])}})
 """
 
 
@@ -327,6 +335,18 @@ class StudentKernel:
     def flag(self, what: str) -> None:
         if what not in self.flags:
             self.flags.append(what)
+
+    def imported(self, names: Iterable[str]) -> list[str]:
+        """Which of these modules have been imported, however their names were written; as far as the kernel says."""
+        if not self.alive:
+            return []
+        code = f"__import__('builtins').exec({IMPORTED!r}, {{'asked': {sorted(names)!r}}})"
+        records = self.run(code, LOOK_SECONDS, is_probe=True).records
+        try:
+            found = json.loads(records) if isinstance(records, str) else []
+        except (ValueError, RecursionError):
+            found = []
+        return [name for name in sorted(names) if isinstance(found, list) and name in found]
 
     def probe(self, check: Check, seeds: list[int], seconds: float) -> Run:
         """Run a check's probe in the kernel, one trial per seed, each within that much processor time."""
