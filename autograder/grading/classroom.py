@@ -36,6 +36,7 @@ from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 from autograder.sandbox.course import files_of, parts_behind
+from autograder.sandbox.folders import temporary_files_kept
 
 CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
 
@@ -84,13 +85,14 @@ def grade(
     """
     if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
-    with said_if_it_cannot_be_written(out):
-        run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
-    try:
-        run.grade()
-    finally:
+    with temporary_files_kept():
         with said_if_it_cannot_be_written(out):
-            run.write_csv()
+            run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
+        try:
+            run.grade()
+        finally:
+            with said_if_it_cannot_be_written(out):
+                run.write_csv()
     with said_if_it_cannot_be_written(out):
         write_pages(run.in_order(), out, options.sandbox, left, run.absent())
     return run.rows()

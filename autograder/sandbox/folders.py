@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,7 +25,7 @@ PREFIX = "course-of-"
 @lru_cache
 def kept_folder() -> Path:
     """The folder of this process, which others may look into; it goes with the process."""
-    remove_abandoned()
+    remove_abandoned(tempfile.gettempdir())
     while True:
         made = Path(tempfile.mkdtemp(prefix=PREFIX))
         if is_held(made):
@@ -39,11 +40,21 @@ def new_folder(prefix: str) -> Path:
     return Path(tempfile.mkdtemp(prefix=prefix, dir=kept_folder()))
 
 
-def remove_abandoned() -> None:
-    """Remove the folders of processes that have ended without doing so."""
+@contextlib.contextmanager
+def temporary_files_kept() -> Iterator[None]:
+    """In the block, what libraries put among the temporary files goes into the folder of this process."""
+    before, tempfile.tempdir = tempfile.tempdir, str(new_folder("of-libraries-"))
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def remove_abandoned(among: str | Path = "") -> None:
+    """Remove the folders of processes that have ended without doing so; `among`: where this one's folder is."""
     if fcntl is None:
         return
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+    for folder in Path(among or kept_folder().parent).glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             if folder.stat(follow_symlinks=False).st_uid == os.geteuid() and (handle := locked(folder)) is not None:
                 remove(folder)
