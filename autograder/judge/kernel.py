@@ -26,10 +26,9 @@ from autograder.sandbox.bubblewrap import new_user, root_of
 from autograder.sandbox.course import course_for
 from autograder.sandbox.folders import new_folder, remove
 from autograder.sandbox.provisioner import COMPILED, CONNECTION, NAME, SOCKET
-from autograder.sandbox.watch import left_behind, overuse
+from autograder.sandbox.watch import LOOK_SECONDS, Watch, left_behind
 
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
-LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses
 LOST_SECONDS = 1  # after the reply to a cell, its outputs are waited for that long
 
 # Integrity flags: suspicious behaviour, reported to the instructor. They change no mark.
@@ -217,7 +216,7 @@ class StudentKernel:
         """
         self.module, self.sandbox = module, sandbox
         self.manager = self.client = self.own_folder = None
-        self.root = ""
+        self.root, self.watch = "", None
         self.flags: list[str] = []  # integrity flags, each once
 
     def __enter__(self):
@@ -239,11 +238,15 @@ class StudentKernel:
             kernel.manager,
             kernel.client,
         )
+        if self.sandbox:
+            self.watch = Watch(self.manager.provisioner.process, self.root, self.flag)
         self.client.wait_for_ready(timeout=START_SECONDS)
 
     def stop(self) -> None:
         if self.manager is None:  # it could not even be launched
             return
+        if self.watch:
+            self.watch.stop()
         if self.alive and (programs := left_behind(self.manager.provisioner.pid, sandboxed=self.sandbox is not None)):
             self.flag(f"{LEFT_BEHIND}: {', '.join(programs)}")
         if self.sandbox and self.sandbox.fill and self.alive:
@@ -265,7 +268,7 @@ class StudentKernel:
         self.has_replied("")  # reads what earlier cells left
         request = self.client.execute(code, allow_stdin=False, store_history=True)
         run, kept, records = Run("ok"), 0, 0
-        deadline, interrupted, looked, replied = time.monotonic() + seconds, False, time.monotonic(), None
+        deadline, interrupted, replied = time.monotonic() + seconds, False, None
         while True:
             now = time.monotonic()
             if now > deadline:
@@ -275,11 +278,6 @@ class StudentKernel:
                     return run
                 self.manager.interrupt_kernel()
                 interrupted, deadline = True, now + INTERRUPT_SECONDS
-            if self.sandbox and now > looked + LOOK_SECONDS:
-                looked = now
-                if self.stopped_for_overuse():
-                    run.status = "dead"
-                    return run
             try:
                 message = self.client.get_iopub_msg(timeout=0.1)
             except queue.Empty:
@@ -323,14 +321,6 @@ class StudentKernel:
 
     def kill(self) -> None:
         self.manager.shutdown_kernel(now=True)
-
-    def stopped_for_overuse(self) -> bool:
-        """Kill the kernel if its processes use too much together."""
-        reason = overuse(self.manager.provisioner.pid, self.root) if self.alive else ""
-        if reason:
-            self.flag(f"was stopped: {reason}")
-            self.kill()
-        return bool(reason)
 
     def flag(self, what: str) -> None:
         if what not in self.flags:

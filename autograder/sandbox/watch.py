@@ -4,12 +4,41 @@ The operating system limits each process separately. So these functions add up t
 """
 
 import os
+import subprocess
+import threading
+from collections.abc import Callable
 
 import psutil
 
 from autograder.sandbox.bubblewrap import SCRATCH, Limits
 
 ENDING = 1.0  # seconds that a program gets to end by itself
+LOOK_SECONDS = 0.5  # between two looks at what a sandbox uses
+
+
+class Watch(threading.Thread):
+    """Looks at a sandbox for as long as it lives, also while nobody waits for it, and kills it where it uses too much.
+
+    tell(sentence) is called with the reason.
+    """
+
+    def __init__(self, process: subprocess.Popen, root: str, tell: Callable[[str], None]):
+        """process: what was started for the sandbox; root: as for `overuse`."""
+        super().__init__(daemon=True)
+        self.process, self.root, self.tell = process, root, tell
+        self.over = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self.over.wait(LOOK_SECONDS):
+            if reason := overuse(self.process.pid, self.root):
+                self.tell(f"was stopped: {reason}")
+                self.process.kill()
+                return
+
+    def stop(self) -> None:
+        self.over.set()
+        self.join()
 
 
 def overuse(pid: int, root: str, limits: Limits = Limits()) -> str:
