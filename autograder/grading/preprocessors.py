@@ -48,7 +48,9 @@ class JudgeNotebook(NbGraderPreprocessor):
     sandbox = Bool(True, help="Run notebooks in a sandbox. Without one they are programs with your rights.").tag(
         config=True
     )
-    cache = Unicode(help="A folder of kernels compiled before; each notebook gets a copy.").tag(config=True)
+    cache = Unicode(
+        help="A folder of kernels compiled before, which everybody may read; each notebook gets a copy."
+    ).tag(config=True)
 
     def preprocess(self, notebook, resources):
         if self.sandbox and why_not():
