@@ -33,6 +33,8 @@ def tags(value):
     elif isinstance(value, (int, float)):
         yield f"is {value!r}"
         yield from tags_of_number(value)
+    elif isinstance(value, tuple) and any(isinstance(part, (np.ndarray, list, tuple)) for part in value):
+        yield "is a tuple"
     elif isinstance(value, tuple):
         yield f"is {value!r}"
         yield "is a tuple"
