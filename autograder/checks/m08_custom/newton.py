@@ -1,50 +1,18 @@
 """Check 8 of lesson 08: one step of Newton's method."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.m08_custom.functions import PARABOLAS, VALLEYS
 
-from autograder.checks.check import check
+custom_newton = exercise("custom.newton", "Newton's step.", needs=("custom.hvp",))
 
 
-@check("custom.newton", points=2, rtol=1e-5, needs=("custom.hvp",))
-def custom_newton(student, rng, tools):
-    """Newton's step on parabolas and on others, and two in a row."""
-    M, bottom = rng.normal(size=(4, 4)), rng.uniform(0.5, 2.0, 4) * rng.choice([-1, 1], 4)
-    A = M @ M.T + 2 * np.eye(4)
-    x = bottom + rng.normal(size=4)
-    y = rng.normal(size=3)
-    c = rng.uniform(0.5, 2.0, 3)
+def step(student, case):
+    place = student.newton_step(case.f, case.x)
+    return place.data if isinstance(place, student.Tensor) else place
 
-    def parabola(x):
-        return ((x - bottom) * (A @ (x - bottom))).sum()
 
-    def convex(x):
-        return (x * c).exp().sum() + ((x * x).sum() + 1.0) ** 2
-
-    def saddle(x):
-        return parabola(x) - 20.0 * (x[0] - bottom[0]) ** 2
-
-    def numbers(out):
-        return out.data if isinstance(out, student.Tensor) else np.asarray(out)
-
-    def run(f, x):
-        with np.errstate(all="ignore"):
-            return numbers(student.newton_step(f, x.copy()))
-
-    def afterwards():
-        point = y.copy()
-        student.newton_step(convex, point)
-        return point
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, the parabola's bottom is at {np.round(bottom, 3).tolist()}",
-        "a parabola in four dimensions": lambda: run(parabola, x),
-        "no parabola, in three": lambda: run(convex, y),
-        "no parabola, a second step": lambda: run(convex, run(convex, y)),
-        "no parabola, further out": lambda: run(convex, 2 * y),
-        "a saddle: it leads there": lambda: run(saddle, x),
-        "one dimension": lambda: run(lambda x: (x * c[:1]).exp().sum() + (x * x).sum(), y[:1]),
-        "x afterwards": afterwards,
-    }
+custom_newton.aspect("to the bottom of a parabola", 1, cases=PARABOLAS, rtol=1e-5)(step)
+custom_newton.aspect("where f is no parabola", 1, cases=VALLEYS, rtol=1e-5)(step)
 
 
 custom_newton.mistake(

@@ -2,42 +2,20 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m08_custom.functions import ALONG
+
+custom_taylor = exercise("custom.taylor", "What the first-order guess leaves, for right gradients and wrong ones.")
+
+STEPS = choice(
+    "steps", [0.5, 0.25], [1.0], [0.25, 1.0, 0.5], [0.5, 0.5], [0.0, -0.5, 2.0], [1.0, 0.5, 0.25, 0.125, 0.0625], []
+)
 
 
-@check("custom.taylor", points=2)
-def custom_taylor(student, rng, tools):
-    """What the first-order guess leaves, for right gradients and wrong ones."""
-    x, v, g = rng.normal(size=(3, 3, 4))
-    steps = [float(s) for s in rng.uniform(0.1, 1.0) * 0.5 ** np.arange(5)]
-
-    def f(x):
-        return np.sum(np.sin(x) * x) - 0.3 * np.sum(x**2)
-
-    right = np.cos(x) * x + np.sin(x) - 0.6 * x
-
-    def run(gradient, *args):
-        return [float(r) for r in student.taylor_remainders(f, gradient, *args)]
-
-    def afterwards():
-        point, direction, gradient, list_of_steps = x.copy(), v.copy(), g.copy(), list(steps)
-        student.taylor_remainders(f, gradient, point, direction, list_of_steps)
-        return np.concatenate([point.ravel(), direction.ravel(), gradient.ravel(), list_of_steps])
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, v = {np.round(v, 3).tolist()}, steps = {np.round(steps, 4).tolist()}",
-        "right gradient": lambda: run(right, x, v, steps),
-        "wrong gradient": lambda: run(g, x, v, steps),
-        "gradient of the wrong sign": lambda: run(-right, x, v, steps),
-        "the other way, −v": lambda: run(right, x, -v, steps),
-        "steps in another order": lambda: run(g, x, v, steps[::-1]),
-        "one step": lambda: run(g, x, v, steps[:1]),
-        "a linear f: nothing remains": lambda: [
-            float(r) + abs(steps[0]) for r in student.taylor_remainders(lambda x: np.sum(g * x), g, x, v, steps)
-        ],
-        "vectors": lambda: run(g[0], x[0], v[0], steps),
-        "inputs afterwards": afterwards,
-    }
+@custom_taylor.aspect("the remainders", 2, cases=ALONG * STEPS)
+def remainders(student, case):
+    return np.array(list(student.taylor_remainders(case.f, case.gradient, case.x, case.v, case.steps)), float)
 
 
 custom_taylor.mistake(
