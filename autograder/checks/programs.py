@@ -1,6 +1,6 @@
-"""Functions as inputs: expressions that are drawn, in which a part may be used twice."""
+"""Programs as inputs: expressions that are drawn, in which a part may be used twice, and lines that print."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -45,3 +45,45 @@ def expression(rng: np.random.Generator, leaves: list, unary: Sequence[str], bin
         return unary[rng.integers(len(unary))].format(part(size - 1))
     left = int(rng.integers(size))
     return binary[rng.integers(len(binary))].format(part(left), part(size - 1 - left))
+
+
+def scripts(small: Sequence[Sequence[str]], draw: Callable | None = None) -> Source:
+    """Programs for `printed`, as lists of lines: each of the small ones, or what draw(rng) gives."""
+
+    def program(lines):
+        return Draft({"program": "\n".join(lines)})
+
+    return Source(lambda rng: map(program, small), draw and (lambda rng: program(draw(rng))))
+
+
+def pick(rng: np.random.Generator, options: Sequence):
+    return options[rng.integers(len(options))]
+
+
+def printed(student, case):
+    """The observation of a program: what its lines print, and the error that ends it."""
+    import sys
+
+    from tinygrad_cl.tensor import set_grad_enabled
+
+    lines, found = case.program.splitlines(), {}
+
+    def plain(value):
+        if isinstance(value, dict):
+            return {name: plain(part) for name, part in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(plain, value))
+        array = value if isinstance(value, (np.ndarray, np.generic, type)) else getattr(value, "data", value)
+        return array.copy() if isinstance(array, np.ndarray) else array
+
+    def note(*values):
+        label = lines[sys._getframe(1).f_lineno - 1].strip()
+        times = sum(known.partition(" #")[0] == label for known in found)
+        found[f"{label} #{times + 1}" if times else label] = plain(values[0] if len(values) == 1 else values)
+
+    try:
+        with set_grad_enabled(True):  # whatever a program leaves behind ends with it
+            exec(case.program, {**student.__dict__["_namespace"], **vars(case), "print": note})
+    except Exception as error:
+        found["error"] = error
+    return found

@@ -41,7 +41,7 @@ custom_direction.mistake(
     hint=["Along 3v f moves three times as fast.", "Take v as it is."],
 )
 custom_direction.mistake(
-    "the length of the gradient, not its part along v",
+    "by_rule is the length of the gradient, not its part along v",
     swap=("np.sum(gradient * v)", "np.linalg.norm(gradient)"),
     hint=["Along another direction, f moves otherwise. Where is v?", "Σ gradient · v."],
 )

@@ -65,7 +65,7 @@ custom_hvp.mistake(
     hint=["That is g · v, with no second derivative in it.", "The second call of `grad` is what you return."],
 )
 custom_hvp.mistake(
-    "the second derivative only of each number by itself: the mixed ones are missing",
+    "each number is differentiated twice by itself: the mixed second derivatives are missing",
     source="""
 def hvp(f, x, v):
     h = 1e-4
@@ -97,7 +97,7 @@ custom_hvp.mistake(
     hint=["H (2v) = 2 H v.", "Take v as it is."],
 )
 custom_hvp.mistake(
-    "the gradient with respect to x of Σ x · v: f is not in it",
+    "Σ x · v is differentiated: f is not in it",
     swap=("(gradient * v).sum()", "(x * v).sum()"),
     hint=["The derivative of what is wanted?", "Of ⟨g, v⟩, with g = ∂f/∂x."],
 )
@@ -120,7 +120,7 @@ def hvp(f, x, v):
     ],
 )
 custom_hvp.mistake(
-    "one-sided differences of the gradient: near, but only to a few digits",
+    "the gradient is measured on one side only: near, but only to a few digits",
     source="""
 def hvp(f, x, v):
     h = 1e-4

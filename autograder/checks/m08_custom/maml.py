@@ -56,7 +56,7 @@ def weights_stay(student, case):
     for w in weights[:1]:
         w.grad = case.before and student.Tensor(case.before * w.data)
     student.meta_gradient(case.loss, weights, case.tasks, case.lr)
-    return {"weights": [w.data for w in weights], "grad": [w.grad and w.grad.data for w in weights]}
+    return {"weights": [w.data for w in weights], "grad": [None if w.grad is None else w.grad.data for w in weights]}
 
 
 custom_maml.mistake(
@@ -68,7 +68,7 @@ custom_maml.mistake(
     ],
 )
 custom_maml.mistake(
-    "uphill: the inner step is added",
+    "the inner step goes uphill: it is added",
     swap=("w - lr * g", "w + lr * g"),
     hint=["The gradient points up.", "w − lr · g."],
 )
@@ -88,7 +88,7 @@ custom_maml.mistake(
     hint=["Which of the two comes first in a pair?", "`for support, query in tasks`."],
 )
 custom_maml.mistake(
-    "the sum over the tasks, not the mean",
+    "the sum over the tasks is taken, not the mean",
     swap=("total / len(tasks)", "total"),
     hint=["With twice as many tasks, should the step be twice as long?", "Divide by the number of tasks."],
 )
@@ -108,7 +108,7 @@ custom_maml.mistake(
     hint=["What becomes of the first task's loss?", "`total = total + …`."],
 )
 custom_maml.mistake(
-    "the gradient of the last adapted weights, not of those before the step",
+    "the gradient is that of the last adapted weights, not of those before the step",
     swap=("grad(total / len(tasks), weights)]", "grad(total / len(tasks), adapted)]"),
     hint=["Who is to learn: the weights before the step, or after it?", "`grad(…, weights)`."],
 )

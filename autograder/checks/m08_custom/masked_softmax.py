@@ -109,7 +109,7 @@ custom_masked_softmax.mistake(
     hint=["A masked 1000 is the largest. What is exp(1 − 1000)?", "The largest of those that count: mask first."],
 )
 custom_masked_softmax.mistake(
-    "one largest number for the whole array, so that a low row underflows",
+    "one largest number is taken off the whole array, so that a low row underflows",
     swap=[("largest = kept.max(axis=-1, keepdims=True)", "largest = kept.max()")],
     hint=["One row lies near −1000, another near 1000. What is left of the first?", "`max(axis=-1, keepdims=True)`."],
 )

@@ -11,15 +11,17 @@ def step(student, case):
     return place.data if isinstance(place, student.Tensor) else place
 
 
-custom_newton.aspect("to the bottom of a parabola", 1, cases=PARABOLAS, rtol=1e-5)(step)
-custom_newton.aspect("where f is no parabola", 1, cases=VALLEYS, rtol=1e-5)(step)
+custom_newton.aspect("to the bottom of a parabola", 1, cases=PARABOLAS, rtol=1e-5, atol=1e-6)(step)
+custom_newton.aspect("where f is no parabola", 1, cases=VALLEYS, rtol=1e-5, atol=1e-6)(step)
 
 
 custom_newton.mistake(
-    "uphill: the step is added", swap=("return x - ", "return x + "), hint=["The gradient points up.", "x − H⁻¹ g."]
+    "the step goes uphill: it is added",
+    swap=("return x - ", "return x + "),
+    hint=["The gradient points up.", "x − H⁻¹ g."],
 )
 custom_newton.mistake(
-    "H g, not H⁻¹ g",
+    "H g is taken, not H⁻¹ g",
     swap=("np.linalg.solve(hessian, gradient.data)", "hessian @ gradient.data"),
     hint=["Where the bowl is steeper, the step should be shorter.", "`np.linalg.solve(hessian, gradient.data)`."],
 )
@@ -39,17 +41,17 @@ custom_newton.mistake(
     hint=["The bowl may lie askew: the mixed derivatives say how.", "`np.linalg.solve` with the whole matrix."],
 )
 custom_newton.mistake(
-    "g divided by H · ones: that is no inverse",
+    "g is divided by H · ones: that is no inverse",
     swap=("np.linalg.solve(hessian, gradient.data)", "gradient.data / hvp(f, x, np.ones(len(x)))"),
     hint=["A sum over each row of H is no Hessian.", "n products, one for each unit vector, then `solve`."],
 )
 custom_newton.mistake(
-    "a gradient step: H is missing",
+    "a gradient step is made: H is missing",
     swap=("np.linalg.solve(hessian, gradient.data)", "0.01 * gradient.data"),
     hint=["On a parabola, one step should reach the bottom.", "H from n Hessian-vector products, then `solve`."],
 )
 custom_newton.mistake(
-    "half a step",
+    "only half a step is made",
     swap=("np.linalg.solve(hessian, gradient.data)", "0.5 * np.linalg.solve(hessian, gradient.data)"),
     hint=[
         "On a parabola, one step should reach the bottom.",

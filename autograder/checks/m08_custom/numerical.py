@@ -104,7 +104,7 @@ custom_numerical.mistake(
     hint=["Where is the second point?", "`low` belongs to below = here − h."],
 )
 custom_numerical.mistake(
-    "one-sided, and divided by one step: near, but not near enough",
+    "one side is measured, and divided by one step: near, but not near enough",
     swap=[("x.dtype.type(here + h), x.dtype.type(here - h)", "x.dtype.type(here + h), here")],
     hint=["The error is h, not h².", "One point on each side: here + h and here − h."],
 )

@@ -111,7 +111,7 @@ custom_quantize.mistake(
     hint=["With step 0.5, 0.6 lies near 0.5, not near 1.", "Multiply by step after rounding."],
 )
 custom_quantize.mistake(
-    "rounded down, not to the nearest",
+    "x is rounded down, not to the nearest",
     swap=("np.round(", "np.floor("),
     hint=["With step 0.5, 0.4 is nearer to 0.5 than to 0.", "`np.round`."],
 )
@@ -121,7 +121,7 @@ custom_quantize.mistake(
     hint=["What is y at x = 5, with limit 1?", "`np.clip(x, -limit, limit)` before rounding."],
 )
 custom_quantize.mistake(
-    "cut only above: −limit is forgotten",
+    "x is cut only above: −limit is forgotten",
     swap=[("np.clip(x, -limit, limit)", "np.minimum(x, limit)"), ("np.abs(x) <= limit", "x <= limit")],
     hint=["What is y at x = −5, with limit 1?", "`np.clip(x, -limit, limit)`, and `np.abs(x)` in the mask."],
 )
@@ -150,7 +150,7 @@ custom_quantize.mistake(
     hint=["What is in x after Quantize.apply(x, …)?", "Make a new array, and leave x as it is."],
 )
 custom_quantize.mistake(
-    "first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step",
+    "x is first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step",
     swap=("step * np.round(np.clip(x, -limit, limit) / step)", "np.clip(step * np.round(x / step), -limit, limit)"),
     hint=["With step 0.4 and limit 1, is y = 1 a multiple of 0.4?", "First `np.clip`, then round."],
 )

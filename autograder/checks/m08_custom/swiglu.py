@@ -15,7 +15,10 @@ def arriving(a, b, rng):
 
 
 KINDS = ("decimals", "whole", "transposed", "large")
-PAIRS = broadcast("a", "b", kinds=KINDS).add(grad=arriving)
+FAR = fixed(
+    {"a": np.array([-800.0, 800.0]), "b": np.array([2.0, -0.5])}, {"a": np.array(900.0), "b": np.array([[1.0], [-2.0]])}
+)
+PAIRS = (broadcast("a", "b", kinds=KINDS) + FAR).add(grad=arriving)
 USES = choice(
     "f",
     Text("lambda swiglu, a, b: swiglu(a, b)"),
@@ -102,7 +105,7 @@ custom_swiglu.mistake(
     hint=["a stands in the formula twice, once outside of σ.", "The product rule: s + a · s · (1 − s)."],
 )
 custom_swiglu.mistake(
-    "(1 + a) · (1 − s): the parentheses are in the wrong place",
+    "the parentheses are in the wrong place: (1 + a) · (1 − s)",
     swap=("(1 + a * (1 - s))", "((1 + a) * (1 - s))"),
     hint=["The 1 is the way outside of σ. Is it multiplied by 1 − s?", "1 + a · (1 − s)."],
 )

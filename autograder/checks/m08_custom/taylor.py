@@ -34,7 +34,7 @@ custom_taylor.mistake(
     hint=["What is left should be small for a right gradient.", "Minus."],
 )
 custom_taylor.mistake(
-    "no absolute value",
+    "no absolute value is taken",
     swap=("float(abs(f(x + step * v) - start - step * rise))", "float(f(x + step * v) - start - step * rise)"),
     hint=["A remainder below 0 cannot be drawn on a logarithmic axis.", "`abs(…)`."],
 )
@@ -44,12 +44,12 @@ custom_taylor.mistake(
     hint=["Half the step, half the rest, for right gradients and wrong ones.", "Take off ε Σ gradient · v as well."],
 )
 custom_taylor.mistake(
-    "divided by the step: then it is a slope's error, of order one less",
+    "the rest is divided by the step: then it is a slope's error, of order one less",
     swap=("- step * rise))", "- step * rise) / step)"),
     hint=["Half the step should leave a quarter.", "Do not divide."],
 )
 custom_taylor.mistake(
-    "divided by the square of the step: a right gradient gives a constant",
+    "the rest is divided by the square of the step: a right gradient gives a constant",
     swap=("- step * rise))", "- step * rise) / step ** 2)"),
     hint=["That is half the curvature, a good number, but not the remainder.", "Do not divide."],
 )
@@ -66,7 +66,7 @@ def taylor_remainders(f, gradient, x, v, steps):
     hint=["Where does the second step start?", "Each from x: `f(x + step * v)`."],
 )
 custom_taylor.mistake(
-    "the mean in place of the sum",
+    "the mean is taken in place of the sum",
     swap=("np.sum(gradient * v)", "np.mean(gradient * v)"),
     hint=["All numbers move at once, and their effects add up.", "`np.sum`."],
 )
@@ -76,7 +76,7 @@ custom_taylor.mistake(
     hint=["Which way do we walk?", "Σ gradient · v."],
 )
 custom_taylor.mistake(
-    "central differences: the guess is compared with both sides, and curvature cancels",
+    "central differences are taken: the guess is compared with both sides, and curvature cancels",
     swap=("abs(f(x + step * v) - start - step * rise)", "abs((f(x + step * v) - f(x - step * v)) / 2 - step * rise)"),
     hint=[
         "What is left falls with ε³ in yours. A good idea, but another one.",
@@ -94,7 +94,7 @@ custom_taylor.mistake(
     hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."],
 )
 custom_taylor.mistake(
-    "relative to f(x), so that nothing can be said where f is 0",
+    "the rest is taken relative to f(x), so that nothing can be said where f is 0",
     swap=("- step * rise))", "- step * rise) / abs(start))"),
     hint=["Half the step, a quarter of the rest: for that, no division is needed.", "Do not divide."],
 )
