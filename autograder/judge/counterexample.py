@@ -12,6 +12,9 @@ def as_code(aspect: Aspect, case: Case) -> str:
     """The lines that show the case in a cell; "" if they need the check's own tools, or are too long."""
     if "lines" in case.inputs and not aspect.points:  # examples of a docstring
         return "\n".join(case.values["lines"])
+    if "program" in case.inputs:  # it prints what is compared
+        others = [f"{name} = {text}" for name, text in case.inputs.items() if name != "program"]
+        return "\n".join([*others, case.values["program"]])
     function = ast.parse(aspect.source).body[0]
     assert isinstance(function, ast.FunctionDef)
     if any(isinstance(node, ast.Name) and node.id == "tools" for node in ast.walk(function)):

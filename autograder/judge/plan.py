@@ -16,18 +16,23 @@ EXAMPLES = "the docstring's examples"
 
 
 def examples(student, case):
-    """What the lines of an example give, line by line."""
+    """What the lines of an example give, line by line. Whether the engine records is as before afterwards."""
+    import contextlib
+    import sys
+
     names, found = dict(student.__dict__["_namespace"]), {}
-    for line in case.lines:
-        try:
-            code = compile(line, "<example>", "eval")
-        except SyntaxError:
-            exec(line, names)
-        else:
+    engine = sys.modules.get("tinygrad_cl.tensor")
+    with engine.set_grad_enabled(True) if engine else contextlib.nullcontext():
+        for line in case.lines:
             try:
-                found[line] = eval(code, names)
-            except Exception as error:
-                found[line] = error
+                code = compile(line, "<example>", "eval")
+            except SyntaxError:
+                exec(line, names)
+            else:
+                try:
+                    found[line] = eval(code, names)
+                except Exception as error:
+                    found[line] = error
     return found
 
 
