@@ -258,11 +258,29 @@ def integer(name: str, *small: int, low: int, high: int) -> Source:
     return Source(lambda rng: options, lambda rng: Draft({name: int(rng.integers(low, high + 1))}))
 
 
-SHAPES = ((), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 3), (3, 2), (2, 2), (1, 3), (4,), (2, 1, 3), (3, 2, 2), (1, 2, 1, 2))
+SHAPES = (
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (2, 3),
+    (3, 2),
+    (2, 2),
+    (1, 3),
+    (4,),
+    (2, 1, 3),
+    (3, 2, 2),
+    (1, 2, 1, 2),
+)
 KINDS = ("decimals", "whole", "transposed", "integers")
 
 
-def array(name: str, shapes: Iterable[tuple] = SHAPES, kinds: Iterable[str] = KINDS, axes: int = 3, empty: bool = False) -> Source:
+def array(
+    name: str, shapes: Iterable[tuple] = SHAPES, kinds: Iterable[str] = KINDS, axes: int = 3, empty: bool = False
+) -> Source:
     """An array: each of these shapes in each kind (`filled`), or a drawn shape of at most that many axes of 1 to 4."""
     shapes, kinds = [*shapes, *([(0,), (2, 0)] if empty else [])], tuple(kinds)
     least = min(map(len, shapes))
@@ -328,7 +346,9 @@ def broadcast(first: str, second: str, pairs: Iterable = STRETCHES, kinds: Itera
     pairs, kinds = list(pairs), tuple(kinds)
 
     def pair(shapes, kind, rng):
-        arrays = [filled(shape, kind if len(shape) > 1 or kind != "transposed" else "decimals", rng) for shape in shapes]
+        arrays = [
+            filled(shape, kind if len(shape) > 1 or kind != "transposed" else "decimals", rng) for shape in shapes
+        ]
         return Draft(dict(zip((first, second), arrays)))
 
     def small(rng):
@@ -348,7 +368,9 @@ def stretched_pair(rng) -> tuple[tuple, tuple]:
     whole = rng.integers(1, 5, size=rng.integers(0, 5))
     shapes = []
     for _ in range(2):
-        kept = np.where(rng.random(len(whole)) < 0.7, whole, 1)[int(rng.integers(0, len(whole) + 1)) * int(rng.integers(2)) :]
+        kept = np.where(rng.random(len(whole)) < 0.7, whole, 1)[
+            int(rng.integers(0, len(whole) + 1)) * int(rng.integers(2)) :
+        ]
         shapes.append(tuple(int(n) for n in kept))
     return shapes[0], shapes[1]
 
@@ -356,6 +378,6 @@ def stretched_pair(rng) -> tuple[tuple, tuple]:
 def axes_of(ndim: int, several: bool = True) -> list:
     """What `axis` may be for so many axes: None, each one from the front and from the back, and tuples in odd orders."""
     single = [*range(ndim), *range(-1, -ndim - 1, -1)]
-    pairs = [pair for pair in itertools.permutations(range(ndim), 2)] if several else []
+    pairs = list(itertools.permutations(range(ndim), 2)) if several else []
     more = [(-1, 0), tuple(range(ndim))[::-1]] if several and ndim > 1 else []
     return [None, *single, *pairs, *more, *([()] if several else [])]

@@ -75,7 +75,9 @@ class Cases:
 
     def where(self, aspect: Aspect, failed: dict[int, Failed]) -> str:
         """How many of an aspect's cases fail, and which."""
-        mine = [number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None]
+        mine = [
+            number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None
+        ]
         bad = [number for number in mine if number in failed]
         if len(bad) == len(mine):
             return f"wrong in all {len(mine)} cases" if len(mine) > 1 else ""
@@ -93,7 +95,9 @@ class Cases:
 def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
     if aspect.holds and not any(outcome.error for outcome in (*want.values(), *got.values())):
         if not agrees(aspect, want, got):
-            yield from ((label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~")
+            yield from (
+                (label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~"
+            )
         return
     if "" in got and got[""].error and not ("" in want and want[""].error):
         label = next((label for label, outcome in want.items() if "parts" not in str(outcome.array)), "")
@@ -119,7 +123,12 @@ def agrees(aspect: Aspect, want: Trial, got: Trial) -> bool:
 
 
 def is_right(aspect: Aspect, label: str, want: Outcome, got: Outcome) -> bool:
-    if label in aspect.at_most and want.array is not None and got.array is not None and got.array.shape == want.array.shape:
+    if (
+        label in aspect.at_most
+        and want.array is not None
+        and got.array is not None
+        and got.array.shape == want.array.shape
+    ):
         return got.array.dtype.kind in "iufb" and bool((got.array <= want.array * (1 + aspect.rtol)).all())
     if aspect.exact and not want.error and not got.error and want.kind and want.kind != got.kind:
         return False

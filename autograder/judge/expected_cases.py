@@ -16,12 +16,17 @@ from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
 from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
 from autograder.judge.outcome import same
-from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples
+from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples, use_examples
 from autograder.judge.plan import run as run_check
-from autograder.judge.plan import use_examples
 from autograder.judge.recorded import REFERENCE, file_of, read
 
-UNFIT = ("ProbeTimeout", "WorkLimitExceeded", "NameError", "NoDeviceError", "MemoryError")  # no reference may raise them
+UNFIT = (
+    "ProbeTimeout",
+    "WorkLimitExceeded",
+    "NameError",
+    "NoDeviceError",
+    "MemoryError",
+)  # no reference may raise them
 
 
 @lru_cache(maxsize=512)
@@ -133,7 +138,9 @@ def nudged(case: Case) -> Case:
     for name, text in case.inputs.items():
         value = case.values.get(name)
         is_float = isinstance(value, float) or isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        inputs[name] = f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
+        inputs[name] = (
+            f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
+        )
     return replace(case, inputs=inputs)
 
 
@@ -160,6 +167,9 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
 
 def recording(check: Check) -> dict:
     """What is recorded of a check: {REFERENCE: conditions and cases, mistake: {number of a case: its trial}}."""
+    from autograder.judge.reference import module_of
+    from autograder.lesson.text import read_lesson
+
     examples = examples_of(check)
     if examples != recorded_examples(check):
         use_examples(check.name, examples)
@@ -168,12 +178,21 @@ def recording(check: Check) -> dict:
     plan = plan_of(check.name, NOTEBOOK_SEED)
     expected = fit(check.name, NOTEBOOK_SEED)
     cases = [None if trial is None else encoded(aspect, trial) for (aspect, _), trial in zip(plan, expected)]
-    found: dict = {REFERENCE: {"conditions": kept_by_all(check), "examples": examples, "cases": cases}}
+    found: dict = {
+        REFERENCE: {
+            "names": read_lesson(module_of(check.name)).exercise(check.name).names,
+            "conditions": kept_by_all(check),
+            "examples": examples,
+            "cases": cases,
+        }
+    }
     whole = Cases(check, NOTEBOOK_SEED, plan, expected, found[REFERENCE]["conditions"])
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
-        found[mistake.name] = {str(n): other_than(cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed}
+        found[mistake.name] = {
+            str(n): other_than(cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
+        }
     return found
 
 

@@ -72,7 +72,9 @@ def tried(
     return {"out": outs if isinstance(result, tuple) else outs[0], "outside": outside, "inputs changed": changed}
 
 
-def arrays_of(given: Sequence[Argument], arguments: Sequence[Argument | None]) -> list[tuple[np.ndarray, Argument | None]]:
+def arrays_of(
+    given: Sequence[Argument], arguments: Sequence[Argument | None]
+) -> list[tuple[np.ndarray, Argument | None]]:
     return [(now, each) for now, each in zip(given, arguments) if isinstance(now, np.ndarray)]
 
 

@@ -4,7 +4,9 @@ from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
 blocked = exercise(
-    "kernels.blocked", "Blocks of 8 rows, and the same text with 10 and with 2; below and beside each other.", seconds=40
+    "kernels.blocked",
+    "Blocks of 8 rows, and the same text with 10 and with 2; below and beside each other.",
+    seconds=40,
 )
 
 SHAPES = [  # ROWS, blocks of c beside and below each other, those that are started, the first of them, k
@@ -44,7 +46,9 @@ def memory(student, case):
     from tinygrad_cl.opencl.trial import faults
 
     arguments = case.a, case.b, None, case.m, case.n, case.k
-    return faults(student.BLOCKED, "blocked", *arguments, result=case.m * case.n, work_items=case.blocks, local_size=case.blocks)
+    return faults(
+        student.BLOCKED, "blocked", *arguments, result=case.m * case.n, work_items=case.blocks, local_size=case.blocks
+    )
 
 
 LINE, STORE = "float16 line = vload16(0, b + p * n + column);", "vstore16(sum[r], 0, c + (row + r) * n + column);"

@@ -15,7 +15,8 @@ def launch(n, group, rng):
 
 SIZES = ((1, 4), (4, 4), (5, 4), (3, 4), (12, 4), (9, 4), (1, 13), (26, 13), (27, 13))
 LAUNCHES = Source(
-    lambda rng: (launch(*size, rng) for size in SIZES), lambda rng: launch(int(rng.integers(1, 60)), int(rng.choice([4, 13])), rng)
+    lambda rng: (launch(*size, rng) for size in SIZES),
+    lambda rng: launch(int(rng.integers(1, 60)), int(rng.choice([4, 13])), rng),
 )
 
 

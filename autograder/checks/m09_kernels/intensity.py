@@ -6,7 +6,11 @@ from autograder.checks.check import exercise
 intensity = exercise("kernels.intensity", "Blocks of several shapes; with a single lane, with a single row.")
 
 
-@intensity.aspect("operations per byte", 1, cases=integer("rows", 1, 2, 3, 8, low=1, high=40) * integer("lanes", 1, 4, 16, low=1, high=40))
+@intensity.aspect(
+    "operations per byte",
+    1,
+    cases=integer("rows", 1, 2, 3, 8, low=1, high=40) * integer("lanes", 1, 4, 16, low=1, high=40),
+)
 def operations_per_byte(student, case):
     return student.intensity(case.rows, case.lanes)
 

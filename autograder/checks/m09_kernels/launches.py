@@ -19,7 +19,9 @@ def launches(configurations: list, case: Callable, tag: Callable = lambda *parts
     """
 
     def of(configuration, rng):
-        parts = [int(rng.integers(part.start, part.stop)) if isinstance(part, range) else part for part in configuration]
+        parts = [
+            int(rng.integers(part.start, part.stop)) if isinstance(part, range) else part for part in configuration
+        ]
         return Draft(case(rng, *parts) | {"fill": int(rng.integers(10**6))}, tuple(tag(*parts)))
 
     def draw(rng):
