@@ -1,5 +1,6 @@
 """For authors of checks: judge every mistake and every variant of a check."""
 
+import ast
 import contextlib
 import io
 from dataclasses import dataclass
@@ -51,3 +52,17 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
 def namespace_of(check: Check, tried: Mistake | Variant) -> dict:
     with contextlib.redirect_stdout(io.StringIO()):  # some print
         return reference_namespace(module_of(check.name), edited_sources(check, tried.edit))
+
+
+NOTHING = ("None", "0.0", "first argument")  # what a function returns that does nothing
+
+
+def does_nothing(source: str, nothing: str) -> str:
+    """A cell whose functions return that and do nothing else; "" where it defines no function."""
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        names = [argument.arg for argument in function.args.args if argument.arg not in ("self", "cls", "ctx")]
+        value = nothing if nothing != "first argument" else names[0] if names else "None"
+        function.body = [ast.Return(ast.parse(value, mode="eval").body)]
+    return ast.unparse(ast.fix_missing_locations(tree)) if functions else ""

@@ -166,7 +166,11 @@ def equal(aspect: Aspect, theirs: Trial, mine: Trial) -> bool:
     labels = {label for label in theirs if not label.startswith("~again")}
     if labels != {label for label in mine if not label.startswith("~again")}:
         return False
-    return all(same(theirs[label], mine[label], aspect.rtol, aspect.atol) for label in labels)
+    return all(
+        same(theirs[label], mine[label], aspect.rtol, aspect.atol)
+        and (not aspect.exact or theirs[label].kind == mine[label].kind)
+        for label in labels
+    )
 
 
 def is_telling(theirs: Trial, expected: Trial | None) -> bool:
@@ -174,9 +178,12 @@ def is_telling(theirs: Trial, expected: Trial | None) -> bool:
     for label, outcome in theirs.items():
         if label.startswith("~"):
             return True
+        right = expected.get(label, MISSING) if expected is not None else MISSING
+        if outcome.kind and right.kind and outcome.kind != right.kind:
+            return True
         if outcome.array is not None and outcome.array.size and expected is not None:
             nothing = str(outcome.array) == "None" or outcome.array.dtype.kind != "U" and not outcome.array.any()
-            if not nothing and not same(expected.get(label, MISSING), outcome, 1e-6, 1e-9):
+            if not nothing and not same(right, outcome, 1e-6, 1e-9):
                 return True
     return False
 

@@ -71,7 +71,12 @@ def other_than(right: dict, trial: dict) -> dict:
     """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
     if set(right) - set(trial):
         return trial | {WHOLE_TRIAL: ""}
-    close = {label for label in right if same(decode(right[label]), decode(trial[label]), 1e-7, 1e-12)}
+    before, now = decoded(right), decoded(trial)
+    close = {
+        label
+        for label in right
+        if before[label].kind == now[label].kind and same(before[label], now[label], 1e-7, 1e-12)
+    }
     return {label: entry for label, entry in trial.items() if label not in close}
 
 

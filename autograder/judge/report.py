@@ -5,6 +5,7 @@ from html import escape
 import numpy as np
 
 from autograder.checks.check import Check
+from autograder.checks.inside import Outcome
 from autograder.judge.outcome import outcome_text
 from autograder.judge.verdict import Difference, Verdict
 
@@ -145,12 +146,7 @@ def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
     if difference.more:
         return difference.quantity, "", "", ""
     if expected.kind != got.kind and expected.kind and outcome_text(expected, 6) == outcome_text(got, 6):
-        return (
-            difference.quantity,
-            f"{outcome_text(expected, 6)} ({expected.kind})",
-            f"{outcome_text(got, 6)} ({got.kind})",
-            "",
-        )
+        return difference.quantity, with_kind(expected), with_kind(got), ""
     digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
     return (
         difference.quantity,
@@ -158,6 +154,11 @@ def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
         outcome_text(got, digits),
         difference_text(difference, check, digits),
     )
+
+
+def with_kind(outcome: Outcome) -> str:
+    """An outcome that differs from another in its type alone: "2 parts, a tuple"."""
+    return f"{outcome_text(outcome, 6)}, of type {outcome.kind}"
 
 
 def difference_text(difference: Difference, check: Check, digits: int) -> str:
