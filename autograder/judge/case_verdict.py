@@ -79,12 +79,27 @@ class Cases:
             number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None
         ]
         bad = [number for number in mine if number in failed]
+        always = self.always_right(mine, failed)
         if len(bad) == len(mine):
-            return f"wrong in all {len(mine)} cases" if len(mine) > 1 else ""
+            return f"wrong in all {len(mine)} cases{always}" if len(mine) > 1 else ""
         tagged = {number: self.tags(number) for number in mine}
         said = where([tagged[n] for n in bad], [tagged[n] for n in mine if n not in failed])
         count = f"right in {len(mine) - len(bad)} of {len(mine)} cases"
-        return f"{count}; {said}" if said else count
+        return (f"{count}; {said}" if said else count) + always
+
+    def always_right(self, numbers: Sequence[int], failed: dict[int, Failed]) -> str:
+        """Which parts of the outcome are right in every case, where others are not."""
+        labels = {
+            label
+            for number in numbers
+            for label, outcome in (self.expected[number] or {}).items()
+            if label[:1] not in ("~", "") and "parts" not in str(outcome.array)
+        }
+        wrong = {label for number in numbers if number in failed for label, _, _ in failed[number].parts}
+        fine = sorted(labels - wrong)
+        if not fine or not wrong & labels or len(fine) > 3:
+            return ""
+        return f"; {', '.join(fine)} {'is' if len(fine) == 1 else 'are'} right in all of them"
 
     def tags(self, number: int) -> frozenset[str]:
         case, expected = self.plan[number][1], self.expected[number]

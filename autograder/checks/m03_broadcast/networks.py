@@ -2,6 +2,7 @@
 
 from autograder.checks.cases import Draft, Source, filled
 
+KINDS = ("small", "small", "small", "large", *["small"] * 6)
 SIZES = (
     (1, 1, 1, 1),
     (2, 1, 1, 1),
@@ -27,4 +28,6 @@ def drawn(rng):
 
 
 NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("small", "decimals")), drawn)
-SMALL_NETWORKS = Source(lambda rng: (network(sizes, "small", rng) for sizes in SIZES), drawn)
+SMALL_NETWORKS = Source(
+    lambda rng: (network(sizes, kind, rng) for sizes, kind in zip((*SIZES[:3], (1, 1, 1, 1), *SIZES[3:]), KINDS)), drawn
+)
