@@ -28,12 +28,9 @@ def plain(student, case, tools):
     return found | {"a.grad": a.grad}
 
 
-BOXES = programs("f", "a ** b", "a ** a", "b ** (a ** b)", "b ** a") * two(
-    (3.0, 2.0), (0.5, 1.5), (2.0, 2.0), (1.0, 3.0), (0.2, 0.7), low=0.1, high=2.5
-) + programs("f", "a ** b") * two((2.0, -3.0), (0.5, -1.5), (2.5, 0.0), (0.3, -0.7))
-value_pow.aspect("a ** n, n a Value", 1.25, cases=BOXES.where(lambda a: a > 0).add(up=arriving), device=4, few=20)(
-    whole
-)
+BOXES = programs("f", "a ** b", "a ** a", "b ** (a ** b)", "b ** a", operators=["**"], left=False)
+NUMBERS = two((3.0, 2.0), (0.5, 1.5), (2.0, 2.0), (1.0, 3.0), (0.2, 0.7), low=0.1, high=1.9)
+value_pow.aspect("a ** n, n a Value", 1.25, cases=(BOXES * NUMBERS).add(up=arriving), device=4, few=20)(whole)
 
 
 @value_pow.aspect(
