@@ -40,7 +40,7 @@ def programs(
 ) -> Source:
     """Functions of a and b (or of other one-letter names), given by what they return: the small ones, and random ones.
 
-    operators   which of + - * / ** the random ones use; / has a number or exp(…) below it, so that it is never by 0
+    operators   which of + - * / ** the random ones use, which are not drawn if there are none; / has a number or exp(…) below it, so that it is never by 0
     functions   which of FUNCTIONS
     nested      whether what is computed may stand on the left
     left        whether a number may stand on the left: without it `__radd__` is never asked
@@ -57,7 +57,7 @@ def programs(
         both = f"(s := {bare(shared)}) {any_of(rng, [sign for sign in operators if sign != '/'])} {rest}"
         return function(both, *["a computed box is used twice"] * ("s" in rest.replace("sigmoid", "")))
 
-    return Source(lambda rng: (function(text) for text in small), draw)
+    return Source(lambda rng: (function(text) for text in small), draw if operators else None)
 
 
 def any_of(rng, options):

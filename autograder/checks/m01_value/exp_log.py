@@ -8,12 +8,12 @@ from autograder.checks.programs import arriving, programs
 
 value_exp_log = exercise("value.exp_log", "The exponential and the logarithm, alone and one in the other.")
 
-EXPS = programs("f", "a.exp()", "a.exp().exp()", names="a") * number("a", 1.0, -2.0, 0.0, 3.0, -1.0, 0.5) + programs(
-    "f", "a.exp()", names="a"
-) * number("a", -30.0, 30.0, 5.0, 200.0, -200.0, low=-30.0, high=30.0)
-LOGS = programs("f", "a.log()", "(a * a).log()", names="a") * number(
+EXPS = programs("f", "a.exp()", "a.exp().exp()", operators="", names="a") * number(
+    "a", 1.0, -2.0, 0.0, 3.0, -1.0, 0.5
+) + programs("f", "a.exp()", names="a") * number("a", -30.0, 30.0, 5.0, 200.0, -200.0, low=-30.0, high=30.0)
+LOGS = programs("f", "a.log()", "(a * a).log()", operators="", names="a") * number(
     "a", 4.0, 0.5, 1.0, 10.0, 0.01, 0.0001, 1e-9, 1e6, low=0.05, high=9.0
-) + programs("f", "a.exp().log()", names="a") * number("a", -0.5, 2.0)
+) + programs("f", "a.exp().log()", operators="", names="a") * number("a", -0.5, 2.0)
 value_exp_log.aspect("exp, and its gradient", 0.9, cases=EXPS.add(up=arriving), device=3, atol=0.0)(function)
 value_exp_log.aspect("log, and its gradient", 0.9, cases=LOGS.add(up=arriving), device=3, atol=0.0)(function)
 

@@ -247,11 +247,22 @@ def topological_order(root, visited=set()):
     ],
 )
 value_order.mistake(
-    "each box is compared with all boxes before it: a list is searched, not a set",
+    "each box is looked for in `order`, a list, and compared with all the boxes in it",
     swap=("node not in visited", "node not in order"),
     hint=[
         "What does Python do for `node in order`, if order is a list of 50,000 boxes?",
         "Note what was visited in a set, `visited`.",
+    ],
+)
+value_order.mistake(
+    "`visited` is a list, so each box is compared with all the boxes in it",
+    swap=[
+        ("order, visited, stack = [], set(), [root]", "order, visited, stack = [], [], [root]"),
+        ("visited.add", "visited.append"),
+    ],
+    hint=[
+        "What does Python do for `node in visited`, if that is a list of 50,000 boxes?",
+        "`visited = set()`, and `visited.add(node)`.",
     ],
 )
 value_order.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)

@@ -33,17 +33,14 @@ NUMBERS = two((3.0, 2.0), (0.5, 1.5), (2.0, 2.0), (1.0, 3.0), (0.2, 0.7), low=0.
 value_pow.aspect("a ** n, n a Value", 1.25, cases=(BOXES * NUMBERS).add(up=arriving), device=4, few=20)(whole)
 
 
-@value_pow.aspect(
-    "ValueError unless a > 0, if n is a Value",
-    0.5,
-    corner=True,
-    few=12,
-    many=40,
-    cases=number("a", -2.0, 0.0, -0.5, -3.0, low=-3.0, high=-0.1) * number("n", 3.0, 2.0, 0.5, 1.0, low=0.1),
+REFUSED = (
+    programs("f", "a ** b", operators="")
+    * number("a", -2.0, 0.0, -0.5, -3.0, high=-0.1)
+    * number("b", 3.0, 2.0, 0.5, 1.0, low=0.1)
 )
-def refused(student, case):
-    return (student.Value(case.a) ** student.Value(case.n)).data
-
+value_pow.aspect(
+    "ValueError unless a > 0, if n is a Value", 0.5, corner=True, few=12, many=40, cases=REFUSED.add(up=arriving)
+)(whole)
 
 value_pow.mistake(
     "the exponent comes down but does not go down: n · aⁿ",

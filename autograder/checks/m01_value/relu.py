@@ -8,7 +8,7 @@ from autograder.checks.programs import arriving, programs
 
 value_relu = exercise("value.relu", "The rectifier: right of 0, left of 0, at 0.")
 NUMBERS = number("a", 2.0, -3.0, 0.5, -0.5, 7.0, -70.0, 70.0, 0.001, -0.001, 1e-9, 1e6, -1e6).where(lambda a: a != 0)
-PROGRAMS = programs("f", "a.relu()", "a.relu().relu()", "(a * a).relu()", "(a + a).relu()", names="a")
+PROGRAMS = programs("f", "a.relu()", "a.relu().relu()", "(a * a).relu()", "(a + a).relu()", operators="", names="a")
 
 value_relu.aspect("relu, and its gradient", 1.5, cases=PROGRAMS * NUMBERS.add(up=arriving), device=4)(function)
 value_relu.aspect(

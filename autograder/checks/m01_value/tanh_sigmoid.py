@@ -11,12 +11,12 @@ NUMBERS = number("a", 1.0, -0.5, 0.0, 2.0, -3.0, 0.01, 5.0, -6.0, 20.0, -20.0)
 FAR = number("a", 1000.0, -1000.0, 400.0, -400.0, -40.0, 40.0, -710.0, 710.0)
 
 for name, points in (("tanh", 1.25), ("sigmoid", 1.25)):
-    cases = programs("f", f"a.{name}()", f"a.{name}().{name}()", f"(a * a).{name}()", names="a") * NUMBERS
+    cases = programs("f", f"a.{name}()", f"a.{name}().{name}()", f"(a * a).{name}()", operators="", names="a") * NUMBERS
     value_tanh_sigmoid.aspect(f"{name}, and its gradient", points, cases=cases.add(up=arriving), device=4)(function)
 value_tanh_sigmoid.aspect(
     "both, far out",
     0.5,
-    cases=programs("f", "a.sigmoid()", "a.tanh()", names="a") * FAR.add(up=arriving),
+    cases=programs("f", "a.sigmoid()", "a.tanh()", operators="", names="a") * FAR.add(up=arriving),
     few=16,
     many=40,
 )(function)
