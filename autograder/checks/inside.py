@@ -209,13 +209,6 @@ def finished(returned):
         return stop.value
 
 
-@dataclass(frozen=True)
-class Raised:
-    """Stands for a part of what an observation returned that raised instead."""
-
-    error: dict
-
-
 def settled(value):
     """What an observation returned, with its functions called: an exception in one of them costs that part alone."""
     if isinstance(value, dict):
@@ -225,7 +218,7 @@ def settled(value):
     try:
         return value()
     except Exception as error:
-        return Raised(describe(error))
+        return error
 
 
 def leaves(value, label=""):
@@ -235,8 +228,8 @@ def leaves(value, label=""):
     """
     if isinstance(value, dict):
         return {key: out for name, part in value.items() for key, out in leaves(part, joined(label, str(name))).items()}
-    if isinstance(value, Raised):
-        return {label: Outcome(error=value.error)}
+    if isinstance(value, BaseException):
+        return {label: Outcome(error=describe(value))}
     kind = type(value).__name__
     if isinstance(value, (list, tuple)) and (len(value) <= FEW_PARTS or not all(map(is_number, value))):
         found = {label: Outcome(np.array(f"{len(value)} parts"), kind=kind)}

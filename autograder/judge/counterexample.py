@@ -10,6 +10,8 @@ LONGEST = 6  # lines of a program that is shown; a longer one is replayed by `ca
 
 def as_code(aspect: Aspect, case: Case) -> str:
     """The lines that show the case in a cell; "" if they need the check's own tools, or are too long."""
+    if "lines" in case.inputs and not aspect.points:  # examples of a docstring
+        return "\n".join(case.values["lines"])
     function = ast.parse(aspect.source).body[0]
     assert isinstance(function, ast.FunctionDef)
     if any(isinstance(node, ast.Name) and node.id == "tools" for node in ast.walk(function)):
@@ -50,7 +52,8 @@ def is_pause(statement) -> bool:
 def returned(value: ast.expr) -> str:
     """A dict of parts as its parts: `y.data, a.grad`."""
     if isinstance(value, ast.Dict):
-        return ", ".join(ast.unparse(ast.fix_missing_locations(part)) for part in value.values)
+        parts = [part.body if isinstance(part, ast.Lambda) else part for part in value.values]
+        return ", ".join(ast.unparse(ast.fix_missing_locations(part)) for part in parts)
     return ast.unparse(ast.fix_missing_locations(value))
 
 

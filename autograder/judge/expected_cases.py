@@ -15,6 +15,9 @@ from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
 from autograder.judge.fingerprint import decode, encode
+from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples
+from autograder.judge.plan import run as run_check
+from autograder.judge.plan import use_examples
 from autograder.judge.recorded import REFERENCE, file_of, read
 
 UNFIT = ("ProbeTimeout", "WorkLimitExceeded", "NameError", "NoDeviceError", "MemoryError")  # no reference may raise them
@@ -27,9 +30,9 @@ def cases_of(name: str, seed: str) -> Cases:
     content = recorded(check).get(REFERENCE)
     if seed == NOTEBOOK_SEED and content:
         expected = [None if trial is None else decoded(trial) for trial in content["cases"]]
-        return Cases(check, seed, check.plan(seed), expected, conditions_in(content))
+        return Cases(check, seed, plan_of(check.name, seed), expected, conditions_in(content))
     conditions = conditions_in(content) if content else kept_by_all(check)
-    return Cases(check, seed, check.plan(seed), fit(check, seed), conditions)
+    return Cases(check, seed, plan_of(check.name, seed), fit(name, seed), conditions)
 
 
 def recorded(check: Check) -> dict:
@@ -74,7 +77,7 @@ def fresh(name: str, seed: str, mistake: str = REFERENCE) -> list[Trial]:
             if not edits:
                 raise
             namespace = {}
-        trials = check.run(namespace, seed, 0)
+        trials = run_check(check, namespace, seed)
     if mistake == REFERENCE:
         refuse_unfit(name, trials)
     return trials
@@ -92,11 +95,12 @@ def refuse_unfit(name: str, trials: list[Trial]) -> None:
                 )
 
 
-def fit(check: Check, seed: str) -> list[Trial | None]:
+@lru_cache(maxsize=512)
+def fit(name: str, seed: str) -> list[Trial | None]:
     """The reference's trials, without drawn cases at which it moves if its inputs move by their last digit."""
     from autograder.judge.reference import module_of, reference_namespace
 
-    trials, plan = fresh(check.name, seed), check.plan(seed)
+    check, trials, plan = find(name), fresh(name, seed), plan_of(name, seed)
     moved = [number for number, (_, case) in enumerate(plan) if case.drawn]
     request = [{"observe": plan[n][0].source, "cases": [nudged(plan[n][1]).inputs]} for n in moved]
     with contextlib.redirect_stdout(io.StringIO()):
@@ -123,12 +127,12 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
     """The conditions that the reference and every variant keep, by aspect; from runs on the notebook's cases."""
     from autograder.judge.authoring import namespace_of
 
-    kept = {aspect.name: set(CONDITIONS) for aspect in check.aspects}
-    plan = check.plan(NOTEBOOK_SEED)
+    kept = {aspect.name: set(CONDITIONS) for aspect in aspects_of(check.name)}
+    plan = plan_of(check.name, NOTEBOOK_SEED)
     runs = [fresh(check.name, NOTEBOOK_SEED)]
     for variant in check.variants:
         with contextlib.redirect_stdout(io.StringIO()):
-            runs.append(check.run(namespace_of(check, variant), NOTEBOOK_SEED, 0))
+            runs.append(run_check(check, namespace_of(check, variant), NOTEBOOK_SEED))
     for trials in runs:
         for (aspect, _), trial in zip(plan, trials):
             for label in trial:
@@ -138,10 +142,15 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
 
 def recording(check: Check) -> dict:
     """What is recorded of a check: {REFERENCE: conditions and cases, mistake: {number of a case: its trial}}."""
-    plan = check.plan(NOTEBOOK_SEED)
-    expected = fit(check, NOTEBOOK_SEED)
+    examples = examples_of(check)
+    if examples != recorded_examples(check):
+        use_examples(check.name, examples)
+        for cached in (fresh, fit, cases_of):
+            cached.cache_clear()
+    plan = plan_of(check.name, NOTEBOOK_SEED)
+    expected = fit(check.name, NOTEBOOK_SEED)
     cases = [None if trial is None else encoded(aspect, trial) for (aspect, _), trial in zip(plan, expected)]
-    found: dict = {REFERENCE: {"conditions": kept_by_all(check), "cases": cases}}
+    found: dict = {REFERENCE: {"conditions": kept_by_all(check), "examples": examples, "cases": cases}}
     whole = Cases(check, NOTEBOOK_SEED, plan, expected, found[REFERENCE]["conditions"])
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
@@ -152,3 +161,15 @@ def recording(check: Check) -> dict:
 
 def encoded(aspect: Aspect, trial: Trial) -> dict:
     return {label: encode(outcome, bool(aspect.exact)) for label, outcome in trial.items()}
+
+
+def examples_of(check: Check) -> list[list[str]]:
+    """The examples of the exercise's docstrings that the reference runs without an error, and that show a value."""
+    from autograder.judge.reference import module_of, reference_namespace
+    from autograder.lesson.text import read_lesson
+
+    sessions = examples_in(read_lesson(module_of(check.name)).exercise(check.name).solved)
+    namespace = reference_namespace(module_of(check.name))
+    with contextlib.redirect_stdout(io.StringIO()):
+        trials = run_cases(examples_request(sessions), namespace, Tools(), check.seconds)
+    return [lines for lines, trial in zip(sessions, trials) if trial and not any(o.error for o in trial.values())]

@@ -21,6 +21,7 @@ from autograder.checks import inside, tools
 from autograder.checks.check import Check
 from autograder.files import DeepFolder
 from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
+from autograder.judge.plan import request_of
 from autograder.sandbox.bubblewrap import new_user
 from autograder.sandbox.course import course_for
 from autograder.sandbox.provisioner import COMPILED, NAME
@@ -321,7 +322,7 @@ class StudentKernel:
     def probe(self, check: Check, seed: str, trials: int, seconds: float) -> Run:
         """Run a check in the kernel: its cases, or one trial of its probe for each number, each within that much processor time."""
         if check.aspects:
-            code = code_in_kernel(CASES, check, aspects=check.request(seed), seconds=seconds)
+            code = code_in_kernel(CASES, check, aspects=request_of(check.name, seed), seconds=seconds)
         else:
             code = code_in_kernel(TRIALS, check, seeds=check.seeds(seed, trials), seconds=seconds)
         run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)

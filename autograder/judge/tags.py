@@ -137,7 +137,7 @@ def tags_of_pair(one, first, two, second):
     elif isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
         if first == second:
             yield f"{one} = {two}"
-        else:
+        elif type(first) is type(second):
             yield f"{one} {'<' if first < second else '>'} {two}"
 
 

@@ -12,6 +12,7 @@ from autograder.judge.case_verdict import Cases, Failed, known
 from autograder.judge.counterexample import as_code
 from autograder.judge.expected import expected_outcomes
 from autograder.judge.expected_cases import cases_of, mistaken
+from autograder.judge.plan import aspects_of
 from autograder.judge.outcome import MISSING, of_quantity, only_errors, same, same_trials, same_words, short
 
 
@@ -76,7 +77,7 @@ def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
     cases = cases_of(check.name, seed)
     failed = cases.failed(trials)
     verdict = Verdict(check, "ok", earned=cases.points(failed))
-    for aspect in check.aspects:
+    for aspect in aspects_of(check.name):
         its = [fail for fail in failed.values() if fail.aspect is aspect]
         if its:
             verdict.wrong += in_words(cases, its, failed)
