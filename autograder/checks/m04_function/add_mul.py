@@ -1,5 +1,7 @@
 """Check 3 of lesson 04: the rules of the sum and of the product."""
 
+import numpy as np
+
 from autograder.checks.cases import STRETCHES
 from autograder.checks.check import exercise
 from autograder.checks.m04_function.inputs import of, operands
@@ -32,11 +34,20 @@ def kept(student, case):
     return found | {"arrays kept": sum(isinstance(x, np.ndarray) and x.ndim > 0 for x in things), "product": y.data}
 
 
-function_add_mul.aspect("the product's rule", 0.75, cases=operands() * of("a * b", "Mul.apply(a, b)"), device=4, few=24)(rule)
-function_add_mul.aspect("the sum's rule", 0.5, cases=operands() * of("a + b", "Add.apply(a, b)"), device=4, few=16)(rule)
+function_add_mul.aspect(
+    "the product's rule", 0.75, cases=operands() * of("a * b", "Mul.apply(a, b)"), device=4, few=24
+)(rule)
+function_add_mul.aspect("the sum's rule", 0.5, cases=operands() * of("a + b", "Add.apply(a, b)"), device=4, few=16)(
+    rule
+)
 function_add_mul.aspect("sum and product", 0.25, cases=operands(STRETCHES) * of("a + b", "a * b"), few=12)(value)
 function_add_mul.aspect(
-    "a factor is saved only if it is needed", 0.5, cases=operands() * of("a * b"), at_most=("arrays kept", "a is kept", "b is kept"), corner=True, few=10
+    "a factor is saved only if it is needed",
+    0.5,
+    cases=operands() * of("a * b"),
+    at_most=("arrays kept", "a is kept", "b is kept"),
+    corner=True,
+    few=10,
 )(kept)
 
 

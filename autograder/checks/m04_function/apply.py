@@ -6,7 +6,9 @@ from autograder.checks.cases import Text, choice, fixed
 from autograder.checks.check import exercise
 from autograder.checks.m04_function.inputs import texts
 
-function_apply = exercise("function.apply", "A call of a Function becomes a node of the graph.", needs=("function.context",))
+function_apply = exercise(
+    "function.apply", "A call of a Function becomes a node of the graph.", needs=("function.context",)
+)
 
 FORWARD = "type('Scale', (Function,), {{'forward': staticmethod({})}})".format
 NAMED = {
@@ -16,20 +18,48 @@ NAMED = {
     "c": "Tensor(np.array([4.0, 0.0]))",
     "p": "type('Picture', (Tensor,), {})([[2.5, 1.0]], requires_grad=True)",
     "n": "np.array([3.0, 5.0])",
-    "Scale": FORWARD("lambda ctx, a, b, c, power=1: [setattr(ctx, 'got', (*getattr(ctx, 'got', ()), a, b, c)), a * b**power + c][1]"),
+    "Scale": FORWARD(
+        "lambda ctx, a, b, c, power=1: [setattr(ctx, 'got', (*getattr(ctx, 'got', ()), a, b, c)), a * b**power + c][1]"
+    ),
     "Needs": FORWARD("lambda ctx, *arrays: np.array(ctx.needs_input_grad) * 1.0"),
 }
-FIRST = ["x, w, 2.5", "h, c, x", "x, x, x", "2.5, c, w", "n, h, c", "p, w, x", "h, h, w", "c, p, n", "3, n, x", "c, h, 3"]
+FIRST = [
+    "x, w, 2.5",
+    "h, c, x",
+    "x, x, x",
+    "2.5, c, w",
+    "n, h, c",
+    "p, w, x",
+    "h, h, w",
+    "c, p, n",
+    "3, n, x",
+    "c, h, 3",
+]
 MORE = [", ".join(some) for some in product("xwhcpn3", repeat=3) if set(some) & set("xwhp")]
 ONE = {name: Text(text) for name, text in NAMED.items()}
-LINKED = fixed(ONE) * choice("options", {}, {"power": 2}) * choice("inputs", *texts(*(f"[{some}]" for some in FIRST + MORE[::2])))
-CONSTANT = fixed(ONE) * choice("recording", True) * choice("inputs", *texts("[c, c, 2.5]", "[3, c]", "[n, 2.5, c]", "[c]", "[c, n]"))
+LINKED = (
+    fixed(ONE)
+    * choice("options", {}, {"power": 2})
+    * choice("inputs", *texts(*(f"[{some}]" for some in FIRST + MORE[::2])))
+)
+CONSTANT = (
+    fixed(ONE)
+    * choice("recording", True)
+    * choice("inputs", *texts("[c, c, 2.5]", "[3, c]", "[n, 2.5, c]", "[c]", "[c, n]"))
+)
 OFF = fixed(ONE) * choice("recording", False) * choice("inputs", *texts(*(f"[{some}]" for some in FIRST)))
-WANTED = fixed(ONE) * choice("recording", True) * choice("inputs", *texts("[x]", "[c, h]", "[2.5, w, c]", "[x, x]", "[c, n, p]"))
+WANTED = (
+    fixed(ONE)
+    * choice("recording", True)
+    * choice("inputs", *texts("[x]", "[c, h]", "[2.5, w, c]", "[x, x]", "[c, n, p]"))
+)
 
 
 def node(student, case):
-    names = {id(x): name for name, x in {"None": None, "x": case.x, "w": case.w, "p": case.p, "the node of h": case.h.grad_fn}.items()}
+    names = {
+        id(x): name
+        for name, x in {"None": None, "x": case.x, "w": case.w, "p": case.p, "the node of h": case.h.grad_fn}.items()
+    }
     y = case.Scale.apply(*case.inputs, **case.options)
     case.Scale.apply(case.w, case.w, case.x)
     yield
@@ -53,7 +83,11 @@ def result(student, case):
 def unlinked(student, case):
     with student.GradMode(case.recording):
         y = case.Needs.apply(*case.inputs)
-    return {"needs_input_grad, in forward": y.data, "requires_grad": y.requires_grad, "grad_fn is None": y.grad_fn is None}
+    return {
+        "needs_input_grad, in forward": y.data,
+        "requires_grad": y.requires_grad,
+        "grad_fn is None": y.grad_fn is None,
+    }
 
 
 def kinds(student, case):
@@ -63,7 +97,9 @@ def kinds(student, case):
 
 function_apply.aspect("the node and what it is linked to", 1.5, cases=LINKED, few=24)(node)
 function_apply.aspect("the result", 0.75, cases=LINKED, few=16)(result)
-function_apply.aspect("nothing is linked where no gradient is needed", 0.5, cases=OFF + CONSTANT + WANTED, few=18)(unlinked)
+function_apply.aspect("nothing is linked where no gradient is needed", 0.5, cases=OFF + CONSTANT + WANTED, few=18)(
+    unlinked
+)
 function_apply.aspect("tuples", 0.25, cases=LINKED, corner=True, few=4)(kinds)
 
 

@@ -1,5 +1,7 @@
 """Check 1 of lesson 04: what a node keeps for backward, and lets go of."""
 
+import numpy as np
+
 from autograder.checks.cases import choice
 from autograder.checks.check import exercise
 from autograder.checks.m04_function.inputs import lists, texts
@@ -8,7 +10,16 @@ function_context = exercise("function.context", "What was saved comes back as te
 
 ROW, MATRIX = "np.array([0.5, -1.5])", "np.array([[1.0, 2.0], [3.0, 4.0]])"
 THINGS = [ROW, MATRIX, "np.array([0, 1, 2])", "np.array(7.5)", "np.zeros((0, 2))", "None", "2.5", "0"]
-SMALL = [*THINGS, f"{ROW}, {MATRIX}", "None, " + ROW, ROW + ", None", f"2.5, {ROW}, None", f"None, {MATRIX}, 0, {ROW}", "", f"{ROW}, {ROW}"]
+SMALL = [
+    *THINGS,
+    f"{ROW}, {MATRIX}",
+    "None, " + ROW,
+    ROW + ", None",
+    f"2.5, {ROW}, None",
+    f"None, {MATRIX}, 0, {ROW}",
+    "",
+    f"{ROW}, {ROW}",
+]
 EARLIER = lists("earlier", ["", "", f"[{MATRIX}]", f"[None], [{ROW}, 2.5]"], [f"[{thing}]" for thing in THINGS], 2)
 SAVED = lists("things", SMALL, THINGS, 4) * EARLIER * choice("kind", *texts("Tensor", "type('Picture', (Tensor,), {})"))
 
@@ -64,7 +75,9 @@ def kinds(student, case):
 
 function_context.aspect("saved_tensors", 1.25, cases=SAVED, few=40)(saved)
 function_context.aspect("free", 0.5, cases=SAVED, few=15)(freed)
-function_context.aspect("a tuple, and () after free", 0.25, cases=lists("things", SMALL, THINGS, 4), corner=True, few=5)(kinds)
+function_context.aspect(
+    "a tuple, and () after free", 0.25, cases=lists("things", SMALL, THINGS, 4), corner=True, few=5
+)(kinds)
 
 
 function_context.mistake(

@@ -1,6 +1,8 @@
 """Check 4 of lesson 04: where backward starts, and where it ends."""
 
-from autograder.checks.cases import array, choice, filled, fixed, literal
+import numpy as np
+
+from autograder.checks.cases import array, filled, literal
 from autograder.checks.check import exercise
 from autograder.checks.m04_function.inputs import texts
 
@@ -24,14 +26,20 @@ def given(x, rng):
     if x.shape == ():
         return texts(f"[{literal(numbers)}]", f"[{numbers}]", f"[Tensor({literal(numbers)})]")
     text = literal(numbers)
-    return texts(f"[{text}]", f"[{numbers.tolist()}]", f"[Tensor({text})]", f"[{literal(filled(x.shape, 'integers', rng))}]")
+    return texts(
+        f"[{text}]", f"[{numbers.tolist()}]", f"[Tensor({text})]", f"[{literal(filled(x.shape, 'integers', rng))}]"
+    )
 
 
 def unfit(x, rng):
     n = x.size
-    shapes = {x.shape[::-1], (*x.shape, 1), (1, *x.shape), (n,), (n + 1,), (1,), (), x.shape[:-1], x.shape[1:]} - {x.shape}
+    shapes = {x.shape[::-1], (*x.shape, 1), (1, *x.shape), (n,), (n + 1,), (1,), (), x.shape[:-1], x.shape[1:]} - {
+        x.shape
+    }
     wrong = [literal(filled(shape, "decimals", rng)) for shape in sorted(shapes)]
-    return texts(*(["[]"] if n != 1 else []), *(f"[{text}]" for text in wrong), *(f"[Tensor({text})]" for text in wrong[:2]))
+    return texts(
+        *(["[]"] if n != 1 else []), *(f"[{text}]" for text in wrong), *(f"[Tensor({text})]" for text in wrong[:2])
+    )
 
 
 def begin(student, case):
@@ -69,16 +77,24 @@ def forget(student, case):
 
 
 GRADS = array("x", ((2,), (2, 3), (1,), (3, 2), ()), KINDS[:2]).add(
-    grads=lambda x, rng: [filled(x.shape, kind, rng) for kind in ("decimals", "whole", "decimals")[: rng.integers(1, 4)]]
+    grads=lambda x, rng: [
+        filled(x.shape, kind, rng) for kind in ("decimals", "whole", "decimals")[: rng.integers(1, 4)]
+    ]
 )
 STARTS = array("x", ONE + SEVERAL, KINDS).each(y=tensors)
 ALONE = array("x", ONE, KINDS).where(lambda x: x.size == 1).each(y=tensors, given=lambda: texts("[]"))
-CONSTANT = array("x", ONE + SEVERAL, KINDS[:1]).each(y=lambda x: texts(f"Tensor({literal(x)})", f"-Tensor({literal(x)})")).each(given=given)
+CONSTANT = (
+    array("x", ONE + SEVERAL, KINDS[:1])
+    .each(y=lambda x: texts(f"Tensor({literal(x)})", f"-Tensor({literal(x)})"))
+    .each(given=given)
+)
 
 function_ends.aspect("start: the root and its gradient", 1, cases=STARTS.each(given=given) + ALONE, few=24)(begin)
 function_ends.aspect("accumulate_grad", 1, cases=GRADS, few=14)(arrive)
 function_ends.aspect("zero_grad", 0.25, cases=GRADS, corner=True, few=8)(forget)
-function_ends.aspect("start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + CONSTANT, corner=True, few=24)(begin)
+function_ends.aspect(
+    "start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + CONSTANT, corner=True, few=24
+)(begin)
 
 
 ADD = "self.grad = grad.clone() if self.grad is None else self.grad + grad"

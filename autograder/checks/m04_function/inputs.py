@@ -16,7 +16,9 @@ def lists(name: str, small: Iterable[str], parts: list[str], most: int) -> Sourc
     """A list of such parts: the small ones, or a drawn one of 1 to `most` parts."""
 
     def draw(rng):
-        return Draft({name: Text(f"[{', '.join(parts[i] for i in rng.integers(len(parts), size=rng.integers(1, most + 1)))}]")})
+        return Draft(
+            {name: Text(f"[{', '.join(parts[i] for i in rng.integers(len(parts), size=rng.integers(1, most + 1)))}]")}
+        )
 
     return Source(lambda rng: [Draft({name: Text(f"[{text}]")}) for text in small], draw)
 
@@ -62,7 +64,9 @@ def operands(
             yield draft(shapes, kind, one, two, rng)
 
     def draw(rng):
-        return draft(pairs[rng.integers(len(pairs))], kinds[rng.integers(len(kinds))], *forms[rng.integers(len(forms))], rng)
+        return draft(
+            pairs[rng.integers(len(pairs))], kinds[rng.integers(len(kinds))], *forms[rng.integers(len(forms))], rng
+        )
 
     return Source(small, draw)
 

@@ -8,7 +8,9 @@ from autograder.checks.m04_function.inputs import FORMS, of, operands
 from autograder.checks.m04_function.sub_div_pow import rule
 
 function_matmul = exercise(
-    "function.matmul", "The matrix product of matrices, vectors and stacks.", needs=("function.apply", "function.shapes")
+    "function.matmul",
+    "The matrix product of matrices, vectors and stacks.",
+    needs=("function.apply", "function.shapes"),
 )
 SQUARES = ((2,), (2,)), ((2, 2), (2, 2)), ((1, 1), (1, 1)), ((3, 2, 2), (2, 2)), ((1,), (1,))
 PAIRS = (
@@ -16,7 +18,15 @@ PAIRS = (
     ((3, 2, 2), (2, 3)), ((2, 3), (2, 3, 1)), ((2, 1, 3), (2, 3, 2)), ((2, 2, 3), (3,)), ((2,), (3, 2, 2)), ((2, 1, 1, 3), (2, 3, 2)),
     ((1, 2, 3), (2, 3, 2)), ((2, 2, 2), (1, 2, 2)), ((3, 4), (4, 6)), ((2,), (2, 1, 2, 3)),
 )  # fmt: skip
-UNFIT = ((2, 3), (2, 3)), ((3,), (2,)), ((2,), (3, 2)), ((2, 3), (2,)), ((2, 2, 3), (2, 2)), ((2, 3), (1, 2)), ((3,), (2, 3))
+UNFIT = (
+    ((2, 3), (2, 3)),
+    ((3,), (2,)),
+    ((2,), (3, 2)),
+    ((2, 3), (2,)),
+    ((2, 2, 3), (2, 2)),
+    ((2, 3), (1, 2)),
+    ((3,), (2, 3)),
+)
 ARRAYS = [form for form in FORMS if form != "a number"]
 
 

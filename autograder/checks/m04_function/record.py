@@ -62,7 +62,10 @@ def scripts(*small: str, switches: tuple[str, ...] = (), ends: tuple[str, ...] =
         steps += [ends[0]] * opened
         return Draft({"steps": steps}, tuple(f"there is {step!r}" for step in sorted(set(steps))))
 
-    listed = [Draft({"steps": text.split()}, tuple(f"there is {step!r}" for step in sorted(set(text.split())))) for text in small]
+    listed = [
+        Draft({"steps": text.split()}, tuple(f"there is {step!r}" for step in sorted(set(text.split()))))
+        for text in small
+    ]
     return Source(lambda rng: listed, draw)
 
 
@@ -77,7 +80,13 @@ BLOCKS = scripts(
     "record with end",
     "pause with thread end thread",
 )
-ERRORS = scripts("pause with error", "record with error", "pause with record with error error", "record with pause with error end", ends=("error", "end"))
+ERRORS = scripts(
+    "pause with error",
+    "record with error",
+    "pause with record with error error",
+    "record with pause with error end",
+    ends=("error", "end"),
+)
 PROCESS = scripts(
     "off",
     "off on",
