@@ -12,16 +12,16 @@ function_apply = exercise(
 
 FORWARD = "type('Scale', (Function,), {{'forward': staticmethod({})}})".format
 NAMED = {
-    "x": "Tensor(np.array([[1.5, -0.5], [2.0, 3.0]]), requires_grad=True)",
-    "w": "Tensor([0.5, -2.0], requires_grad=True)",
-    "h": "-w",
-    "c": "Tensor(np.array([4.0, 0.0]))",
-    "p": "type('Picture', (Tensor,), {})([[2.5, 1.0]], requires_grad=True)",
-    "n": "np.array([3.0, 5.0])",
     "Scale": FORWARD(
         "lambda ctx, a, b, c, power=1: [setattr(ctx, 'got', (*getattr(ctx, 'got', ()), a, b, c)), a * b**power + c][1]"
     ),
     "Needs": FORWARD("lambda ctx, *arrays: np.array(ctx.needs_input_grad) * 1.0"),
+    "x": "Tensor(np.array([[1.5, -0.5], [2.0, 3.0]]), requires_grad=True)",
+    "w": "Tensor([0.5, -2.0], requires_grad=True)",
+    "h": "Scale.apply(w, -1.0, 0.5)",  # Neg comes further down in the lesson
+    "c": "Tensor(np.array([4.0, 0.0]))",
+    "p": "type('Picture', (Tensor,), {})([[2.5, 1.0]], requires_grad=True)",
+    "n": "np.array([3.0, 5.0])",
 }
 FIRST = [
     "x, w, 2.5",

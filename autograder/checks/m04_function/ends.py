@@ -37,9 +37,7 @@ def unfit(x, rng):
         x.shape
     }
     wrong = [literal(filled(shape, "decimals", rng)) for shape in sorted(shapes)]
-    return texts(
-        *(["[]"] if n != 1 else []), *(f"[{text}]" for text in wrong), *(f"[Tensor({text})]" for text in wrong[:2])
-    )
+    return texts(*(f"[{text}]" for text in wrong), *(f"[Tensor({text})]" for text in wrong[:2]))
 
 
 def begin(student, case):
@@ -83,6 +81,7 @@ GRADS = array("x", ((2,), (2, 3), (1,), (3, 2), ()), KINDS[:2]).add(
 )
 STARTS = array("x", ONE + SEVERAL, KINDS).each(y=tensors)
 ALONE = array("x", ONE, KINDS).where(lambda x: x.size == 1).each(y=tensors, given=lambda: texts("[]"))
+UNSAID = array("x", SEVERAL, KINDS).where(lambda x: x.size != 1).each(y=tensors, given=lambda: texts("[]"))
 CONSTANT = (
     array("x", ONE + SEVERAL, KINDS[:1])
     .each(y=lambda x: texts(f"Tensor({literal(x)})", f"-Tensor({literal(x)})"))
@@ -93,7 +92,7 @@ function_ends.aspect("start: the root and its gradient", 1, cases=STARTS.each(gi
 function_ends.aspect("accumulate_grad", 1, cases=GRADS, few=14)(arrive)
 function_ends.aspect("zero_grad", 0.25, cases=GRADS, corner=True, few=8)(forget)
 function_ends.aspect(
-    "start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + CONSTANT, corner=True, few=24
+    "start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + UNSAID + CONSTANT, corner=True, few=24
 )(begin)
 
 
@@ -228,7 +227,7 @@ function_ends.variant(
     "from zeros, with plain arrays; a list is returned",
     source="""
 def start(tensor, gradient=None):
-    if not tensor.requires_grad or (gradient is None and tensor.data.size > 1):
+    if not tensor.requires_grad or (gradient is None and tensor.data.size != 1):
         raise RuntimeError("backward is not possible from here")
     array = np.ones(tensor.shape) if gradient is None else raw(gradient)
     if np.shape(array) != tensor.shape:

@@ -45,7 +45,7 @@ def programs(*bodies):
 def elementwise(op, *special):
     """Programs with `op`, such as "{}.relu()"; special: more arrays."""
     f = op.format
-    bodies = f("x"), f("(2 * x)"), f"{f('x')} - {f('(-x)')}", f"{f('x')} * x"
+    bodies = f("x"), f("(2 * x)"), f"{f('x')} - {f('(1 - x)')}", f"{f('x')} * x"
     xs = array("x", SHAPES, KINDS)
     xs = xs + choice("x", *special) if special else xs
     return xs.each(f=lambda: programs(*bodies)).add(grad=like)
