@@ -52,6 +52,12 @@ def tanh_layer(h, w):
     return (h @ w).tanh()
 
 
+def all_layers(layer, h, weights):
+    for w in weights:
+        h = layer(h, w)
+    return h
+
+
 def measure(run):
     """(peak bytes, seconds) of run(): memory above what was there before, and time to compute."""
     run()
@@ -102,12 +108,6 @@ def watched(run_layers, batch=rows, weights=stack):
     for w in weights:
         w.zero_grad()
     return held
-
-
-def all_layers(layer, h, weights):
-    for w in weights:
-        h = layer(h, w)
-    return h
 
 
 def by_sixes(layer, h, weights):

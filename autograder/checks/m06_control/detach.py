@@ -7,34 +7,25 @@ control_detach = exercise("control.detach", "A target is a constant.")
 
 NUMBERS = array("w", ((1,), (2,), (3,), (5,)), ("decimals", "whole"), axes=1).where(lambda w: w.ndim == 1)
 NUMBERS = NUMBERS.add(reward=lambda w, rng: filled(w.shape, ("decimals", "integers")[rng.integers(2)], rng))
-VALUES = choice(
-    "value", Text("lambda w: w * 1.0"), Text("lambda w: w"), Text("lambda w: w.tanh()"), Text("lambda w: w * w")
+BOTH = choice(
+    "both",
+    *[
+        Text(f"lambda w: ({both})")
+        for both in ("w * 1.0, w * 3.0", "w, w", "w.tanh(), w * w", "w * w, 2.0 * w", "(lambda v: (v, v))(w * 2.0)")
+    ],
 )
-LATER = choice(
-    "later",
-    Text("lambda w, value: w * 3.0"),
-    Text("lambda w, value: value"),
-    Text("lambda w, value: value * w"),
-    Text("lambda w, value: w"),
-)
-CASES = NUMBERS * VALUES * LATER * choice("discount", 0.5, 1.0, 0, 0.9)
+CASES = NUMBERS * BOTH * choice("discount", 0.5, 1.0, 0, 0.9)
 
 
-@control_detach.aspect("gradients through `value` alone", 1, cases=CASES * choice("upstream", 1.0, -2.5))
+@control_detach.aspect(
+    "the loss, and gradients through `value` alone", 1.5, cases=CASES * choice("upstream", 1.0, -2.5)
+)
 def gradients(student, case):
     w = student.Tensor(case.w, requires_grad=True)
-    value = case.value(w)
-    loss = student.bootstrap_loss(value, case.later(w, value), case.reward, case.discount)
+    loss = student.bootstrap_loss(*case.both(w), case.reward, case.discount)
     yield
     loss.backward(case.upstream)
-    return w.grad.data
-
-
-@control_detach.aspect("the loss", 0.5, cases=CASES)
-def loss(student, case):
-    w = student.Tensor(case.w)
-    value = case.value(w)
-    return student.bootstrap_loss(value, case.later(w, value), case.reward, case.discount).data
+    return {"loss": loss.data, "w.grad": w.grad.data}
 
 
 @control_detach.aspect("the two tensors stay as they are", 0.5, corner=True, cases=CASES)

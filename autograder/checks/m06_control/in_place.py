@@ -85,7 +85,7 @@ LEAVES = [
     [W, PLAIN, change("lambda t: t * w"), *REFUSED], [LEAF, *REFUSED, *OFF, *REFUSED],
 ]  # fmt: skip
 
-control_in_place.aspect("the numbers and the gradients", 1.25, device=4, cases=scripts(GRAPHS, graph))(printed)
+control_in_place.aspect("the numbers and the gradients", 1.25, device=3, cases=scripts(GRAPHS, graph))(printed)
 control_in_place.aspect(
     "one call, the same tensor, its memory, the count",
     0.75,

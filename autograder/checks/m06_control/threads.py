@@ -1,92 +1,76 @@
 """Check 4 of lesson 06: a mode taken along into a thread."""
 
-from autograder.checks.cases import Draft, Source, Text, choice
+from autograder.checks.cases import Text, choice
 from autograder.checks.check import exercise
-from autograder.checks.programs import pick
 
 control_threads = exercise("control.threads", "A mode taken along into a thread.")
 
-FIVE = ("lambda *args, **kwargs: 5",)
-FUNCTIONS = (
-    "lambda a=2, *more, scale=1.0: scale * (a + 10 * sum(more))",
-    "lambda *a, **k: 1 / 0",
-    "lambda *a, **k: (a, k)",
-)
-NONE = (([], {}),)
-ARGUMENTS = (([], {}), ([3], {}), ([1, 2, 4], {"scale": 0.5}), ([], {"a": 7}), ([3], {"scale": 2.0}))
-MODES = ([False], [True], [False, True], [True, False, False])
-CALLS = (  # (which wrapper, the mode there, in a thread of its own?)
-    [(0, True, False)], [(0, True, True)], [(0, False, False)], [(0, True, False), (-1, False, True)], [(0, False, False), (-1, True, True)],
+MODES = choice("modes", [False], [True], [False, True], [True, False, False])
+CALLS = choice(  # (which wrapper, the mode there, in a thread of its own?)
+    "calls", [(0, True, False)], [(0, True, True)], [(0, False, False)], [(0, True, False), (-1, False, True)], [(0, False, False), (-1, True, True), (0, True, True)]
 )  # fmt: skip
-
-
-def calls(functions, arguments):
-    def one(modes, calls, f, pair):
-        return Draft({"modes": modes, "calls": calls, "f": Text(f), "args": pair[0], "kwargs": pair[1]})
-
-    def draw(rng):
-        modes = [bool(b) for b in rng.integers(2, size=rng.integers(1, 4))]
-        made = [
-            (int(rng.integers(len(modes))), bool(rng.integers(2)), bool(rng.integers(2)))
-            for _ in range(rng.integers(1, 6))
-        ]
-        return one(modes, made, pick(rng, functions), pick(rng, arguments))
-
-    whole = [one(modes, made, f, pair) for made in CALLS for modes in MODES for pair in arguments for f in functions]
-    return Source(lambda rng: whole, draw)
+FUNCTIONS = choice(
+    "f",
+    *map(
+        Text, ("lambda a=2, *more, k=1.0: k * (a + 10 * sum(more))", "lambda *a, **k: 1 / 0", "lambda *a, **k: (a, k)")
+    ),
+)
+ARGUMENTS = choice("args", [], [3], [1, 2, 4]) * choice("options", {}, {"k": 0.5})
 
 
 def called(student, case):
     import threading
 
-    def function(*args, **kwargs):
+    def function(*args, **options):
         seen.append(f"inside: {engine.is_grad_enabled()}")
-        return case.f(*args, **kwargs)
+        return case.f(*args, **options)
 
     def call(which, mode):
         with engine.set_grad_enabled(mode):
             try:
-                seen.append(str(wrapped[which](*case.args, **case.kwargs)))
+                seen.append(str(wrapped[which](*case.args, **case.options)))
             except Exception as error:
                 seen.append(type(error).__name__)
             seen.append(f"afterwards: {engine.is_grad_enabled()}")
 
     engine, seen, wrapped = student.engine, [], []
-    with engine.set_grad_enabled(True):
-        for mode in case.modes:
-            with engine.set_grad_enabled(mode):
-                wrapped.append(student.in_my_mode(function))
-                seen.append(f"where it was made: {engine.is_grad_enabled()}")
-        for which, mode, elsewhere in case.calls:
-            thread = threading.Thread(target=call, args=(which, mode))
-            (thread.start if elsewhere else thread.run)()
-            if elsewhere:
-                thread.join()
+    for mode in case.modes:
+        with engine.set_grad_enabled(mode):
+            wrapped.append(student.in_my_mode(function))
+            seen.append(f"where it was made: {engine.is_grad_enabled()}")
+    for which, mode, elsewhere in case.calls:
+        thread = threading.Thread(target=call, args=(which, mode))
+        (thread.start if elsewhere else thread.run)()
+        if elsewhere:
+            thread.join()
     return "; ".join(seen)
 
 
-control_threads.aspect("the mode of where it was made", 1, cases=calls(FIVE, NONE))(called)
-control_threads.aspect("arguments, results and errors", 0.75, cases=calls(FUNCTIONS, ARGUMENTS))(called)
-OVERLAPS = (
-    choice("mode", False, True) * choice("there", [True, False], [False, True], [True, True]) * choice("last", 0, 1)
+FIVE = choice("f", Text("lambda: 5")) * choice("args", []) * choice("options", {})
+control_threads.aspect("the mode of where it was made", 1, cases=MODES * CALLS * FIVE)(called)
+control_threads.aspect("arguments, results and errors", 0.75, cases=MODES * CALLS * FUNCTIONS * ARGUMENTS)(called)
+
+
+@control_threads.aspect(
+    "calls that overlap in two threads",
+    0.25,
+    corner=True,
+    cases=choice("mode", False, True) * choice("there", [True, False], [False, True]) * choice("last", 0, 1),
 )
-
-
-@control_threads.aspect("calls that overlap in two threads", 0.25, corner=True, cases=OVERLAPS)
 def overlapping(student, case):
     import threading
 
     engine, seen = student.engine, {}
-    inside, done = [threading.Event() for _ in "ab"], [threading.Event() for _ in "ab"]
+    inside, done = ([threading.Event() for _ in range(2)] for _ in range(2))
 
     def function(me):
         inside[me].set()
         (done if me == case.last else inside)[1 - me].wait(2)
-        return engine.is_grad_enabled()
 
     def call(me):
         with engine.set_grad_enabled(case.there[me]):
-            seen[f"thread {me}: inside, afterwards"] = [wrapped(me), engine.is_grad_enabled()]
+            wrapped(me)
+            seen[f"afterwards in thread {me}"] = engine.is_grad_enabled()
         done[me].set()
 
     with engine.set_grad_enabled(case.mode):

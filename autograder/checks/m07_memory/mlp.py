@@ -1,6 +1,6 @@
 """Check 2 of lesson 07: what an MLP's forward keeps, by hand."""
 
-from autograder.checks.cases import Draft, Source, choice
+from autograder.checks.cases import Source, choice, integer
 from autograder.checks.check import exercise
 
 memory_mlp = exercise(
@@ -9,14 +9,9 @@ memory_mlp = exercise(
 )
 
 SIZES = ([3, 4], [3, 5, 4], [2, 3, 5, 4], (3, 5, 4), [4, 4, 4], [1, 1], [7, 6, 5, 4, 3, 2], (1, 8, 2, 9))
-
-
-def drawn(rng):
-    sizes = [int(n) for n in rng.integers(1, 60, size=rng.integers(2, 7))]
-    return Draft({"sizes": sizes if rng.random() < 0.7 else tuple(sizes), "batch": int(rng.integers(1, 60))})
-
-
-NETWORKS = Source((choice("sizes", *SIZES) * choice("batch", 2, 1, 7)).small, drawn)
+SMALL = choice("sizes", *SIZES) * choice("batch", 2, 1, 7)
+DRAWN = integer("batch", low=1, high=60).add(sizes=lambda rng: rng.integers(1, 60, size=rng.integers(2, 7)).tolist())
+NETWORKS = Source(SMALL.small, DRAWN.draw)
 
 
 def count(student, case):

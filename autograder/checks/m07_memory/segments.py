@@ -15,7 +15,7 @@ memory_segments = exercise(
 
 LAYERS = ("lambda h, w: (h @ w).tanh()", "lambda h, w: (h @ w).sin() + h")
 NOISY = ("lambda h, w: dropout((h @ w).sin(), 0.3)", "lambda h, w: (h @ w) * default_generator().random(h.shape)")
-LENGTHS = ((2, 1), (3, 2), (1, 1), (4, 2), (5, 2), (2, 3), (7, 3), (6, 3), (3, 1), (4, 3), (0, 2))
+LENGTHS = ((2, 1), (3, 2), (1, 1), (4, 2), (5, 2), (2, 3), (7, 3), (6, 3), (3, 1), (4, 3))
 
 
 def network(layer, count, length, asks, rng):
@@ -23,7 +23,7 @@ def network(layer, count, length, asks, rng):
     return Draft({"layer": Text(layer), "x": x, "asks": asks, "weights": weights, "length": length})
 
 
-def networks(layers, least=0):
+def networks(layers):
     def drawn(rng):
         return network(
             layers[rng.integers(2)], int(rng.integers(1, 8)), int(rng.integers(1, 5)), bool(rng.integers(2)), rng
@@ -31,11 +31,7 @@ def networks(layers, least=0):
 
     return Source(
         lambda rng: (
-            network(layer, n, length, asks, rng)
-            for asks in (True, False)
-            for n, length in LENGTHS
-            if n >= least and (n or asks)
-            for layer in layers
+            network(layer, *sizes, asks, rng) for asks in (True, False) for sizes in LENGTHS for layer in layers
         ),
         drawn,
     )
@@ -46,44 +42,28 @@ def there_and_back(student, case):
     x = student.Tensor(case.x, requires_grad=case.asks)
     weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
     y = student.in_segments(case.layer, x * 0.5, weights, case.length)
+    between = student.default_generator().random(2)
     y.backward(np.arange(1.0, 7.0).reshape(2, 3))
-    return {
-        "y": y.data,
-        "x.grad": None if x.grad is None else x.grad.data,
-        "gradients of the weights": [w.grad.data for w in weights],
-    }
-
-
-def noisy(student, case):
-    student.manual_seed(5)
-    x = student.Tensor(case.x, requires_grad=case.asks)
-    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
-    y = student.in_segments(case.layer, x, weights, case.length)
-    found = {"y": y.data.copy(), "drawn then": student.default_generator().random(2)}
-    y.sum().backward()
-    return found | {
-        "gradients of the weights": [w.grad.data for w in weights],
-        "drawn in the end": student.default_generator().random(2),
-    }
+    found = {"y": y.data, "gradients": [t.grad.data for t in [x] * case.asks + weights]}
+    return found | {"random numbers between": between, "and then": student.default_generator().random(2)}
 
 
 memory_segments.aspect("the value and the gradients", 1.5, device=3, cases=networks(LAYERS))(there_and_back)
-memory_segments.aspect("with random numbers", 0.75, cases=networks(NOISY, 1))(noisy)
+memory_segments.aspect("with random numbers", 0.75, cases=networks(NOISY))(there_and_back)
 
 
 @memory_segments.aspect(
     "one checkpoint for each segment",
     0.75,
     corner=True,
-    cases=networks(LAYERS, 1),
+    cases=networks(LAYERS),
     at_most=("numbers kept", "runs in all"),
 )
 def kept(student, case):
     calls = []
-    x = student.Tensor(case.x, requires_grad=True)
-    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
+    x, *weights = (student.Tensor(a, requires_grad=True) for a in (case.x, *case.weights))
     y = student.in_segments(lambda h, w: calls.append(1) or case.layer(h, w), x, weights, case.length)
-    order = [node for node in student.topological_order([y.grad_fn or y]) if hasattr(node, "kept_arrays")]
+    order = [node for node in student.topological_order([y.grad_fn]) if hasattr(node, "kept_arrays")]
     arrays = {id(a): a.size for node in order for a in node.kept_arrays() if a.shape == x.shape}
     found = {"checkpoints": len(order), "numbers kept": sum(arrays.values()), "runs at first": len(calls)}
     y.sum().backward()
