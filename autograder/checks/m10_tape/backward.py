@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograder.checks.check import exercise
-from autograder.checks.m10_tape.programs import LONG, PROGRAMS, REFUSED, TWO_PROGRAMS
+from autograder.checks.m10_tape.programs import LONG, PROGRAMS, REFUSED, RETAINED, TWO_PROGRAMS
 
 backward = exercise(
     "tape.backward",
@@ -59,7 +59,7 @@ def twice(student, case):
     "what lies between gets a gradient only if the tape retains them",
     0.5,
     corner=True,
-    cases=PROGRAMS.add(retain=lambda rng: bool(rng.integers(4)), calls=lambda rng: 1 + int(rng.integers(3) == 0)),
+    cases=RETAINED,
     few=20,
     **NEAR,
 )

@@ -12,12 +12,14 @@ SMALL = (
 
 
 def graph(parents, constants):
-    """parents[k] lists the parents of node k; the root is the last node. A constant was not recorded, so it has no parents."""
+    """parents[k] lists the parents of node k. A constant was not recorded, so it has no parents. A first root is the last node."""
     parents = [[] if k in constants else above for k, above in enumerate(parents)]
-    tags = ["a constant is among the nodes"] * bool(constants) + ["a parent is listed twice"] * any(
-        len({*p}) < len(p) for p in parents
+    other = [k for k in range(len(parents)) if k not in constants][len(parents) // 3 - 1]
+    twice = any(len({*above}) < len(above) for above in parents)
+    tags = ["a constant is among the nodes"] * bool(constants) + ["a parent is listed twice"] * twice
+    return Draft(
+        {"parents": parents, "constants": constants, "roots": [len(parents) - 1, other, len(parents) - 1]}, tuple(tags)
     )
-    return Draft({"parents": parents, "constants": constants}, tuple(tags))
 
 
 def small(rng):
@@ -40,11 +42,11 @@ def ordered(student, case):
     for number, parents in enumerate(case.parents):
         nodes.append(student.Node(None, number not in case.constants, tuple(nodes[k] for k in parents)))
     seen = []
-    for root in (nodes[-1], nodes[len(nodes) // 2], nodes[-1]):
-        numbers = [nodes.index(node) for node in student.topological_order(root)]
+    for root in case.roots:
+        numbers = [nodes.index(node) for node in student.topological_order(nodes[root])]
         late = {(k, n) for place, n in enumerate(numbers) for k in case.parents[n] if k in numbers[place:]}
         seen.append({"which nodes": str(sorted(numbers)), "a parent comes after its child": str(sorted(late))})
-    return dict(zip(["the last node", "one in the middle", "the last node again"], seen))
+    return dict(zip(["from the last node", "from another", "from the last one again"], seen))
 
 
 @order.aspect(

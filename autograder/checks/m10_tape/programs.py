@@ -17,10 +17,8 @@ NUMPY = {"sin": np.sin, "total": np.sum, "relu": np.abs, "apply_op": lambda fn, 
 
 def tenths(shape, rng):
     """Numbers of one decimal between −1 and 1, small ones, since products of products are taken."""
-    return (
-        rng.permutation(np.concatenate([np.arange(1, 10), -np.arange(1, 10)]))[: int(np.prod(shape))].reshape(shape)
-        / 10
-    )
+    numbers = rng.permutation([*range(1, 10), *range(-9, 0)]) / 10
+    return numbers[: int(np.prod(shape))].reshape(shape)
 
 
 def put(array):
@@ -31,19 +29,14 @@ def leaf(array, requires_grad=True):
     return Text(f"tensor({put(array).expression}, {requires_grad})")
 
 
-def program(text, shapes, requires, rng, *tags):
-    """The inputs program, x, w and grad, which has the shape of the result."""
+def program(text, shapes, requires, rng):
+    """The inputs x, w, program, and grad, which has the shape of the result; None, by default, for a single number."""
     x, w = (tenths(shape, rng) for shape in shapes)
     shape = np.shape(eval(f"lambda x, w: {text}", dict(NUMPY))(x, w))
-    inputs = {
-        "x": leaf(x, requires[0]),
-        "w": leaf(w, requires[1]),
-        "program": Text(f"lambda x, w: {text}"),
-        "grad": tenths(shape, rng),
-    }
-    said = [f"{name} requires no gradient" for name, wanted in zip("xw", requires) if not wanted]
-    stretched = ["a leaf is broadcast"] if len({shape, *shapes}) > 1 else []
-    return Draft(inputs, (*said, *stretched, *tags))
+    tags = [f"{name} requires no gradient" for name, wanted in zip("xw", requires) if not wanted]
+    tags += ["a leaf is broadcast"] * (len({shape, *shapes}) > 1)
+    leaves = {"x": leaf(x, requires[0]), "w": leaf(w, requires[1]), "program": Text(f"lambda x, w: {text}")}
+    return Draft(leaves | {"grad": tenths(shape, rng) if shape or rng.integers(2) else None}, tuple(tags))
 
 
 def small(rng):
@@ -67,56 +60,29 @@ def drawn(rng, steps=4):
 PROGRAMS = Source(small, drawn)
 
 
-X, W = (leaf(np.array(numbers)) for numbers in ([0.5, -1.0], [2.0, 3.0]))
+def given(text, grad=np.array([1.0, 10.0]), requires=True):
+    x, w = leaf(np.array([0.5, -1.0]), requires), leaf(np.array([2.0, 3.0]))
+    return {"x": x, "w": w, "program": Text(f"lambda x, w: {text}"), "grad": grad}
+
+
+REPEATED = (("x + x", 3), ("x + w", 3), ("x + x", 12), ("x + w", 1100))
 LONG = fixed(
-    *[
-        {
-            "x": X,
-            "w": W,
-            "program": Text(f"lambda x, w: [x := {step} for _ in range({times})][-1]"),
-            "grad": np.array([1.0, 10.0]),
-        }
-        for step, times in (("x + x", 3), ("x + w", 3), ("x + x", 12), ("x + w", 1100))
-    ]
+    given("w + x + x + x", requires=False),
+    *[given(f"[x := {step} for _ in range({times})][-1]") for step, times in REPEATED],
 )
-REFUSED = fixed(
-    *[
-        {
-            "x": leaf(np.array([0.5, -1.0]), text != "x * 2.0"),
-            "w": W,
-            "program": Text(f"lambda x, w: {text}"),
-            "grad": grad,
-        }
-        for text, grad in (
-            ("x * w", None),
-            ("x * w", np.ones((2, 1))),
-            ("x * 2.0", np.ones(2)),
-            (ODD.format("[g]"), np.ones(2)),
-        )
-    ]
-)
+RETAINED = fixed(*[given("[a := x + w, a * a][-1]") | {"retain": retain, "calls": 1} for retain in (True, False)])
+RETAINED += PROGRAMS.add(retain=lambda rng: bool(rng.integers(4)), calls=lambda rng: 1 + int(rng.integers(3) == 0))
+WRONG_GRADS = given("x * w", None), given("x * w", np.ones((2, 1)))
+REFUSED = fixed(*WRONG_GRADS, given("x * 2.0", requires=False), given(ODD.format("[g]")))
+PAIRED = "x + w|x * w|x|w + x + x|x + x|w * 2.0|[a := x + w, a + a][-1]|total(x * w) + x|" + ODD.format("[g, None]")
 
 
 def two_programs(rng):
     """Two programs of the same leaves, and whether x.grad is set to None between their calls of backward."""
-    texts = [
-        "x + w",
-        "x * w",
-        "x",
-        "w + x + x",
-        "x + x",
-        "w * 2.0",
-        "[a := x + w, a + a][-1]",
-        "total(x * w) + x",
-        ODD.format("[g, None]"),
-    ]
-    first, second = rng.choice(texts, 2)
+    first, second = (Text(f"lambda x, w: {text}") for text in rng.choice(PAIRED.split("|"), 2))
     shape = ((2,), (1,), (2, 2))[rng.integers(3)]
-    made = {name: leaf(tenths(shape, rng)) for name in "xw"} | {
-        "first": Text(f"lambda x, w: {first}"),
-        "second": Text(f"lambda x, w: {second}"),
-    }
-    return Draft(made | {"emptied": bool(rng.random() < 0.25), "grad": tenths(shape, rng)}, ())
+    inputs = {"x": leaf(tenths(shape, rng)), "w": leaf(tenths(shape, rng)), "first": first, "second": second}
+    return Draft(inputs | {"emptied": bool(rng.random() < 0.25), "grad": tenths(shape, rng)})
 
 
 TWO_PROGRAMS = Source(lambda rng: [two_programs(rng) for _ in range(20)], two_programs)

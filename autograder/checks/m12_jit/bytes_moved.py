@@ -1,6 +1,6 @@
 """Check 8 of lesson 12: bytes, one by one and fused."""
 
-from autograder.checks.cases import Draft, Source, Text, choice
+from autograder.checks.cases import Draft, Source, Text
 from autograder.checks.check import exercise
 from autograder.checks.m12_jit.formulas import FORMULAS
 
@@ -16,15 +16,16 @@ SHARED = (
     "[x := x + x for _ in range(18)][-1]", "[x := x + x for _ in range(40)][-1]", "x * y * y",
 )  # fmt: skip
 CHAINS = Source(lambda rng: [Draft({"formula": Text(f"lambda x, y, silent: {text}")}) for text in SHARED]) + FORMULAS
+CHAINS = CHAINS.add(n=lambda rng: (10, 1, 1000)[rng.integers(3)])
 
 
-@bytes_moved.aspect("one by one", 1, cases=CHAINS * choice("n", 10, 1, 1000))
+@bytes_moved.aspect("one by one", 1, cases=CHAINS)
 def one_by_one(student, case):
     end = case.formula(student.Traced(), student.Traced(), student.Traced(wants=False))
     return float(student.bytes_moved(end, case.n)[0])
 
 
-@bytes_moved.aspect("fused", 1, cases=CHAINS * choice("n", 10, 1, 1000))
+@bytes_moved.aspect("fused", 1, cases=CHAINS)
 def fused(student, case):
     end = case.formula(student.Traced(), student.Traced(), student.Traced(wants=False))
     return float(student.bytes_moved(end, case.n)[1])
