@@ -572,15 +572,15 @@ def replayable(function):
     ### BEGIN SOLUTION
     first = None
 
-    def run(*inputs):
+    def run(*inputs, **options):
         nonlocal first
         generator = default_generator()
         now = generator.bit_generator.state
         if first is None:
             first = now
-            return function(*inputs)
+            return function(*inputs, **options)
         generator.bit_generator.state = first
-        result = function(*inputs)
+        result = function(*inputs, **options)
         generator.bit_generator.state = now
         return result
 

@@ -177,7 +177,7 @@ class FakeKernel:
         self.log.append(("run", code))
         return Run("ok")
 
-    def probe(self, check, seeds, seconds):
+    def probe(self, check, seed, trials, seconds):
         self.log.append(("probe", check.name))
         return Run("error")
 

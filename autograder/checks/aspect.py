@@ -21,7 +21,7 @@ NOTEBOOK_SEED = "notebook"  # what a student sees; when it counts, the seed is s
 NOTEBOOK_CASES, CASES = 60, 240  # of all aspects of a check together
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Aspect:
     """
     name      what the text asks for: "the gradient of a"; a report says that it is right, or not

@@ -14,8 +14,8 @@ from functools import cached_property
 
 from autograder.checks.aspect import Aspect
 from autograder.checks.aspect import text_of as text_of_function
-from autograder.checks.cases import Case, Source
-from autograder.checks.inside import Trial, compile_probe, run_cases, run_trials
+from autograder.checks.cases import Source
+from autograder.checks.inside import Trial, compile_probe, run_trials
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
 
@@ -86,22 +86,6 @@ class Check:
 
         return decorate
 
-    def plan(self, seed: str) -> list[tuple[Aspect, Case]]:
-        """All cases for a seed, aspect by aspect."""
-        return [
-            (aspect, case) for aspect in self.aspects for case in aspect.plan(self.name, seed, len(self.aspects))
-        ]
-
-    def request(self, seed: str) -> list[dict]:
-        """The plan as plain data for `inside.run_cases`."""
-        return [
-            {
-                "observe": aspect.source,
-                "cases": [case.inputs for case in aspect.plan(self.name, seed, len(self.aspects))],
-            }
-            for aspect in self.aspects
-        ]
-
     @property
     def title(self) -> str:
         if self.about:
@@ -148,7 +132,9 @@ class Check:
     def run(self, namespace: dict, seed: str, trials: int) -> list[Trial]:
         """Run the probe on a namespace of this process: a notebook's, the reference's, a mistake's."""
         if self.aspects:
-            return run_cases(self.request(seed), namespace, Tools(), self.seconds)
+            from autograder.judge.plan import run
+
+            return run(self, namespace, seed)
         return run_trials(self.standalone_probe, namespace, self.seeds(seed, trials), Tools(), self.seconds)
 
 

@@ -113,7 +113,9 @@ def case_runs(aspects, namespace, tools, left, reserve):
                 run.trial = Trial({"": stopped})
             else:
                 run.first(left)
-                stopped = next((out for out in run.trial.values() if out.error and out.error["type"] == "ProbeTimeout"), None)
+                stopped = next(
+                    (out for out in run.trial.values() if out.error and out.error["type"] == "ProbeTimeout"), None
+                )
             runs.append(run)
     for run in runs:
         run.look_back()
@@ -209,13 +211,6 @@ def finished(returned):
         return stop.value
 
 
-@dataclass(frozen=True)
-class Raised:
-    """Stands for a part of what an observation returned that raised instead."""
-
-    error: dict
-
-
 def settled(value):
     """What an observation returned, with its functions called: an exception in one of them costs that part alone."""
     if isinstance(value, dict):
@@ -225,7 +220,7 @@ def settled(value):
     try:
         return value()
     except Exception as error:
-        return Raised(describe(error))
+        return error
 
 
 def leaves(value, label=""):
@@ -235,8 +230,8 @@ def leaves(value, label=""):
     """
     if isinstance(value, dict):
         return {key: out for name, part in value.items() for key, out in leaves(part, joined(label, str(name))).items()}
-    if isinstance(value, Raised):
-        return {label: Outcome(error=value.error)}
+    if isinstance(value, BaseException):
+        return {label: Outcome(error=describe(value))}
     kind = type(value).__name__
     if isinstance(value, (list, tuple)) and (len(value) <= FEW_PARTS or not all(map(is_number, value))):
         found = {label: Outcome(np.array(f"{len(value)} parts"), kind=kind)}
@@ -247,7 +242,9 @@ def leaves(value, label=""):
         with contextlib.suppress(OverflowError):
             array = np.array(value)
             if array.dtype.kind in "biufcU":
-                return {label: Outcome(array, kind=f"{kind} of {array.dtype}" if isinstance(value, np.ndarray) else kind)}
+                return {
+                    label: Outcome(array, kind=f"{kind} of {array.dtype}" if isinstance(value, np.ndarray) else kind)
+                }
     return {label: Outcome(np.array("None" if value is None else f"an object of class {kind}"), kind=kind)}
 
 

@@ -36,7 +36,11 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
         namespace_of(
             check, mistake
         )  # raises if its cell does not run: else all that it shows is "every name is missing"
-        outcomes = fresh(check.name, seed, mistake.name) if check.aspects else fresh_outcomes(check.name, seed, trials, mistake.name)
+        outcomes = (
+            fresh(check.name, seed, mistake.name)
+            if check.aspects
+            else fresh_outcomes(check.name, seed, trials, mistake.name)
+        )
         found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
     for variant in check.variants:
         outcomes = check.run(namespace_of(check, variant), seed, trials)

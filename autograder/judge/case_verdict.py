@@ -62,18 +62,22 @@ class Cases:
                     yield label, outcome
 
     def points(self, failed: dict[int, Failed]) -> float:
-        first, total = None, 0.0
-        for aspect in self.check.aspects:
+        first, total, whole = None, 0.0, 1.0  # first: the share of the first aspect that is no corner
+        for aspect in sorted(dict.fromkeys(aspect for aspect, _ in self.plan), key=lambda aspect: aspect.corner):
             its = [fail for fail in failed.values() if fail.aspect is aspect]
             share = 1.0 if not its else 0.0 if any(fail.parts for fail in its) else KEPT
             if first is None:
                 first = share
+            if not aspect.points and share < 1:
+                whole = KEPT
             total += aspect.points * share * (first > 0 or not aspect.corner)
-        return round(total, 2)
+        return round(total * whole, 2)
 
     def where(self, aspect: Aspect, failed: dict[int, Failed]) -> str:
         """How many of an aspect's cases fail, and which."""
-        mine = [number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None]
+        mine = [
+            number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None
+        ]
         bad = [number for number in mine if number in failed]
         if len(bad) == len(mine):
             return f"wrong in all {len(mine)} cases" if len(mine) > 1 else ""
@@ -91,7 +95,13 @@ class Cases:
 def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
     if aspect.holds and not any(outcome.error for outcome in (*want.values(), *got.values())):
         if not agrees(aspect, want, got):
-            yield from ((label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~")
+            yield from (
+                (label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~"
+            )
+        return
+    if "" in got and got[""].error and not ("" in want and want[""].error):
+        label = next((label for label, outcome in want.items() if "parts" not in str(outcome.array)), "")
+        yield label, want[label], got[""]
         return
     for label, outcome in want.items():
         if not label.startswith("~"):
@@ -113,7 +123,12 @@ def agrees(aspect: Aspect, want: Trial, got: Trial) -> bool:
 
 
 def is_right(aspect: Aspect, label: str, want: Outcome, got: Outcome) -> bool:
-    if label in aspect.at_most and want.array is not None and got.array is not None and got.array.shape == want.array.shape:
+    if (
+        label in aspect.at_most
+        and want.array is not None
+        and got.array is not None
+        and got.array.shape == want.array.shape
+    ):
         return got.array.dtype.kind in "iufb" and bool((got.array <= want.array * (1 + aspect.rtol)).all())
     if aspect.exact and not want.error and not got.error and want.kind and want.kind != got.kind:
         return False

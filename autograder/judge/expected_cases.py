@@ -14,10 +14,19 @@ from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
-from autograder.judge.fingerprint import decode, encode
+from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
+from autograder.judge.outcome import same
+from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples, use_examples
+from autograder.judge.plan import run as run_check
 from autograder.judge.recorded import REFERENCE, file_of, read
 
-UNFIT = ("ProbeTimeout", "WorkLimitExceeded", "NameError", "NoDeviceError", "MemoryError")  # no reference may raise them
+UNFIT = (
+    "ProbeTimeout",
+    "WorkLimitExceeded",
+    "NameError",
+    "NoDeviceError",
+    "MemoryError",
+)  # no reference may raise them
 
 
 @lru_cache(maxsize=512)
@@ -27,9 +36,9 @@ def cases_of(name: str, seed: str) -> Cases:
     content = recorded(check).get(REFERENCE)
     if seed == NOTEBOOK_SEED and content:
         expected = [None if trial is None else decoded(trial) for trial in content["cases"]]
-        return Cases(check, seed, check.plan(seed), expected, conditions_in(content))
+        return Cases(check, seed, plan_of(check.name, seed), expected, conditions_in(content))
     conditions = conditions_in(content) if content else kept_by_all(check)
-    return Cases(check, seed, check.plan(seed), fit(check, seed), conditions)
+    return Cases(check, seed, plan_of(check.name, seed), fit(name, seed), conditions)
 
 
 def recorded(check: Check) -> dict:
@@ -48,11 +57,28 @@ def mistaken(name: str, seed: str):
     def trials(mistake: Mistake) -> list[Trial]:
         content = recorded(find(name))
         if seed == NOTEBOOK_SEED and mistake.name in content:
-            same = [trial or {} for trial in content[REFERENCE]["cases"]]
-            return [decoded(content[mistake.name].get(str(number), trial)) for number, trial in enumerate(same)]
+            right = [trial or {} for trial in content[REFERENCE]["cases"]]
+            return [decoded(whole(trial, content[mistake.name].get(str(n), {}))) for n, trial in enumerate(right)]
         return fresh(name, seed, mistake.name)
 
     return trials
+
+
+WHOLE_TRIAL = "~whole"  # marks a recorded trial that lacks labels of the reference's
+
+
+def other_than(right: dict, trial: dict) -> dict:
+    """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
+    if set(right) - set(trial):
+        return trial | {WHOLE_TRIAL: ""}
+    close = {label for label in right if same(decode(right[label]), decode(trial[label]), 1e-7, 1e-12)}
+    return {label: entry for label, entry in trial.items() if label not in close}
+
+
+def whole(right: dict, recorded: dict) -> dict:
+    if WHOLE_TRIAL in recorded:
+        return {label: entry for label, entry in recorded.items() if label != WHOLE_TRIAL}
+    return right | recorded
 
 
 def decoded(trial: dict) -> Trial:
@@ -74,7 +100,7 @@ def fresh(name: str, seed: str, mistake: str = REFERENCE) -> list[Trial]:
             if not edits:
                 raise
             namespace = {}
-        trials = check.run(namespace, seed, 0)
+        trials = run_check(check, namespace, seed)
     if mistake == REFERENCE:
         refuse_unfit(name, trials)
     return trials
@@ -92,11 +118,12 @@ def refuse_unfit(name: str, trials: list[Trial]) -> None:
                 )
 
 
-def fit(check: Check, seed: str) -> list[Trial | None]:
+@lru_cache(maxsize=512)
+def fit(name: str, seed: str) -> list[Trial | None]:
     """The reference's trials, without drawn cases at which it moves if its inputs move by their last digit."""
     from autograder.judge.reference import module_of, reference_namespace
 
-    trials, plan = fresh(check.name, seed), check.plan(seed)
+    check, trials, plan = find(name), fresh(name, seed), plan_of(name, seed)
     moved = [number for number, (_, case) in enumerate(plan) if case.drawn]
     request = [{"observe": plan[n][0].source, "cases": [nudged(plan[n][1]).inputs]} for n in moved]
     with contextlib.redirect_stdout(io.StringIO()):
@@ -111,7 +138,9 @@ def nudged(case: Case) -> Case:
     for name, text in case.inputs.items():
         value = case.values.get(name)
         is_float = isinstance(value, float) or isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        inputs[name] = f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
+        inputs[name] = (
+            f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
+        )
     return replace(case, inputs=inputs)
 
 
@@ -123,12 +152,12 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
     """The conditions that the reference and every variant keep, by aspect; from runs on the notebook's cases."""
     from autograder.judge.authoring import namespace_of
 
-    kept = {aspect.name: set(CONDITIONS) for aspect in check.aspects}
-    plan = check.plan(NOTEBOOK_SEED)
+    kept = {aspect.name: set(CONDITIONS) for aspect in aspects_of(check.name)}
+    plan = plan_of(check.name, NOTEBOOK_SEED)
     runs = [fresh(check.name, NOTEBOOK_SEED)]
     for variant in check.variants:
         with contextlib.redirect_stdout(io.StringIO()):
-            runs.append(check.run(namespace_of(check, variant), NOTEBOOK_SEED, 0))
+            runs.append(run_check(check, namespace_of(check, variant), NOTEBOOK_SEED))
     for trials in runs:
         for (aspect, _), trial in zip(plan, trials):
             for label in trial:
@@ -138,17 +167,51 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
 
 def recording(check: Check) -> dict:
     """What is recorded of a check: {REFERENCE: conditions and cases, mistake: {number of a case: its trial}}."""
-    plan = check.plan(NOTEBOOK_SEED)
-    expected = fit(check, NOTEBOOK_SEED)
+    from autograder.judge.reference import module_of
+    from autograder.lesson.text import read_lesson
+
+    examples = examples_of(check)
+    if examples != recorded_examples(check):
+        use_examples(check.name, examples)
+        for cached in (fresh, fit, cases_of):
+            cached.cache_clear()
+    plan = plan_of(check.name, NOTEBOOK_SEED)
+    expected = fit(check.name, NOTEBOOK_SEED)
     cases = [None if trial is None else encoded(aspect, trial) for (aspect, _), trial in zip(plan, expected)]
-    found: dict = {REFERENCE: {"conditions": kept_by_all(check), "cases": cases}}
+    found: dict = {
+        REFERENCE: {
+            "names": read_lesson(module_of(check.name)).exercise(check.name).names,
+            "conditions": kept_by_all(check),
+            "examples": examples,
+            "cases": cases,
+        }
+    }
     whole = Cases(check, NOTEBOOK_SEED, plan, expected, found[REFERENCE]["conditions"])
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
-        found[mistake.name] = {str(number): encoded(plan[number][0], trials[number]) for number in failed}
+        found[mistake.name] = {
+            str(n): other_than(cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
+        }
     return found
 
 
-def encoded(aspect: Aspect, trial: Trial) -> dict:
-    return {label: encode(outcome, bool(aspect.exact)) for label, outcome in trial.items()}
+def encoded(aspect: Aspect, trial: Trial, *size: int) -> dict:
+    """A trial as JSON holds it; what repeated calls gave is left out but for the reference's word that they differ."""
+    return {
+        label: encode(outcome, bool(aspect.exact), *size)
+        for label, outcome in trial.items()
+        if not (size and label.startswith("~again"))
+    }
+
+
+def examples_of(check: Check) -> list[list[str]]:
+    """The examples of the exercise's docstrings that the reference runs without an error, and that show a value."""
+    from autograder.judge.reference import module_of, reference_namespace
+    from autograder.lesson.text import read_lesson
+
+    sessions = examples_in(read_lesson(module_of(check.name)).exercise(check.name).solved)
+    namespace = reference_namespace(module_of(check.name))
+    with contextlib.redirect_stdout(io.StringIO()):
+        trials = run_cases(examples_request(sessions), namespace, Tools(), check.seconds)
+    return [lines for lines, trial in zip(sessions, trials) if trial and not any(o.error for o in trial.values())]

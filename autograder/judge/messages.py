@@ -55,7 +55,9 @@ def outcome_of(record) -> Outcome:
     try:
         if "error" in record:
             parts = ("type", "message", "where")
-            return Outcome(error={part: whole(str(record["error"].get(part, ""))[:2000]) for part in parts})
+            bases = [whole(str(name)[:200]) for name in list(record["error"].get("bases", ()))[:10]]
+            error = {part: whole(str(record["error"].get(part, ""))[:2000]) for part in parts}
+            return Outcome(error=error | {"bases": bases})
         if len(record["array"]) > LONGEST_ARRAY:
             raise ValueError("the array is too large")
         # Not np.load, which also opens zip files and pickles.

@@ -14,6 +14,7 @@ from autograder.checks.inside import Trial
 from autograder.judge.device import add_finite_differences
 from autograder.judge.integrity import measured_gradient
 from autograder.judge.kernel import Run, StudentKernel
+from autograder.judge.plan import plan_of
 from autograder.judge.report import unwritten
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
@@ -105,7 +106,7 @@ class NotebookRun:
         run = kernel.probe(check, self.seed, self.limits.trials, seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
-        trials = complete(run.trials, len(check.plan(self.seed)) if check.aspects else self.limits.trials)
+        trials = complete(run.trials, len(plan_of(check.name, self.seed)) if check.aspects else self.limits.trials)
         if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
             self.measures = True  # one flag is enough: later exercises would show the same
             kernel.flag(flag)

@@ -28,11 +28,15 @@ def tags(value):
     """Of one input; each completes «a …»."""
     if isinstance(value, np.ndarray):
         yield from tags_of_array(value)
+    elif isinstance(value, str) and "\n" in value:
+        yield from (f"has the line `{line.strip()}`" for line in value.splitlines())
     elif value is None or isinstance(value, (bool, str)):
         yield f"is {value!r}"
     elif isinstance(value, (int, float)):
         yield f"is {value!r}"
         yield from tags_of_number(value)
+    elif isinstance(value, tuple) and any(isinstance(part, (np.ndarray, list, tuple)) for part in value):
+        yield "is a tuple"
     elif isinstance(value, tuple):
         yield f"is {value!r}"
         yield "is a tuple"
@@ -137,7 +141,7 @@ def tags_of_pair(one, first, two, second):
     elif isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
         if first == second:
             yield f"{one} = {two}"
-        else:
+        elif type(first) is type(second):
             yield f"{one} {'<' if first < second else '>'} {two}"
 
 

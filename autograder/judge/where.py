@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Sequence
 
 FEWEST = 3  # failing cases, and passing ones: below that too much fits
+PAIRS = 6  # the same for two words together
+RARE = 4  # «only where»: at most one in so many of the passing cases
 
 
 def where(failing: Sequence[frozenset[str]], passing: Sequence[frozenset[str]]) -> str:
@@ -22,7 +24,7 @@ def where(failing: Sequence[frozenset[str]], passing: Sequence[frozenset[str]]) 
     for tag in in_none:
         if all(tag in tags for tags in passing):
             return f"wrong everywhere but where {tag}"
-    if len(failing) >= FEWEST + 2:
+    if len(failing) >= PAIRS and len(passing) >= PAIRS:
         for one, two in itertools.combinations(sorted(everywhere, key=lambda tag: (len(tag), tag))[:40], 2):
             if not any(one in tags and two in tags for tags in passing):
                 return f"wrong exactly where {one} and {two}"
@@ -31,6 +33,6 @@ def where(failing: Sequence[frozenset[str]], passing: Sequence[frozenset[str]]) 
             if all(one in tags or two in tags for tags in failing):
                 return f"wrong exactly where {one}, or {two}"
     rarest = min(everywhere, key=lambda tag: (sum(tag in tags for tags in passing), len(tag), tag), default="")
-    if rarest and 2 * sum(rarest in tags for tags in passing) <= len(passing):
+    if rarest and len(failing) >= PAIRS and RARE * sum(rarest in tags for tags in passing) <= len(passing):
         return f"wrong only where {rarest}, but not always there"
     return ""

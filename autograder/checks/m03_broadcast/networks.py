@@ -2,7 +2,17 @@
 
 from autograder.checks.cases import Draft, Source, filled
 
-SIZES = ((1, 1, 1, 1), (2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 1), (1, 1, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2), (3, 2, 4, 1), (2, 3, 2, 4))
+SIZES = (
+    (1, 1, 1, 1),
+    (2, 1, 1, 1),
+    (1, 2, 1, 1),
+    (1, 1, 2, 1),
+    (1, 1, 1, 2),
+    (2, 2, 2, 2),
+    (1, 2, 3, 2),
+    (3, 2, 4, 1),
+    (2, 3, 2, 4),
+)
 
 
 def network(sizes, kind, rng):
@@ -13,7 +23,8 @@ def network(sizes, kind, rng):
 
 
 def drawn(rng):
-    return network([int(n) for n in rng.integers(1, 5, size=4)], ("decimals", "whole")[rng.integers(2)], rng)
+    return network([int(n) for n in rng.integers(1, 5, size=4)], "small", rng)
 
 
-NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("decimals", "whole")), drawn)
+NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("small", "decimals")), drawn)
+SMALL_NETWORKS = Source(lambda rng: (network(sizes, "small", rng) for sizes in SIZES), drawn)

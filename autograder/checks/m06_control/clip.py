@@ -4,76 +4,77 @@ import math
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, filled, fixed
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick
+
+control_clip = exercise("control.clip", "All gradients shorter, in the same direction.")
+
+LISTS = ([(2,)], [()], [(2,), (3,)], [(2, 3), (), (1, 2)], [(2,), None, (2, 2)], [None, (3,)], [(2,), (2,), (2,)])
+KINDS = ("decimals", "whole", "positive", "large", "float32")
+FORMS = ("list", "tuple", "iter", "lambda parameters: (p for p in parameters)")
+ONE = "lambda parameters: parameters[0]"
 
 
-@check("control.clip", points=2, rtol=1e-5)
-def control_clip(student, rng, tools):
-    """The length before, and the gradients after."""
-    shapes = [(2, 3), (4,), (), (3, 1)]
-    gradients = [rng.normal(size=shape) * size for shape, size in zip(shapes, (1.0, 5.0, 0.3, 2.0))]
-    total = math.sqrt(sum(float(np.sum(g**2)) for g in gradients))
-    tight, loose = total * rng.uniform(0.2, 0.7), total * rng.uniform(1.5, 3.0)
+def clipping(shapes, kind, share, form, rng):
+    """share: max_norm as a part of the length of all gradients."""
+    gradients = [None if shape is None else filled(shape, kind, rng) for shape in shapes]
+    length = math.sqrt(sum(float(np.sum(g.astype(float) ** 2)) for g in gradients if g is not None)) or 1.0
+    return Draft({"gradients": gradients, "max_norm": round(float(length * share), 3), "form": Text(form)})
 
-    def parameters():
-        """One of each shape, and one that has no gradient yet in the middle."""
-        made = []
-        for g in gradients:
-            p = student.Tensor(np.full(g.shape, 0.5), requires_grad=True)
-            p.grad = student.Tensor(g)
-            made.append(p)
-        made.insert(2, student.Tensor([1.0, 2.0], requires_grad=True))
-        return made
 
-    def clipped(max_norm, form=list):
-        made = parameters()
-        norm = student.clip_grad_norm_(form(made), max_norm)
-        return made, norm
+def small(rng):
+    yield Draft({"gradients": [np.array([3.0, 4.0])], "max_norm": 5.0, "form": Text("list")})
+    for share in (0.5, 2.0, 0.1, math.inf, 0.9, 1.1):
+        for place, shapes in enumerate(LISTS):
+            yield clipping(shapes, KINDS[place % 2], share, FORMS[place % 4], rng)
+            yield clipping(shapes, KINDS[(place + 2) % 5], share, FORMS[0], rng)
 
-    def flat(made):
-        return np.concatenate([p.grad.data.ravel() for p in made if p.grad is not None])
 
-    def generator(made):
-        return (p for p in made)
+def drawn(rng):
+    return clipping(pick(rng, LISTS), pick(rng, KINDS), float(rng.uniform(0.1, 1.7)), pick(rng, FORMS), rng)
 
-    def again():
-        made, first = clipped(tight)
-        return [float(first), float(student.clip_grad_norm_(made, tight * 0.9)), *flat(made)]
 
-    def one_tensor():
-        p = parameters()[0]
-        norm = student.clip_grad_norm_(p, tight * 0.1)
-        return [float(norm), *p.grad.data.ravel()]
+def alone(rng):
+    return (
+        clipping([shape], kind, share, ONE, rng)
+        for share in (0.3, 1.5)
+        for shape in ((2, 2), (), (3,))
+        for kind in KINDS[:2]
+    )
 
-    def zero():
-        p = student.Tensor(gradients[0], requires_grad=True)
-        p.grad = student.Tensor(np.zeros_like(gradients[0]))
-        q = parameters()[1]
-        norms = [float(student.clip_grad_norm_([p], tight)), float(student.clip_grad_norm_([p, q], tight * 0.1))]
-        return [*norms, *p.grad.data.ravel(), *q.grad.data.ravel()]
 
-    def left_alone():
-        made, _ = clipped(tight)
-        return [*np.concatenate([p.data.ravel() for p in made]), made[2].grad is None, float(flat(made).sum())]
+NOTHING = [
+    {"gradients": gradients, "max_norm": most, "form": Text("list")}
+    for gradients in ([None, None], [], [np.zeros(2), np.zeros(())])
+    for most in (0.5, 3.0)
+]
+CASES = Source(small, drawn)
+ODD = Source(alone) + fixed(*NOTHING, {"gradients": [None], "max_norm": 1.0, "form": Text(ONE)})
 
-    def huge():
-        """As one leaves clipping out: max_norm = ∞."""
-        made, norm = clipped(math.inf)
-        return [float(norm), *flat(made)]
 
-    return {
-        "input": f"gradients of shapes {shapes}, together {total:.4g} long; one parameter has none; max_norm {tight:.4g} or {loose:.4g}",
-        "max_norm smaller: the length returned": lambda: float(clipped(tight)[1]),
-        "max_norm smaller: the gradients": lambda: flat(clipped(tight)[0]),
-        "max_norm larger: the length returned": lambda: float(clipped(loose)[1]),
-        "max_norm larger: the gradients": lambda: flat(clipped(loose)[0]),
-        "a generator of parameters: the gradients": lambda: flat(clipped(tight, generator)[0]),
-        "one tensor alone: its length, its gradient": one_tensor,
-        "clipped twice: both lengths, the gradients": again,
-        "gradients of 0 among them: lengths, gradients": zero,
-        "the parameters, the missing gradient still None, Σ of the gradients": left_alone,
-        "max_norm = ∞: the length, the gradients": huge,
+def clipped(student, case):
+    parameters = [student.Tensor(np.full(np.shape(g), 0.5), requires_grad=True) for g in case.gradients]
+    for p, g in zip(parameters, case.gradients):
+        p.grad = None if g is None else student.Tensor(g)
+    norm = student.clip_grad_norm_(case.form(parameters), case.max_norm)
+    found = {
+        "gradients": [None if p.grad is None else p.grad.data for p in parameters],
+        "parameters": [p.data for p in parameters],
     }
+    return {"norm": norm, **found}
+
+
+def norm(student, case):
+    parameters = [student.Tensor(np.zeros(np.shape(g)), requires_grad=True) for g in case.gradients]
+    for p, g in zip(parameters, case.gradients):
+        p.grad = None if g is None else student.Tensor(g)
+    return student.clip_grad_norm_(case.form(parameters), case.max_norm)
+
+
+control_clip.aspect("the gradients afterwards", 1, cases=CASES, rtol=1e-5)(clipped)
+control_clip.aspect("the norm that they had", 0.5, cases=CASES, rtol=1e-5)(norm)
+control_clip.aspect("one tensor alone, zeros, no gradients", 0.5, corner=True, cases=ODD, rtol=1e-5)(clipped)
 
 
 control_clip.mistake(
@@ -100,7 +101,7 @@ control_clip.mistake(
     hint=["max_norm is a limit, not a goal.", "Only if the length is above it."],
 )
 control_clip.mistake(
-    "the length without its root",
+    "the length is taken without its root",
     swap=(
         "math.sqrt(sum(float(np.sum(g.data.astype(np.float64) ** 2)) for g in gradients))",
         "sum(float(np.sum(g.data.astype(np.float64) ** 2)) for g in gradients)",
@@ -186,7 +187,7 @@ def clip_grad_norm_(parameters, max_norm):
     if isinstance(parameters, Tensor):
         parameters = (parameters,)
     with_gradient = list(filter(lambda p: p.grad is not None, parameters))
-    vector = np.concatenate([np.ravel(p.grad.data) for p in with_gradient])
+    vector = np.concatenate([np.zeros(0), *(np.ravel(p.grad.data) for p in with_gradient)])
     norm = np.linalg.norm(vector)
     factor = min(max_norm / (norm + 1e-6), 1.0)
     for p in with_gradient:

@@ -1,54 +1,49 @@
 """Check 1 of lesson 06: a target is a constant."""
 
-import numpy as np
+from autograder.checks.cases import Text, array, choice, filled
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+control_detach = exercise("control.detach", "A target is a constant.")
+
+NUMBERS = array("w", ((1,), (2,), (3,), (5,)), ("decimals", "whole"), axes=1).where(lambda w: w.ndim == 1)
+NUMBERS = NUMBERS.add(reward=lambda w, rng: filled(w.shape, ("decimals", "integers")[rng.integers(2)], rng))
+VALUES = choice(
+    "value", Text("lambda w: w * 1.0"), Text("lambda w: w"), Text("lambda w: w.tanh()"), Text("lambda w: w * w")
+)
+LATER = choice(
+    "later",
+    Text("lambda w, value: w * 3.0"),
+    Text("lambda w, value: value"),
+    Text("lambda w, value: value * w"),
+    Text("lambda w, value: w"),
+)
+CASES = NUMBERS * VALUES * LATER * choice("discount", 0.5, 1.0, 0, 0.9)
 
 
-@check("control.detach", points=2)
-def control_detach(student, rng, tools):
-    """The loss, and gradients through the value alone."""
-    Tensor, n = student.Tensor, int(rng.integers(3, 6))
-    numbers, later, reward = rng.normal(size=n), rng.normal(size=n), rng.normal(size=n)
-    discount, upstream = rng.uniform(0.6, 0.9), rng.uniform(1.5, 3.0)
+@control_detach.aspect("gradients through `value` alone", 1, cases=CASES * choice("upstream", 1.0, -2.5))
+def gradients(student, case):
+    w = student.Tensor(case.w, requires_grad=True)
+    value = case.value(w)
+    loss = student.bootstrap_loss(value, case.later(w, value), case.reward, case.discount)
+    yield
+    loss.backward(case.upstream)
+    return w.grad.data
 
-    def shared():
-        """Both values from the same weights."""
-        w = Tensor(numbers, requires_grad=True)
-        loss = student.bootstrap_loss(w.tanh(), w * later, reward, discount)
-        (loss * upstream).backward()
-        return w.grad.data
 
-    def apart():
-        value, after = Tensor(numbers, requires_grad=True), Tensor(later, requires_grad=True)
-        loss = student.bootstrap_loss(value, after, reward, discount)
-        loss.backward(upstream)
-        return loss, value, after
+@control_detach.aspect("the loss", 0.5, cases=CASES)
+def loss(student, case):
+    w = student.Tensor(case.w)
+    value = case.value(w)
+    return student.bootstrap_loss(value, case.later(w, value), case.reward, case.discount).data
 
-    def loss_alone():
-        value, after = Tensor(numbers, requires_grad=True), Tensor(later, requires_grad=True)
-        return student.bootstrap_loss(value, after, reward, discount).data
 
-    def nothing_reaches_the_next():
-        _, value, after = apart()
-        return [float(value.grad.data.sum()), 0.0 if after.grad is None else float(np.abs(after.grad.data).sum())]
-
-    def used_afterwards():
-        _, value, after = apart()
-        value.zero_grad()
-        after.zero_grad()
-        (value * after).sum().backward()
-        return [value.grad.data, after.grad.data]
-
-    return {
-        "input": f"value = {np.round(numbers, 3)}, next_value = {np.round(later, 3)}, reward = {np.round(reward, 3)}, "
-        f"discount = {discount:.3g}; with shared weights w: value = tanh(w), next_value = w · {np.round(later, 3)}",
-        "loss": loss_alone,
-        "gradient of value": lambda: apart()[1].grad.data,
-        "Σ of value.grad, Σ of |next_value.grad|": nothing_reaches_the_next,
-        "shared weights: w.grad": shared,
-        "(value · next_value) used afterwards: both gradients": used_afterwards,
-    }
+@control_detach.aspect("the two tensors stay as they are", 0.5, corner=True, cases=CASES)
+def two_tensors(student, case):
+    value, later = student.Tensor(case.w, requires_grad=True), student.Tensor(case.w + 0.5, requires_grad=True)
+    student.bootstrap_loss(value, later, case.reward, case.discount).backward()
+    found = {"later.data": later.data.copy(), "later.grad": later.grad}
+    (value * later).sum().backward()
+    return found | {"value.grad then": value.grad.data, "later.grad then": later.grad.data}
 
 
 control_detach.mistake(
@@ -67,7 +62,7 @@ control_detach.mistake(
     hint=["Backward finds nothing that requires a gradient.", "Only the target is a constant."],
 )
 control_detach.mistake(
-    "the sum in place of the mean",
+    "the sum is taken in place of the mean",
     swap=(".mean()", ".sum()"),
     hint=["By how much does yours differ? By n.", "`.mean()`"],
 )

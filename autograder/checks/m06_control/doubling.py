@@ -2,37 +2,48 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, array, choice, fixed
+from autograder.checks.check import exercise
+
+control_doubling = exercise("control.doubling", "Gradients through `if` and `while`.")
+
+SHAPES = ((), (1,), (2,), (3,), (2, 2), (2, 3), (2, 1, 2))
+NUMBERS = array("a", SHAPES, ("decimals", "whole", "transposed", "large")).where(lambda a: a.any())
+LIMITS = fixed(
+    *[
+        {"a": np.array(numbers)}
+        for numbers in (
+            500.0,
+            -500.0,
+            [300.0, 400.0],
+            [0.5, -0.5],
+            [-0.3, 0.3],
+            1000.0,
+            [400.0, 400.0],
+            [600.0, -700.0],
+            [1.0, -1.0, 0.0],
+        )
+        + (499.9, [-300.0, 400.0], 1e-30, -2000.0, [2.0, -3.0, 1.5])
+    ]
+)
+CASES = (LIMITS + NUMBERS) * choice("f", Text("lambda a: a"), Text("lambda a: a * 0.5"))
 
 
-@check("control.doubling", points=2)
-def control_doubling(student, rng, tools):
-    """The result and the gradient, for inputs that take different ways."""
-    small, large = rng.uniform(0.2, 1.4), rng.uniform(600.0, 900.0)
-    up, down = rng.normal(size=(2, 3)) + 0.6, rng.normal(size=5) - 0.8
-    flat = np.array([400.0, 300.0]) * 0.8
+def program(student, case):
+    a = student.Tensor(case.a, requires_grad=True)
+    return student.doubling(case.f(a)).data
 
-    def both(numbers):
-        a = student.Tensor(numbers, requires_grad=True)
-        upstream = np.random.default_rng(7).normal(size=a.shape)
-        with np.errstate(all="ignore"):
-            d = student.doubling(a)
-            d.backward(upstream)
-        return np.array([d.data, a.grad.data])
 
-    return {
-        "input": f"a = {small:.4g}, its negative, {large:.4g}, its negative, {np.round(up, 3).tolist()}, {np.round(down, 3).tolist()}",
-        "a small, positive: d and a.grad": lambda: both(small),
-        "a small, negative: d and a.grad": lambda: both(-small),
-        "a large, positive: d and a.grad": lambda: both(large),
-        "a large, negative: d and a.grad": lambda: both(-large),
-        "a of shape (2, 3): d and a.grad": lambda: both(up),
-        "a of shape (5,): d and a.grad": lambda: both(down),
-        "a longer than 1000 itself: d and a.grad": lambda: both(2 * large),
-        "length of b just 1000: d": lambda: both(500.0)[0],
-        "numbers shorter than their length: d": lambda: both(flat)[0],
-        "sum of b just 0: d": lambda: both([small, -small])[0],
-    }
+control_doubling.aspect("the result", 1, cases=CASES)(program)
+
+
+@control_doubling.aspect("the gradient", 1, cases=CASES)
+def gradient(student, case):
+    a = student.Tensor(case.a, requires_grad=True)
+    d = student.doubling(case.f(a))
+    yield
+    d.backward(np.arange(1.0, 1 + d.size).reshape(d.shape))
+    return a.grad.data
 
 
 control_doubling.mistake(
@@ -71,7 +82,9 @@ control_doubling.mistake(
     hint=["For one number it is the same. For several?", "√Σb²: `b.norm()`."],
 )
 control_doubling.mistake(
-    "the length without its root", swap=("b.norm() < 1000", "(b * b).sum() < 1000"), hint="√Σb² < 1000, or Σb² < 1000²."
+    "the length is taken without its root",
+    swap=("b.norm() < 1000", "(b * b).sum() < 1000"),
+    hint="√Σb² < 1000, or Σb² < 1000².",
 )
 control_doubling.mistake(
     "the factor 100 is a constant tensor's: it is applied to the numbers only",

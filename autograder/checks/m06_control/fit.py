@@ -2,86 +2,56 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, choice, filled
+from autograder.checks.check import exercise
+
+control_fit = exercise("control.fit", "A training loop without the usual faults.")
+
+SIZES = ((2, 1), (1, 1), (3, 2), (2, 2), (5, 3), (1, 2), (4, 1), (3, 3))
 
 
-@check("control.fit", points=3, device=("w of the caller", "one step: w"))
-def control_fit(student, rng, tools):
-    """Losses, the trained weights, and what is left behind."""
-    n, k, steps = 7, 3, int(rng.integers(3, 6))
-    x, y, start, old = rng.normal(size=(n, k)), rng.normal(size=n), rng.normal(size=k), rng.normal(size=k)
-    lr = rng.uniform(0.05, 0.15)
+def data(n, k, rng):
+    kind = ("decimals", "integers")[int(rng.random() < 0.2)]
+    return Draft({"w": filled((k,), "decimals", rng), "x": filled((n, k), kind, rng), "y": filled((n,), kind, rng)})
 
-    def guarded(program):
-        def run():
-            with student.engine.set_grad_enabled(True):
-                return program()
 
-        return run
+DATA = Source(
+    lambda rng: (data(n, k, rng) for n, k in SIZES),
+    lambda rng: data(int(rng.integers(1, 7)), int(rng.integers(1, 4)), rng),
+)
+CASES = DATA * choice("steps", 1, 2, 5, 0) * choice("lr", 0.1, 0.01, 0.5)
 
-    def trained(stale=False, count=None):
-        w = student.Tensor(start, requires_grad=True)
-        if stale:
-            w.grad = student.Tensor(old)
-        return w, student.fit(w, x, y, lr, steps if count is None else count)
 
-    def losses():
-        return [
-            float(loss)
-            if isinstance(loss, (float, np.floating)) or np.ndim(loss) == 0 and isinstance(loss, np.ndarray)
-            else loss
-            for loss in trained()[1]
-        ]
+@control_fit.aspect("the caller's own w is trained", 1.5, device=4, cases=CASES)
+def trained(student, case):
+    w = student.Tensor(case.w, requires_grad=True)
+    with student.engine.set_grad_enabled(True):
+        student.fit(w, case.x, case.y, case.lr, case.steps)
+    return w.data
 
-    def still_a_leaf():
-        w, _ = trained()
-        return [int(w.is_leaf), int(w.requires_grad), *w.data]
 
-    def usable():
-        """The caller goes on with the same tensor."""
-        w, _ = trained()
-        w.zero_grad()
-        (w * w).sum().backward()
-        return w.grad.data
+@control_fit.aspect("the losses, from before each step, as floats", 0.75, cases=CASES)
+def losses(student, case):
+    w = student.Tensor(case.w, requires_grad=True)
+    with student.engine.set_grad_enabled(True):
+        return list(student.fit(w, case.x, case.y, case.lr, case.steps))
 
-    def twice():
-        w, first = trained()
-        return [*map(float, first), *map(float, student.fit(w, x, y, lr, 2)), *w.data]
 
-    def passing():
-        """The gradients that pass w in one step, also if it ends in an error."""
-        w, seen = student.Tensor(start, requires_grad=True), []
-        w.register_hook(lambda gradient: seen.append(gradient.data.copy()))
-        try:
-            student.fit(w, x, y, lr, 1)
-        except NotImplementedError:  # a RuntimeError, too, and what an untouched exercise raises
-            raise
-        except RuntimeError:
-            pass
-        return seen
-
-    def data_alone():
-        before = x.copy(), y.copy()
-        w, _ = trained()
-        return [float(np.abs(before[0] - x).max() + np.abs(before[1] - y).max()), float(w.data.sum())]
-
-    def afterwards():
-        trained()
-        return [int(student.engine.is_grad_enabled()), *trained()[0].data]
-
-    return {
-        "input": f"w = {np.round(start, 3)}, {n} points, lr = {lr:.3g}, {steps} steps",
-        "the losses, as numbers": guarded(losses),
-        "w of the caller": guarded(lambda: trained()[0].data),
-        "is_leaf, requires_grad, w": guarded(still_a_leaf),
-        "w had a gradient before: w": guarded(lambda: trained(stale=True)[0].data),
-        "w used afterwards: its gradient": guarded(usable),
-        "trained on for 2 steps: losses, w": guarded(twice),
-        "one step: w": guarded(lambda: trained(count=1)[0].data),
-        "one step: the gradient that passes w": guarded(passing),
-        "x and y changed by, Σw": guarded(data_alone),
-        "recording afterwards (1), w": guarded(afterwards),
-    }
+@control_fit.aspect("w stays a leaf in its memory; no old gradient counts", 0.75, corner=True, cases=CASES)
+def leaf(student, case):
+    w = student.Tensor(case.w, requires_grad=True)
+    w.grad, array = student.Tensor(np.full(w.shape, 3.0)), w.data
+    with student.engine.set_grad_enabled(True):
+        student.fit(w, case.x, case.y, case.lr, case.steps)
+        found = {
+            "w": w.data.copy(),
+            "the same array": w.data is array,
+            "is_leaf": w.is_leaf,
+            "requires_grad": w.requires_grad,
+        }
+        found["recording"] = student.engine.is_grad_enabled()
+        student.fit(w, case.x, case.y, case.lr, 1)
+    return found | {"w, trained on": w.data}
 
 
 @control_fit.on_device
@@ -114,12 +84,12 @@ control_fit.mistake(
     hint="What if w comes in with a gradient? Clear it before backward.",
 )
 control_fit.mistake(
-    "w.grad.zero_() before there is a gradient",
+    "w.grad.zero_() is called before there is a gradient",
     swap=("w.zero_grad()", "w.grad.zero_()"),
     hint=["Before the first backward, w.grad is None.", "`w.zero_grad()`, or `w.grad = None`."],
 )
 control_fit.mistake(
-    "one step too many", swap=("range(steps)", "range(steps + 1)"), hint="`steps` losses, each with its step."
+    "one step too many is made", swap=("range(steps)", "range(steps + 1)"), hint="`steps` losses, each with its step."
 )
 control_fit.mistake(
     "w is rebuilt: a new tensor is trained, not the caller's",
@@ -130,7 +100,7 @@ control_fit.mistake(
     hint=["`w = …` gives your name w another tensor. The caller's is as before.", "In place, under no_grad: `w -= …`."],
 )
 control_fit.mistake(
-    "`w = w - …` under no_grad: w requires no gradient any longer",
+    "`w = w - …` stands under no_grad: w requires no gradient any longer",
     swap=("w -= lr * w.grad", "w = w - lr * w.grad"),
     hint=["A new tensor, made under no_grad: what can backward find?", "In place: `w -= …`."],
 )
@@ -155,7 +125,7 @@ control_fit.mistake(
     hint=["Look at the shape of the difference.", "(n,) minus (n, 1) is (n, n)."],
 )
 control_fit.mistake(
-    "uphill: the gradient is added",
+    "the step goes uphill: the gradient is added",
     swap=("w -= lr * w.grad", "w += lr * w.grad"),
     hint="The gradient points to where the loss grows.",
 )
@@ -165,7 +135,7 @@ control_fit.mistake(
     hint="Each loss from before its step: the one that was differentiated.",
 )
 control_fit.mistake(
-    "the sum in place of the mean", swap=(".mean()", ".sum()"), hint="mean((x @ w − y)²): over the n points."
+    "the sum is taken in place of the mean", swap=(".mean()", ".sum()"), hint="mean((x @ w − y)²): over the n points."
 )
 control_fit.mistake(
     "recording stays off",

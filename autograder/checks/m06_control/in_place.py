@@ -1,132 +1,99 @@
 """Check 6 of lesson 06: a change in place that the graph knows of."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
 
-from autograder.checks.check import check
+control_in_place = exercise("control.in_place", "A change in place that the graph knows of.")
 
-
-@check(
-    "control.in_place",
-    points=3,
-    device=("y = w · factors, then exp, then − w: w.grad", "no gradient before, w² added: numbers and w.grad"),
+FUNCTIONS = (
+    "Tensor.tanh",
+    "lambda t: t * w",
+    "lambda t: t + w",
+    "lambda t: (0.3 * t).exp()",
+    "lambda t: t * t",
+    "lambda t: 2.0 * t - 1.0",
 )
-def control_in_place(student, rng, tools):
-    """Numbers, memory, graph and counter after a change in place."""
-    Tensor, engine = student.Tensor, student.engine
-    numbers, factors, upstream = rng.uniform(0.3, 1.5, size=(3, 2, 3))
+W = "w = Tensor(np.array([1.0, 2.0]), requires_grad=True)"
+MADE = ("y = w * 3.0", "y = w * w", "y = w.tanh() + w", "y = Tensor(np.array([0.5, -1.5]))", "y = w + 1.0")
+USES = (
+    "z = z + (y * w).sum()",
+    "z = z + (y * y).sum()",
+    "z = z + y.sum()",
+    "z = z + (y * 2.0).sum()",
+    "z = z + y.exp().sum()",
+)
+Z = "z = (0.0 * w).sum()"
+BACKWARD = ["print(y)", "(y * y + w).sum().backward()", "print(w.grad)"]
+WARNED = ["try:", "    z.backward()", "    print(w.grad)", "except RuntimeError:", "    print('RuntimeError')"]
+STATE = "print(y, y.requires_grad, y.is_leaf, y.version.count)"
+REFUSED = ["try:", "    apply_(y, Tensor.tanh)", "except RuntimeError:", "    print('RuntimeError')", STATE]
 
-    def guarded(program):
-        def run():
-            with engine.set_grad_enabled(True):
-                return program()
 
-        return run
+def change(function):
+    return f"apply_(y, {function})"
 
-    def twice_exp():
-        """y = w · factors, then exp, then minus w."""
-        w = Tensor(numbers, requires_grad=True)
-        y = w * factors
-        student.apply_(y, Tensor.exp)
-        student.apply_(y, lambda t: t - w)
-        (y * upstream).sum().backward()
-        return y, w
 
-    def buffer():
-        """A tensor without gradient takes in one with."""
-        w, b = Tensor(numbers, requires_grad=True), Tensor(factors)
-        student.apply_(b, lambda t: t + w * w)
-        (b * upstream).sum().backward()
-        return [b.data, w.grad.data]
+def off(line):
+    return f"with engine.no_grad():\n    {line}"
 
-    def plain():
-        b = Tensor(factors)
-        student.apply_(b, lambda t: t * 3)
-        return [float(b.requires_grad), float(b.is_leaf), *b.data.ravel()]
 
-    def returned():
-        y = Tensor(numbers, requires_grad=True) * factors
-        array = y.data
-        out = student.apply_(y, Tensor.tanh)
-        return [0 if out is None else 1 if out is y else 2, int(y.data is array), float(array.sum())]
+def graph(rng):
+    return [W, pick(rng, MADE), *(change(pick(rng, FUNCTIONS)) for _ in range(rng.integers(1, 4))), *BACKWARD]
 
-    def counted():
-        y = Tensor(numbers, requires_grad=True) * 2
-        counts = [y.version.count]
-        for _ in range(3):
-            student.apply_(y, Tensor.tanh)
-            counts.append(y.version.count)
-        return [*counts, float(y.data.sum())]
 
-    def calls():
-        seen = []
+def used(rng):
+    steps = [change(pick(rng, FUNCTIONS)) if rng.random() < 0.5 else pick(rng, USES) for _ in range(rng.integers(2, 6))]
+    steps = [off(step) if "apply_" in step and rng.random() < 0.3 else step for step in steps]
+    return [W, pick(rng, MADE), Z, pick(rng, USES), *steps, *WARNED, STATE]
 
-        def once(t):
-            seen.append(1)
-            return t * upstream
 
-        y = Tensor(numbers)
-        student.apply_(y, once)
-        return [len(seen), float(y.data.sum())]
+def memory(rng):
+    changes = [pick(rng, (change, lambda f: off(change(f))))(pick(rng, FUNCTIONS)) for _ in range(rng.integers(1, 4))]
+    return [W, pick(rng, MADE), *ARRAY, *changes, *SAME]
 
-    def outcome(program):
-        try:
-            program()
-            return 0
-        except NotImplementedError:  # a RuntimeError, too, and what an untouched exercise raises
-            raise
-        except RuntimeError:
-            return 1
 
-    def leaf():
-        w = Tensor(numbers, requires_grad=True)
-        raised = outcome(lambda: student.apply_(w, lambda t: t * 2))
-        return [raised, w.version.count, int(w.is_leaf), int(w.requires_grad), *w.data.ravel()]
+ARRAY = [
+    "array, view, calls = y.data, y.data.reshape(-1, 1), []",
+    "out = apply_(y, lambda t: calls.append(t) or t * 3.0)",
+    "print(len(calls), out is y, type(out).__name__)",
+]
+SAME = ["print(y.data is array)", "print(view)", STATE]
+GRAPHS = [[W, made, change(function), *BACKWARD] for function, made in zip(FUNCTIONS, MADE[:4] * 2)]
+GRAPHS += [
+    [W, MADE[0], change("Tensor.tanh"), change("lambda t: t - w"), *BACKWARD],
+    [W, MADE[3], change("lambda t: t + w * w"), *BACKWARD],
+]
+USED = [[W, "y = w * 3.0", Z, use, change("Tensor.tanh"), *WARNED] for use in USES]
+USED += [[W, "y = w * 3.0", Z, change("Tensor.tanh"), use, *WARNED] for use in USES]
+LEAF, PLAIN, THEN = (
+    "y = Tensor([1.0, 2.0], requires_grad=True)",
+    "y = Tensor([1.0, 2.0])",
+    ["(y * y).sum().backward()", "print(y.grad)"],
+)
+OFF = [
+    "with engine.no_grad():",
+    "    try:",
+    "        apply_(y, Tensor.tanh)",
+    "    except RuntimeError:",
+    "        print('RuntimeError')",
+    STATE,
+]
+LEAVES = [
+    [LEAF, *REFUSED, *THEN], [LEAF, *OFF, *THEN], [PLAIN, *REFUSED], [PLAIN, *OFF],
+    [W, "y = w * 3.0", *REFUSED], [W, "y = w * 3.0", off(change("lambda t: t + 10.0")), STATE, "y.sum().backward()", "print(w.grad)"],
+    [LEAF, off(change("lambda t: t - 0.5")), off(change("lambda t: t * 2.0")), *REFUSED, *THEN], [W, "y = w.tanh().detach()", *REFUSED],
+    [W, PLAIN, change("lambda t: t * w"), *REFUSED], [LEAF, *REFUSED, *OFF, *REFUSED],
+]  # fmt: skip
 
-    def weights():
-        """As weights are updated: under no_grad."""
-        w = Tensor(numbers, requires_grad=True)
-        with engine.no_grad():
-            student.apply_(w, lambda t: t - 0.5 * factors)
-        flags = [int(w.is_leaf), int(w.requires_grad), w.version.count]
-        (w * w * upstream).sum().backward()
-        return [*flags, *w.data.ravel(), *w.grad.data.ravel()]
-
-    def between():
-        """Something in the middle of a graph, under no_grad: its numbers change, its past does not."""
-        w = Tensor(numbers, requires_grad=True)
-        y = w * factors
-        with engine.no_grad():
-            student.apply_(y, lambda t: t + 10 * upstream)
-        flags = [int(y.requires_grad), y.version.count]
-        (y * y).sum().backward()
-        return [*flags, *y.data.ravel(), *w.grad.data.ravel()]
-
-    def noticed():
-        """Saved for a product, then changed: backward must refuse; what saved nothing goes on."""
-        found = []
-        for use in (lambda y: y * y, lambda y: y + 1, lambda y: y * factors):
-            w = Tensor(numbers, requires_grad=True)
-            y = w * 2
-            z = (use(y) * upstream).sum()
-            student.apply_(y, lambda t: t + 1)
-            found.append(outcome(z.backward))
-            found.append(0.0 if w.grad is None else float(w.grad.data.sum()))
-        return found
-
-    return {
-        "input": f"numbers = {np.round(numbers, 3).tolist()}, factors = {np.round(factors, 3).tolist()}",
-        "y = w · factors, then exp, then − w: y": guarded(lambda: twice_exp()[0].data),
-        "y = w · factors, then exp, then − w: w.grad": guarded(lambda: twice_exp()[1].grad.data),
-        "no gradient before, w² added: numbers and w.grad": guarded(buffer),
-        "no gradient at all: requires_grad, is_leaf, numbers": guarded(plain),
-        "returned: y (1), nothing (0), another (2); in the same array (1); its sum": guarded(returned),
-        "version.count after 0, 1, 2, 3 changes, the sum": guarded(counted),
-        "calls of the function, the sum": guarded(calls),
-        "a leaf: error (1), count, is_leaf, requires_grad, numbers": guarded(leaf),
-        "a leaf under no_grad: is_leaf, requires_grad, count, numbers, gradient": guarded(weights),
-        "in a graph, under no_grad: requires_grad, count, numbers, w.grad": guarded(between),
-        "changed after a use by y², y + 1, y · factors: error (1) and Σ of w.grad": guarded(noticed),
-    }
+control_in_place.aspect("the numbers and the gradients", 1.25, device=4, cases=scripts(GRAPHS, graph))(printed)
+control_in_place.aspect(
+    "one call, the same tensor, its memory, the count",
+    0.75,
+    corner=True,
+    cases=scripts([[W, made, *ARRAY, *SAME] for made in MADE], memory),
+)(printed)
+control_in_place.aspect("leaves, and what no_grad allows", 0.5, corner=True, cases=scripts(LEAVES))(printed)
+control_in_place.aspect("who used the old numbers is warned", 0.5, corner=True, cases=scripts(USED, used))(printed)
 
 
 @control_in_place.on_device

@@ -1,98 +1,88 @@
 """Check 3 of lesson 06: a switch that is put back."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
+
+control_mode = exercise("control.mode", "A switch that is put back.")
 
 
-@check("control.mode", points=3)
-def control_mode(student, rng, tools):
-    """Nested blocks, errors, one object used twice, threads."""
-    from concurrent.futures import ThreadPoolExecutor
+def blocks(rng, errors=False, again=False, depth=0, known=()):
+    """Lines with blocks in blocks: with errors that end them, with objects that are used again."""
+    lines, known = [], list(known)
+    for _ in range(rng.integers(1, 4 - depth)):
+        if rng.random() < 0.15:
+            lines += [f"switch.on = {pick(rng, (True, False))}"]
+        if again and (not known or rng.random() < 0.3):
+            known.append(f"block{depth}{len(known)}")
+            lines += [f"{known[-1]} = GradMode({pick(rng, (True, False))})", "print(switch.on)"]
+        block = pick(rng, known) if again else f"GradMode({pick(rng, (True, False))})"
+        inner = ["print(switch.on)", f"square({depth})"]
+        if depth < 2 and rng.random() < 0.8:
+            inner += blocks(rng, errors, again, depth + 1, known)
+        lines += guarded(block, inner) if errors and rng.random() < 0.6 else [f"with {block}:", *indented(inner)]
+        lines += ["print(switch.on)"]
+    return lines
 
-    modes = [bool(m) for m in rng.permutation([True, False, False, True, bool(rng.integers(2)), bool(rng.integers(2))])]
-    start, other = bool(rng.integers(2)), bool(rng.integers(2))
-    switch = student.switch
 
-    def guarded(program):
-        """The positions of the switch that the program notes; whatever it does, the switch is on afterwards."""
+def indented(lines):
+    return [f"    {line}" for line in lines]
 
-        def run():
-            seen = []
-            switch.on = start
-            try:
-                program(seen)
-                seen.append(switch.on)
-            finally:
-                switch.on = True
-            return [int(position) for position in seen]
 
-        return run
+def guarded(block, inner):
+    """A block that an error ends."""
+    tried = indented([f"with {block}:", *indented([*inner, "raise KeyError"])])
+    return ["try:", *tried, "except KeyError:", "    print('KeyError', switch.on)"]
 
-    def nested(seen, left=tuple(modes)):
-        if left:
-            with student.GradMode(left[0]):
-                seen.append(switch.on)
-                nested(seen, left[1:])
-                seen.append(switch.on)
 
-    def one_block(seen):
-        for mode in modes:
-            block = student.GradMode(mode)
-            seen.append(switch.on)
-            with block:
-                seen.append(switch.on)
-            seen.append(switch.on)
+def programs(*small, **options):
+    """Each begins with a position of the switch; at the end it shows what was noted."""
 
-    def error(seen):
-        caught = 0
-        for mode in modes:
-            try:
-                with student.GradMode(not start), student.GradMode(mode):
-                    raise KeyError("in the block")
-            except KeyError:
-                caught += 1
-            seen.append(switch.on)
-        seen.append(caught)
+    def whole(lines, start):
+        return [
+            f"switch.on = {start}",
+            "tape.clear()",
+            *lines,
+            "print(switch.on)",
+            "print(' '.join(tape))",
+            "switch.on = True",
+        ]
 
-    def one_object(seen):
-        block = student.GradMode(not start)
-        with block:
-            seen.append(switch.on)
-        seen.append(switch.on)
-        with block:
-            with block:
-                seen.append(switch.on)
-            seen.append(switch.on)
-        seen.append(switch.on)
+    def draw(rng):
+        return whole(blocks(rng, **options), pick(rng, (True, False)))
 
-    def made_elsewhere(seen):
-        block = student.GradMode(start)
-        switch.on = not start
-        with block:
-            seen.append(switch.on)
-            switch.on = not start
-        seen.append(switch.on)
+    return scripts([whole(lines, start) for lines in small for start in (True, False)], draw)
 
-    def two_threads(seen):
-        def other_thread():
-            seen.append(switch.on)
-            with student.GradMode(other):
-                seen.append(switch.on)
-            seen.append(switch.on)
 
-        with student.GradMode(False):
-            with ThreadPoolExecutor(1) as pool:
-                pool.submit(other_thread).result()
-            seen.append(switch.on)
+THREAD = """def there():
+    print(switch.on)
+    with block:
+        print(switch.on)
+    print(switch.on)
+block = GradMode(False)
+with GradMode(False):
+    thread = threading.Thread(target=there)
+    thread.start()
+    thread.join()""".splitlines()
+SHOW = "    print(switch.on)"
+FIRST = (
+    ["with GradMode(False):", SHOW, "    square(2)"],
+    ["with GradMode(True):", SHOW, "    square(2)"],
+    ["block = GradMode(False)", "print(switch.on)", "square(2)"],
+    ["with GradMode(True):", "    with GradMode(False):", f"    {SHOW}", SHOW],
+    ["block = GradMode(True)", "switch.on = not switch.on", "with block:", SHOW],
+    ["with GradMode(True):", "    switch.on = False", SHOW],
+    THREAD,
+)
+ERRORS = [guarded(f"GradMode({mode})", ["square(2)"]) for mode in (False, True)]
+AGAIN = (
+    ["block = GradMode(False)", "with block:", SHOW, "with block:", SHOW],
+    ["block = GradMode(False)", "with block:", "    with block:", f"    {SHOW}", SHOW],
+    ["block = GradMode(True)", "with block:", "    switch.on = False", "    with block:", f"    {SHOW}", SHOW],
+)
 
-    return {
-        "input": f"switch.on = {start} at first; the blocks: {modes}",
-        "blocks one after the other: the switch before, in, after": guarded(one_block),
-        "blocks in blocks: the switch on the way in and out": guarded(nested),
-        "errors in blocks: the switch after each, how many came out": guarded(error),
-        "one object for several blocks, also nested": guarded(one_object),
-        "made in one position, entered in the other": guarded(made_elsewhere),
-        "a second thread: the switch there, then here": guarded(two_threads),
-    }
+control_mode.aspect("blocks, also in blocks", 1.5, cases=programs(*FIRST))(printed)
+control_mode.aspect("errors that end a block", 0.75, corner=True, cases=programs(*ERRORS, errors=True))(printed)
+control_mode.aspect("one object for several blocks", 0.75, corner=True, cases=programs(*AGAIN, again=True))(printed)
 
 
 control_mode.mistake(

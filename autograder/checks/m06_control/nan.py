@@ -1,120 +1,84 @@
 """Check 9 of lesson 06: where NaN and Inf come from."""
 
-import math
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
 
-import numpy as np
+control_nan = exercise("control.nan", "Where NaN and Inf come from.")
 
-from autograder.checks.check import check
-
-
-@check("control.nan", points=3, device=("all well: None (1), and the gradient",))
-def control_nan(student, rng, tools):
-    """Forward or backward, and the name; or nothing."""
-    Tensor = student.Tensor
-    names = [str(name) for name in rng.permutation(["in", "scale", "root", "wave", "out", "copy"])]
-    where = int(rng.integers(1, 4))
-    numbers, factors = rng.uniform(0.5, 1.5, size=(2, 2, 3))
-
-    def answer(found):
-        return "None" if found is None else " ".join(str(part) for part in found)
-
-    def forward(value, spot=(1, 2), requires_grad=True, at=None):
-        """A chain of six; at one place a constant with a bad number is multiplied in."""
-
-        def run():
-            t = Tensor(numbers, requires_grad=requires_grad)
-            tensors, poison = {names[0]: t}, np.ones((2, 3))
-            poison[spot] = value
-            for k, name in enumerate(names[1:], 1):
-                tensors[name] = t = t * (poison if k == (where if at is None else at) else factors)
-            w = Tensor(factors, requires_grad=True)
-            with np.errstate(all="ignore"):
-                found = student.first_bad(tensors, (t * w).sum())
-            return [answer(found), "backward ran" if w.grad is not None else "backward did not run"]
-
-        return run
-
-    def bad_from_the_start(value):
-        def run():
-            start = numbers.copy()
-            start[0, 1] = value
-            x = Tensor(start)
-            tensors = {names[0]: x, names[1]: x * 2, names[2]: x * 0.5}
-            w = Tensor(factors, requires_grad=True)
-            return answer(student.first_bad(tensors, (tensors[names[2]] * w).sum()))
-
-        return run
-
-    def chain(at, power=0.5, upstream=None, plain=0):
-        """Numbers that are fine; at one place the power 0.5 of a 0, or a number that overflows on the way back."""
-        t, tensors = Tensor(numbers, requires_grad=plain == 0), {}
-        if plain:
-            tensors[names[0]] = t
-            t = t * Tensor(factors, requires_grad=True)
-        for name in names[plain:]:
-            tensors[name] = t
-            if name == names[at]:
-                t = ((t - t.detach()) * factors) ** power  # 0 to a power: the derivative at 0 is ∞
-            else:
-                t = t * factors
-        with np.errstate(all="ignore"):
-            return tensors, (t * (factors if upstream is None else upstream)).sum()
-
-    def backward(at, **options):
-        def run():
-            tensors, loss = chain(at, **options)
-            with np.errstate(all="ignore"):
-                return answer(student.first_bad(tensors, loss))
-
-        return run
-
-    def one_number():
-        """A gradient that is bad in one place only: √ of a 0 among others."""
-        start = numbers.copy()
-        start[1, 0] = 0.0
-        a = Tensor(start, requires_grad=True)
-        b = a * 2
-        c = b.sqrt()
-        with np.errstate(all="ignore"):
-            return answer(student.first_bad(dict(zip(names, (a, b, c))), (c * factors).sum()))
-
-    def hooks_left():
-        tensors, loss = chain(where)
-        with np.errstate(all="ignore"):
-            found = answer(student.first_bad(tensors, loss))
-        left = [len(t.hooks) + (len(t.grad_fn.hooks) if t.grad_fn is not None else 0) for t in tensors.values()]
-        return [found, str(sum(left))]
-
-    def gradient_arrives():
-        x = Tensor(numbers, requires_grad=True)
-        y = x * factors
-        found = student.first_bad({names[0]: x, names[1]: y}, (y * y).sum())
-        return [float(found is None), *x.grad.data.ravel()]
-
-    return {
-        "input": f"a chain of {names}; the trouble is made at {names[where]!r}",
-        "a NaN on the way: place, and did backward run?": forward(math.nan),
-        "an Inf on the way: place, and did backward run?": forward(math.inf, (0, 1)),
-        "a −Inf on the way: place, and did backward run?": forward(-math.inf, (0, 0)),
-        "a NaN in the last": forward(math.nan, at=5),
-        "an Inf in the first, which requires no gradient": bad_from_the_start(math.inf),
-        "a gradient that gets infinite": backward(where),
-        "a gradient that gets infinite, one place further": backward(where + 1),
-        "a gradient with one bad number": one_number,
-        "a gradient that comes in as NaN": backward(where, power=1.0, upstream=np.full((2, 3), math.nan)),
-        "a gradient that comes in as −Inf": backward(where, power=1.0, upstream=np.full((2, 3), -math.inf)),
-        "the first requires no gradient": backward(where + 1, plain=1),
-        "hooks left behind": hooks_left,
-        "all well: None (1), and the gradient": gradient_arrives,
-    }
+NUMBERS = (
+    "[4.0, 1.0]",
+    "[4.0, 0.0]",
+    "[-1.0, 2.0]",
+    "[0.0, 0.0]",
+    "[math.nan, 1.0]",
+    "[1.0, math.inf]",
+    "[-math.inf, 2.0]",
+    "[1e200, 1.0]",
+)
+STEPS = (
+    "{a} * 2.0",
+    "{a} * w",
+    "{a} - 1.0",
+    "{a}.sqrt()",
+    "{a}.log()",
+    "{a} * {a}",
+    "1.0 / {a}",
+    "({a} - 1.0) ** 0.5",
+    "{a} * 1e200",
+    "{a} + w",
+)
+LOSSES = (
+    "({z} * {z}).sum()",
+    "{z}.sum()",
+    "({z} * w).sum()",
+    "({z} * math.inf).sum()",
+    "({z} * np.array([1.0, math.nan])).sum()",
+    "({z} * -math.inf).sum()",
+)
+NAMES = ("first", "root", "scale", "wave", "out", "last")
 
 
-@control_nan.on_device
-def names(on, reference):
-    def first_bad(tensors, loss):
-        loss.backward()
+def chain(numbers, steps, loss, requires=True):
+    lines = [
+        "w = Tensor(np.array([0.5, 2.0]), requires_grad=True)",
+        f"first = Tensor(np.array({numbers}), requires_grad={requires})",
+    ]
+    lines += [f"{b} = {step.format(a=a)}" for a, b, step in zip(NAMES, NAMES[1:], steps)]
+    names = NAMES[: len(steps) + 1]
+    named = ", ".join(f"'{name}': {name}" for name in names)
+    return [*lines, f"tensors = {{{named}}}", f"loss = {loss.format(z=names[-1])}"]
 
-    return {"Tensor": on.MeasuredTensor, "first_bad": first_bad}
+
+def drawn(rng):
+    requires, steps = bool(rng.random() < 0.7), [pick(rng, STEPS) for _ in range(rng.integers(1, 6))]
+    numbers = pick(rng, NUMBERS if rng.random() < 0.3 else NUMBERS[:2])
+    return chain(numbers, steps, pick(rng, LOSSES if requires else LOSSES[2:3]), requires)
+
+
+def small():
+    for numbers in NUMBERS:
+        for requires in (True, False):
+            yield chain(numbers, ["{a} * w", "{a}.sqrt()", "{a} * 2.0"], LOSSES[1], requires)
+    yield from (chain("[4.0, 1.0]", STEPS[:2], loss) for loss in LOSSES)
+    for step in STEPS:
+        yield chain("[4.0, 2.0]", ["{a} - 1.0", step, "{a} * 2.0"], LOSSES[0])
+        yield chain("[1.0, 2.0]", ["{a} * 2.0", "{a} - w", step], LOSSES[2], requires=False)
+
+
+def asked(*lines):
+    return scripts([[*program, *lines] for program in small()], lambda rng: [*drawn(rng), *lines])
+
+
+PLACE = asked("print(first_bad(tensors, loss))", "print(first.grad, w.grad)")
+HOOKS = asked(
+    "first_bad(tensors, loss)",
+    "print([len(t.hooks) + len(t.grad_fn.hooks if t.grad_fn else ()) for t in tensors.values()])",
+)
+
+control_nan.aspect("the place, forward or backward", 2, exact='("forward", name), ("backward", name)', cases=PLACE)(
+    printed
+)
+control_nan.aspect("no hook is left behind", 1, corner=True, cases=HOOKS)(printed)
 
 
 control_nan.mistake(
@@ -144,7 +108,7 @@ control_nan.mistake(
     hint="`np.isfinite` is False for NaN as well.",
 )
 control_nan.mistake(
-    "a comparison with NaN, which is never true",
+    "numbers are compared with NaN, which is never true",
     swap=[
         ("not np.isfinite(tensor.data).all()", "(tensor.data == np.nan).any()"),
         ("not np.isfinite(gradient.data).all()", "(gradient.data == np.nan).any()"),
@@ -152,7 +116,7 @@ control_nan.mistake(
     hint="NaN is not equal to anything, itself included: `np.isfinite`.",
 )
 control_nan.mistake(
-    "bad only where all numbers are bad",
+    "a tensor counts as bad only where all its numbers are",
     swap=[
         ("np.isfinite(tensor.data).all()", "np.isfinite(tensor.data).any()"),
         ("np.isfinite(gradient.data).all()", "np.isfinite(gradient.data).any()"),
@@ -173,7 +137,7 @@ control_nan.mistake(
     hint="First the hooks, then backward: a hook sees only what comes after it was hung on.",
 )
 control_nan.mistake(
-    "where all is well, there is no first bad one to take",
+    "the first bad one is asked for where all is well",
     swap=('return ("backward", bad[0]) if bad else None', 'return "backward", bad[0]'),
     hint="An empty list has no [0]: return None if nothing was found.",
 )
@@ -246,14 +210,14 @@ def first_bad(tensors, loss):
     names = list(tensors)
     broken = [name for name in names if bad(tensors[name].data)]
     if broken:
-        return ["forward", broken[0]]
+        return "forward", broken[0]
     for name in names:
         if tensors[name].requires_grad:
             tensors[name].retain_grad()
     loss.backward()
     for name in names[::-1]:
         if tensors[name].grad is not None and bad(tensors[name].grad.data):
-            return ["backward", name]
+            return "backward", name
 """,
 )
 control_nan.variant(

@@ -1,108 +1,59 @@
 """Check 5 of lesson 06: what was saved, and whether it is still that."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
 
-from autograder.checks.check import check
+control_saved = exercise("control.saved", "What was saved, or an error after a change in place.")
+
+Y = "y = Tensor([1.0, 2.0, -0.5])"
+CHANGES = (
+    "y += 1",
+    "y *= 2",
+    "y -= 1",
+    "y[0] = 5.0",
+    "y.copy_(2 * y)",
+    "view = y.reshape(-1, 1)\nview += 10",
+    "other = y.detach()\nother *= 3",
+)
+HARMLESS = (
+    "z = y + 1\nz += 1",
+    "other = y.clone()\nother += 1",
+    "z = Tensor(y)\nz *= 3",
+    "print(y.sum().item())",
+    "view = y.reshape(1, -1)",
+)
+UNPACK = "print(kept.unpack())"
+TRY = "try:\n    print(kept.unpack())\nexcept RuntimeError:\n    print('RuntimeError')\nexcept Exception:\n    print('another error')"
+SAVES = ("kept = Saved(y)", "kept = Saved(y.reshape(1, -1))")
 
 
-@check("control.saved", points=3)
-def control_saved(student, rng, tools):
-    """The array, or an error after a change in place."""
-    n, before = int(rng.integers(3, 7)), int(rng.integers(1, 5))
-    numbers, step = rng.normal(size=n), rng.uniform(0.5, 2.0)
+def unchanged(rng):
+    before = [pick(rng, CHANGES + HARMLESS) for _ in range(rng.integers(0, 4))]
+    after = [pick(rng, (*HARMLESS, UNPACK)) for _ in range(rng.integers(1, 5))]
+    return [Y, *before, pick(rng, SAVES), *after, UNPACK]
 
-    def tensor(changes=0):
-        y = student.Tensor(numbers)
-        for _ in range(changes):
-            y += step
-        return y
 
-    def answer(saved):
-        """The sum of what was saved, or the kind of the error."""
-        try:
-            array = saved.unpack()
-        except RuntimeError:
-            return "RuntimeError"
-        except Exception:
-            return "another error"
-        return f"{np.sum(array):.6f}"
+def changed(rng):
+    before = [pick(rng, CHANGES + HARMLESS) for _ in range(rng.integers(0, 3))]
+    after = [pick(rng, (*CHANGES, *HARMLESS, TRY, TRY, SAVES[0])) for _ in range(rng.integers(0, 6))]
+    return [Y, *before, pick(rng, SAVES), *after, pick(rng, CHANGES), TRY, TRY]
 
-    def unchanged(changes):
-        y = tensor(changes)
-        saved = student.Saved(y)
-        return [saved.unpack(), saved.unpack()]
 
-    def after(change, changes=0):
-        def run():
-            y = tensor(changes)
-            early = student.Saved(y)
-            first = answer(early)
-            change(y)
-            return [first, answer(early), answer(early), answer(student.Saved(y))]
+UNCHANGED = [[Y, SAVES[0], UNPACK]] + [[Y, change, SAVES[0], UNPACK, UNPACK] for change in CHANGES]
+UNCHANGED += [[Y, SAVES[0], UNPACK, harmless, UNPACK] for harmless in HARMLESS]
+CHANGED = [[Y, save, change, TRY] for save in SAVES for change in CHANGES] + [
+    [Y, SAVES[0], TRY, "y += 1", "y -= 1", TRY]
+]
+CHANGED += [[Y, SAVES[0], *["y += 1"] * times, TRY, TRY] for times in (1, 2, 3)] + [
+    [Y, "y += 1", SAVES[0], "y += 1", TRY, SAVES[0], TRY]
+]
+MEMORY = ["print(np.shares_memory(kept.unpack(), y.data))", "print(kept.unpack().shape, type(kept.unpack()).__name__)"]
+MEMORY += ["print(np.shares_memory(kept.unpack(), kept.unpack()))", "print(y.version.count)", "print(y)"]
+MEMORIES = [[Y, *before, save, *MEMORY] for before in ((), CHANGES[:1], CHANGES[1:3], CHANGES[5:6]) for save in SAVES]
 
-        return run
-
-    def add(y):
-        y += step
-
-    def there_and_back(y):
-        y *= 2.0
-        y /= 2.0
-
-    def by_a_view(y):
-        view = y.reshape(n, 1)
-        view[n - 1] = step
-
-    def by_a_detached(y):
-        other = y.detach()
-        other *= step
-
-    def overwritten(y):
-        y.copy_(np.arange(n))
-
-    def of_a_new_tensor(y):
-        z = y + 1
-        z += 1
-        y = z
-
-    def of_a_clone(y):
-        other = y.clone()
-        other += 1
-
-    def a_view_is_saved():
-        y = tensor()
-        saved = student.Saved(y.reshape(1, n))
-        first = answer(saved)
-        y += step
-        return [first, answer(saved)]
-
-    def same_memory():
-        y = tensor(before)
-        saved = student.Saved(y)
-        first, second = saved.unpack(), saved.unpack()
-        return [int(np.shares_memory(first, y.data)), int(np.shares_memory(first, second)), float(y.data.sum())]
-
-    def tensor_stays():
-        y = tensor(before)
-        student.Saved(y).unpack()
-        return [y.version.count, *y.data]
-
-    return {
-        "input": f"numbers = {np.round(numbers, 3)}; {before} changes in place before the saving, where it says so",
-        "never changed: unpacked twice": lambda: unchanged(0),
-        "changed before the saving: unpacked twice": lambda: unchanged(before),
-        "changed after: before, after, after, saved anew": after(add),
-        "changed before and after: before, after, after, saved anew": after(add, before),
-        "changed and changed back: before, after, after, saved anew": after(there_and_back),
-        "changed through a view: before, after, after, saved anew": after(by_a_view),
-        "changed through a detached tensor: before, after, after, saved anew": after(by_a_detached),
-        "overwritten by copy_: before, after, after, saved anew": after(overwritten, before),
-        "another tensor changed: before, after, after, saved anew": after(of_a_new_tensor),
-        "a clone changed: before, after, after, saved anew": after(of_a_clone, before),
-        "a view saved, the tensor changed: before, after": a_view_is_saved,
-        "the same memory as the tensor (1), for both of two unpacks (1), the sum": same_memory,
-        "the tensor afterwards: count and numbers": tensor_stays,
-    }
+control_saved.aspect("the array, where nothing changed it since", 1, cases=scripts(UNCHANGED, unchanged))(printed)
+control_saved.aspect("a RuntimeError where something did", 1.5, corner=True, cases=scripts(CHANGED, changed))(printed)
+control_saved.aspect("without a copy, and the tensor as it was", 0.5, corner=True, cases=scripts(MEMORIES))(printed)
 
 
 control_saved.mistake(
@@ -156,12 +107,12 @@ control_saved.mistake(
     hint=["Twice the memory, and ·2 followed by /2 is a change that you do not see.", "Compare counts, not numbers."],
 )
 control_saved.mistake(
-    "None in place of an error",
+    "None comes back in place of an error",
     swap=('raise RuntimeError(f"saved at version {self.count}, it is at {self.version.count} now")', "return None"),
     hint='`raise RuntimeError("…")`: a None would be computed with, somewhere far away.',
 )
 control_saved.mistake(
-    "another kind of error",
+    "another kind of error is raised",
     swap=("raise RuntimeError(", "raise ValueError("),
     hint="The docstring asks for a RuntimeError: `raise RuntimeError(…)`, also in place of `assert`.",
 )

@@ -1,100 +1,103 @@
 """Check 4 of lesson 06: a mode taken along into a thread."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick
+
+control_threads = exercise("control.threads", "A mode taken along into a thread.")
+
+FIVE = ("lambda *args, **kwargs: 5",)
+FUNCTIONS = (
+    "lambda a=2, *more, scale=1.0: scale * (a + 10 * sum(more))",
+    "lambda *a, **k: 1 / 0",
+    "lambda *a, **k: (a, k)",
+)
+NONE = (([], {}),)
+ARGUMENTS = (([], {}), ([3], {}), ([1, 2, 4], {"scale": 0.5}), ([], {"a": 7}), ([3], {"scale": 2.0}))
+MODES = ([False], [True], [False, True], [True, False, False])
+CALLS = (  # (which wrapper, the mode there, in a thread of its own?)
+    [(0, True, False)], [(0, True, True)], [(0, False, False)], [(0, True, False), (-1, False, True)], [(0, False, False), (-1, True, True)],
+)  # fmt: skip
 
 
-@check("control.threads", points=2)
-def control_threads(student, rng, tools):
-    """Recorded or not as where the wrapper was made, in any thread; and nothing else changes."""
-    from concurrent.futures import ThreadPoolExecutor
+def calls(functions, arguments):
+    def one(modes, calls, f, pair):
+        return Draft({"modes": modes, "calls": calls, "f": Text(f), "args": pair[0], "kwargs": pair[1]})
 
-    engine, numbers = student.engine, rng.normal(size=3)
-    modes = [bool(m) for m in rng.permutation([True, False, bool(rng.integers(2)), False, True])]
-
-    def in_thread(function, *arguments):
-        with ThreadPoolExecutor(1) as pool:
-            return pool.submit(function, *arguments).result()
-
-    def guarded(program):
-        def run():
-            with engine.set_grad_enabled(True):  # whatever a solution leaves behind ends here
-                return program()
-
-        return run
-
-    def product(w):
-        return w * 2
-
-    def made(mode, function):
-        with engine.set_grad_enabled(mode):
-            return student.in_my_mode(function)
-
-    def recorded_in_threads():
-        w = student.Tensor(numbers, requires_grad=True)
-        return [int(in_thread(made(mode, product), w).requires_grad) for mode in modes]
-
-    def recorded_here(here):
-        seen = []
-        for mode in modes:
-            with engine.set_grad_enabled(here):
-                wrapped = made(mode, engine.is_grad_enabled)
-                seen += [wrapped(), wrapped(), engine.is_grad_enabled()]
-        return [int(position) for position in seen]
-
-    def after_errors():
-        seen = []
-
-        def fail():
-            seen.append(engine.is_grad_enabled())
-            raise KeyError("in the function")
-
-        for mode in modes:
-            with engine.set_grad_enabled(not mode):
-                try:
-                    made(mode, fail)()
-                    seen.append(False)
-                except KeyError:
-                    seen.append(True)
-                seen.append(engine.is_grad_enabled())
-        return [int(position) for position in seen]
-
-    def making_changes_nothing():
-        seen = []
-        for mode in modes:
-            with engine.set_grad_enabled(mode):
-                student.in_my_mode(product)
-                seen.append(engine.is_grad_enabled())
-        return [int(position) for position in seen]
-
-    def arguments():
-        def combined(a, *more, scale=1.0):
-            return scale * (a + 10 * sum(more))
-
-        wrapped = made(modes[0], combined)
-        return [
-            wrapped(numbers[0]),
-            wrapped(numbers[0], numbers[1], numbers[2], scale=3.0),
-            wrapped(a=numbers[1], scale=2.0),
+    def draw(rng):
+        modes = [bool(b) for b in rng.integers(2, size=rng.integers(1, 4))]
+        made = [
+            (int(rng.integers(len(modes))), bool(rng.integers(2)), bool(rng.integers(2)))
+            for _ in range(rng.integers(1, 6))
         ]
+        return one(modes, made, pick(rng, functions), pick(rng, arguments))
 
-    def calls():
-        count = []
-        wrapped = made(modes[0], lambda: count.append(1))
-        before = len(count)
-        wrapped()
-        wrapped()
-        return [before, len(count), *numbers]
+    whole = [one(modes, made, f, pair) for made in CALLS for modes in MODES for pair in arguments for f in functions]
+    return Source(lambda rng: whole, draw)
 
-    return {
-        "input": f"wrappers are made with recording {modes} (True: on)",
-        "called in new threads: is the product recorded?": guarded(recorded_in_threads),
-        "called here, recording on: inside twice, then here": guarded(lambda: recorded_here(True)),
-        "called here, recording off: inside twice, then here": guarded(lambda: recorded_here(False)),
-        "an error in the function: inside, did it come out, then here": guarded(after_errors),
-        "in_my_mode alone: the mode afterwards": guarded(making_changes_nothing),
-        "results with arguments and keyword arguments": guarded(arguments),
-        "calls of the function: before the first of two calls, after both": guarded(calls),
-    }
+
+def called(student, case):
+    import threading
+
+    def function(*args, **kwargs):
+        seen.append(f"inside: {engine.is_grad_enabled()}")
+        return case.f(*args, **kwargs)
+
+    def call(which, mode):
+        with engine.set_grad_enabled(mode):
+            try:
+                seen.append(str(wrapped[which](*case.args, **case.kwargs)))
+            except Exception as error:
+                seen.append(type(error).__name__)
+            seen.append(f"afterwards: {engine.is_grad_enabled()}")
+
+    engine, seen, wrapped = student.engine, [], []
+    with engine.set_grad_enabled(True):
+        for mode in case.modes:
+            with engine.set_grad_enabled(mode):
+                wrapped.append(student.in_my_mode(function))
+                seen.append(f"where it was made: {engine.is_grad_enabled()}")
+        for which, mode, elsewhere in case.calls:
+            thread = threading.Thread(target=call, args=(which, mode))
+            (thread.start if elsewhere else thread.run)()
+            if elsewhere:
+                thread.join()
+    return "; ".join(seen)
+
+
+control_threads.aspect("the mode of where it was made", 1, cases=calls(FIVE, NONE))(called)
+control_threads.aspect("arguments, results and errors", 0.75, cases=calls(FUNCTIONS, ARGUMENTS))(called)
+OVERLAPS = (
+    choice("mode", False, True) * choice("there", [True, False], [False, True], [True, True]) * choice("last", 0, 1)
+)
+
+
+@control_threads.aspect("calls that overlap in two threads", 0.25, corner=True, cases=OVERLAPS)
+def overlapping(student, case):
+    import threading
+
+    engine, seen = student.engine, {}
+    inside, done = [threading.Event() for _ in "ab"], [threading.Event() for _ in "ab"]
+
+    def function(me):
+        inside[me].set()
+        (done if me == case.last else inside)[1 - me].wait(2)
+        return engine.is_grad_enabled()
+
+    def call(me):
+        with engine.set_grad_enabled(case.there[me]):
+            seen[f"thread {me}: inside, afterwards"] = [wrapped(me), engine.is_grad_enabled()]
+        done[me].set()
+
+    with engine.set_grad_enabled(case.mode):
+        wrapped = student.in_my_mode(function)
+    threads = [threading.Thread(target=call, args=(me,)) for me in range(2)]
+    for me, thread in enumerate(threads):
+        thread.start()
+        inside[me].wait(2)
+    for thread in threads:
+        thread.join()
+    return dict(sorted(seen.items()))
 
 
 control_threads.mistake(
@@ -106,7 +109,7 @@ control_threads.mistake(
     ],
 )
 control_threads.mistake(
-    "always under no_grad",
+    "the function always runs under no_grad",
     swap=("engine.set_grad_enabled(mode)", "engine.no_grad()"),
     hint="And if recording was on where the wrapper was made? `set_grad_enabled(mode)`.",
 )

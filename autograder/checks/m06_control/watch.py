@@ -1,72 +1,77 @@
 """Check 7 of lesson 06: hooks that measure."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
 
-from autograder.checks.check import check
+control_watch = exercise("control.watch", "Hooks that measure.")
+
+STEPS = ("{a} * 2.0", "{a}.tanh()", "{a} * {a}", "{a} + o", "{a} * o", "{a}", "{a} + a")
+LEAVES = (
+    "Tensor([3.0, 4.0], requires_grad=True)",
+    "Tensor(np.arange(6.0).reshape(2, 3) - 2.5, requires_grad=True)",
+    "Tensor(1.5, requires_grad=True)",
+)
+OTHERS = ("Tensor(3.0)", "Tensor(np.array(0.5), requires_grad=True)")
+LOSSES = ("({z} * {z}).sum()", "{z}.sum()", "(3.0 * {z}).sum()", "(o * {z}).sum()")
 
 
-@check("control.watch", points=3)
-def control_watch(student, rng, tools):
-    """The length of each gradient, under its own name, and the gradients as they were."""
-    Tensor = student.Tensor
-    numbers, factors, upstream = rng.normal(size=(3, 2, 5)) + 0.3
-    names = [f"{name}{rng.integers(10, 99)}" for name in "abcd"]
+def network(rng):
+    lines, names = [f"o = {pick(rng, OTHERS)}", f"a = {pick(rng, LEAVES)}"], ["o", "a"]
+    for b in "bcde"[: rng.integers(1, 5)]:
+        lines.append(f"{b} = {pick(rng, STEPS).format(a=pick(rng, names[1:]))}")
+        names.append(b)
+    return [*lines, f"loss = {pick(rng, LOSSES).format(z=b)}"], names
 
-    def network():
-        a = Tensor(numbers, requires_grad=True)
-        b = a * factors
-        c = b.tanh() * b  # two ways lead from b
-        d = Tensor(factors) * 2  # requires no gradient
-        return dict(zip(names, (a, b, c, d))), (c * d * upstream).sum()
 
-    def measured(again=False):
-        tensors, loss = network()
-        norms = student.watch(tensors)
-        first = dict(norms)
-        loss.backward(retain_graph=True)
-        if again:
-            loss.backward(-3.0)
-        return tensors, norms, first
+def watched(names):
+    return "watch({" + ", ".join(f"'{name}': {name}" for name in names) + "})"
 
-    def keys():
-        _, norms, first = measured()
-        return [str(len(first)), *sorted(norms)]
 
-    def plain():
-        tensors, norms, _ = measured()
-        return [
-            type(norm).__name__ in ("float", "float64", "float32")
-            or np.ndim(norm) == 0
-            and isinstance(norm, np.ndarray)
-            for norm in norms.values()
-        ] + [float(norms[names[0]])]
+def measured(rng):
+    lines, names = network(rng)
+    chosen = [name for name in names if rng.random() < 0.7] or names[-1:]
+    return [*lines, f"norms = {watched(chosen)}", "loss.backward()", "print(norms)", "print(a.grad)"]
 
-    def only_one():
-        a = Tensor(numbers, requires_grad=True)
-        norms = student.watch({"a": a})
-        (a * upstream).sum().backward()
-        return norms["a"]
 
-    def two_watches():
-        tensors, loss = network()
-        some = student.watch({"first": tensors[names[0]]})
-        more = student.watch({"second": tensors[names[1]], "third": tensors[names[2]]})
-        loss.backward()
-        return [some["first"], more["second"], more["third"], len(some), len(more)]
+def again(rng):
+    lines, names = network(rng)
+    more = [f"more = {watched(names[-1:])}", "loss.backward(-3.0, retain_graph=True)", "print(norms)", "print(more)"]
+    return [
+        *lines,
+        f"norms = {watched(names)}",
+        "print(norms)",
+        "loss.backward(retain_graph=True)",
+        *more,
+        "loss.backward(0.5)",
+        "print(norms)",
+        "print(a.grad)",
+    ]
 
-    return {
-        "input": f"{names[0]} = {np.round(numbers, 3).tolist()}, {names[1]} = {names[0]} · factors, "
-        f"{names[2]} = tanh({names[1]}) · {names[1]}; {names[3]} requires no gradient",
-        "the names, before (how many) and after": keys,
-        "the leaf": lambda: measured()[1][names[0]],
-        "a tensor with two ways to the loss": lambda: measured()[1][names[1]],
-        "the tensor next to the loss": lambda: measured()[1][names[2]],
-        "after a second backward, times −3": lambda: [measured(again=True)[1][name] for name in names[:3]],
-        "the leaf's gradient, as it would be": lambda: measured()[0][names[0]].grad.data,
-        "plain numbers": plain,
-        "one tensor alone": only_one,
-        "two watches at once": two_watches,
-    }
+
+A, SHOW = "a = Tensor([3.0, 4.0], requires_grad=True)", ["print(norms)", "print(a.grad)"]
+SMALL = (
+    [A, "norms = watch({'a': a})", "(a * 2.0).sum().backward()", *SHOW],
+    [A, "b = a * 2.0", "norms = watch({'a': a, 'b': b})", "(b * b).sum().backward()", *SHOW],
+    [A, "b = a * 2.0", "norms = watch({'x': b, 'y': b})", "b.sum().backward()", *SHOW],
+    [A, "k = Tensor([1.0, 2.0])", "norms = watch({'k': k, 'a': a})", "(a * k).sum().backward()", *SHOW],
+    [A, "b = a.tanh()", "c = b * a", "norms = watch({'c': c, 'a': a})", "c.sum().backward()", *SHOW],
+    [A, "norms = watch({})", "a.sum().backward()", *SHOW],
+    [A, "b, c = a * 2.0, a * 3.0", "norms = watch({'b': b, 'c': c})", "b.sum().backward()", *SHOW],
+    [A, "norms = watch({1: a, 'b': a * 1.0})", "(a * 0.0).sum().backward()", *SHOW],
+)
+TWICE = ["(a * 2.0).sum().backward()", "print(norms)", "(a * a).sum().backward()", *SHOW]
+AGAIN = (
+    [A, "norms = watch({'a': a})", "print(norms)", *TWICE],
+    [A, "one = watch({'a': a})", "two = watch({'b': a})", "a.sum().backward()", "print(one)", "print(two)"],
+    [A, "norms = watch({'a': a})", "a.sum().backward()", "(a * 0.0).sum().backward()", *SHOW],
+    [A, "norms = watch({'a': a})", "a.sum().backward()", "print(isinstance(norms['a'], Tensor))", *SHOW],
+    [A, "b = a * 2.0", "norms = watch({'a': a, 'b': b})", "b.sum().backward()", "(a * 7.0).sum().backward()", *SHOW],
+)
+
+control_watch.aspect("the length under each name; gradients pass unchanged", 2, cases=scripts(SMALL, measured))(printed)
+control_watch.aspect("before, and after a second backward; floats; two at once", 1, cases=scripts(AGAIN, again))(
+    printed
+)
 
 
 control_watch.mistake(
@@ -87,22 +92,22 @@ def watch(tensors):
     ],
 )
 control_watch.mistake(
-    "the length without its root",
+    "the length is taken without its root",
     swap=("math.sqrt((gradient.data ** 2).sum())", "float((gradient.data ** 2).sum())"),
     hint="√Σg²: the root is missing.",
 )
 control_watch.mistake(
-    "the mean in place of the sum",
+    "the mean is taken in place of the sum",
     swap=("(gradient.data ** 2).sum()", "(gradient.data ** 2).mean()"),
     hint="√Σg², over all numbers: a sum.",
 )
 control_watch.mistake(
-    "the sum of the absolute values",
+    "the absolute values are added up",
     swap=("math.sqrt((gradient.data ** 2).sum())", "float(abs(gradient.data).sum())"),
     hint="Length means √Σg².",
 )
 control_watch.mistake(
-    "the length of the tensor's numbers, not of its gradient",
+    "the length is that of the tensor's numbers, not of its gradient",
     swap=[
         ("hook_for(name):", "hook_for(name, tensor):"),
         ("(gradient.data ** 2)", "(tensor.data ** 2)"),

@@ -1,89 +1,72 @@
 """Check 4 of lesson 07: the gradient of a batch from micro-batches."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, Text, choice, filled
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+memory_accumulate = exercise("memory.accumulate", "The gradient of a batch from micro-batches.")
 
-
-@check(
-    "memory.accumulate",
-    points=3,
-    device=("equal pieces: w.grad", "a shorter last piece: w.grad", "a shorter last piece: b.grad"),
+LOSSES = choice(
+    "loss",
+    Text("lambda w, x, y: ((x @ w - y) ** 2).mean()"),
+    Text("lambda w, x, y: ((x @ w).tanh() * y).mean()"),
+    Text("lambda w, x, y: (x @ w - y).abs().mean() + 0.1 * (w * w).sum()"),
 )
-def memory_accumulate(student, rng, tools):
-    """Even and uneven pieces; one graph at a time."""
-    n, k, m = 3 * int(rng.integers(4, 6)) + 1, int(rng.integers(4, 9)), 3
-    x, y = rng.normal(size=(n, k)), rng.normal(size=(n, m))
-    first, old = rng.normal(size=(k, m)), rng.normal(size=(k, m))
+ROWS = ((2, 1), (3, 2), (4, 2), (1, 1), (5, 2), (5, 5), (3, 4), (7, 3), (6, 3), (7, 1), (6, 4), (8, 3), (9, 8))
 
-    def run(size, rows=n, before=None, times=1):
-        w = student.Tensor(first, requires_grad=True)
-        b = student.Tensor(np.linspace(-1, 1, m), requires_grad=True)
-        if before is not None:
-            w.grad = student.Tensor(before)
-        graphs, seen = [], {"rows": 0, "piece": 0, "bytes": 0}
 
-        def alive():
-            """Rows and bytes in graphs that were not freed yet."""
-            there = [(rows, graph) for rows, graph in graphs if not graph.freed]
-            arrays = {id(a): a.nbytes for _, graph in there for node in nodes_below(graph) for a in node.kept_arrays()}
-            return sum(rows for rows, _ in there), sum(arrays.values())
+def batch(rows, size, rng):
+    shapes = {"w": (2,), "x": (rows, 2), "y": (rows,)}
+    return Draft({name: filled(shape, "decimals", rng) for name, shape in shapes.items()} | {"size": size})
 
-        def loss_of(xs, ys):
-            loss = student.mse_loss((student.Tensor(xs) @ w + b).tanh(), student.Tensor(ys))
-            graphs.append((len(xs), loss.grad_fn))
-            rows, size = alive()
-            seen.update(rows=max(seen["rows"], rows), bytes=max(seen["bytes"], size), piece=max(seen["piece"], len(xs)))
-            return loss
 
-        losses = [student.accumulate(loss_of, x[:rows], y[:rows], size) for _ in range(times)]
-        kinds = [
-            "a number" if isinstance(loss, (float, np.floating, np.ndarray)) else f"a {type(loss).__name__}"
-            for loss in losses
-        ]
-        return {
-            "losses": [float(loss) for loss in losses],
-            "w": w.grad.data,
-            "b": b.grad.data,
-            "kinds": kinds,
-            "left": alive()[0],
-            **seen,
-        }
+BATCHES = Source(
+    lambda rng: (batch(rows, size, rng) for rows, size in ROWS),
+    lambda rng: batch(int(rng.integers(1, 13)), int(rng.integers(1, 8)), rng),
+)
 
-    def nodes_below(node):
-        found, todo = [], [node]
-        while todo:
-            node = todo.pop()
-            if hasattr(node, "next_nodes") and node not in found:
-                found.append(node)
-                todo += node.next_nodes
-        return found
 
-    def two_calls():
-        found = run(4, before=old, times=2)
-        return [*found["w"].ravel(), *found["losses"]]
+@memory_accumulate.aspect("the gradient", 1.5, device=4, cases=BATCHES * LOSSES * choice("before", None, 2.0))
+def gradient(student, case):
+    w = student.Tensor(case.w, requires_grad=True)
+    w.grad = case.before and student.Tensor(case.before * case.w)
+    student.accumulate(lambda x, y: case.loss(w, student.Tensor(x), student.Tensor(y)), case.x, case.y, case.size)
+    return w.grad.data
 
-    def afterwards():
-        a, b = x.copy(), y.copy()
-        found = run(5)
-        moved = np.abs(a - x).sum() + np.abs(b - y).sum()
-        return [*found["kinds"], f"{found['left']} rows in graphs", f"x and y moved by {moved:g}"]
 
-    return {
-        "input": f"{n} rows of x with {k} numbers, of y with {m}",
-        "equal pieces: w.grad": lambda: run(3, rows=12)["w"],
-        "a shorter last piece: w.grad": lambda: run(5)["w"],
-        "a shorter last piece: b.grad": lambda: run(5)["b"],
-        "a shorter last piece: the loss": lambda: run(5)["losses"],
-        "two calls, w.grad there before: w.grad and the losses": two_calls,
-        "what comes back, and what is left": afterwards,
-        "pieces of 5: more than 5 rows in graphs at once": lambda: run(5)["rows"] > 5,
-        "pieces of 3: more than 3 rows in graphs at once": lambda: run(3)["rows"] > 3,
-        "row by row: rows in a piece": lambda: run(1)["piece"],
-        "row by row: rows in graphs at once": lambda: run(1)["rows"],
-        "row by row: bytes kept at once": lambda: run(1)["bytes"],
-        "two pieces, one of a row: all rows in graphs at once": lambda: run(n - 1)["rows"] == n,
-    }
+@memory_accumulate.aspect("the loss, a plain number", 0.75, cases=BATCHES * LOSSES)
+def loss(student, case):
+    w = student.Tensor(case.w, requires_grad=True)
+    return student.accumulate(
+        lambda x, y: case.loss(w, student.Tensor(x), student.Tensor(y)), case.x, case.y, case.size
+    )
+
+
+@memory_accumulate.aspect(
+    "one graph at a time, of `size` rows at most",
+    0.75,
+    corner=True,
+    cases=BATCHES * LOSSES,
+    at_most=("rows in a piece", "rows in graphs at once", "rows in graphs afterwards"),
+)
+def graphs(student, case):
+    w, graphs, found = (
+        student.Tensor(case.w, requires_grad=True),
+        [],
+        {"rows in a piece": 0, "rows in graphs at once": 0},
+    )
+
+    def alive():
+        return sum(rows for rows, graph in graphs if not graph.freed)
+
+    def loss_of(x, y):
+        loss = case.loss(w, student.Tensor(x), student.Tensor(y))
+        graphs.append((len(x), loss.grad_fn))
+        for name, rows in zip(found, (len(x), alive())):
+            found[name] = max(found[name], rows)
+        return loss
+
+    student.accumulate(loss_of, case.x, case.y, case.size)
+    return found | {"rows in graphs afterwards": alive(), "a gradient": w.grad is not None}
 
 
 @memory_accumulate.on_device

@@ -2,180 +2,122 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, array, choice, filled
+from autograder.checks.check import exercise
+from autograder.checks.programs import printed, programs, scripts
+
+memory_checkpoint = exercise("memory.checkpoint", "A function as one node that computes again.")
+
+FUNCTIONS = programs(
+    "f",
+    (
+        "x * w",
+        "(x * w).tanh()",
+        "x.exp() * w + x",
+        "x.tanh()",
+        "(x * w).sum() + 0.0 * w.sum()",
+        "(lambda h: h * h * w)(x.sigmoid())",
+    ),
+    ("x", "w"),
+    ("{}.tanh()", "({} * 0.5).exp()", "{}.sigmoid()"),
+    ("({} * {})", "({} + {})", "({} - {})"),
+)
+INPUTS = choice(
+    "inputs", Text("lambda x, w: (x, w)"), Text("lambda x, w: (x * 2.0, w)"), Text("lambda x, w: (x, x)"), Text("lambda x, w: (w, x.tanh())"),
+    Text("lambda x, w: (x, w.detach())"), Text("lambda x, w: (x.detach(), w * x)"),
+)  # fmt: skip
+NUMBERS = array("x", ((2,), (), (2, 3), (1,), (3, 2)), ("decimals", "transposed")).add(
+    w=lambda x, rng: filled(x.shape, "decimals", rng)
+)
 
 
-@check("memory.checkpoint", points=4, device=("x.grad", "w.grad"))
-def memory_checkpoint(student, rng, tools):
-    """The same gradients, one node, only the inputs kept, one run more."""
+def wide(student, case):
+    """Gradients of the inputs, and of a tensor from outside that the function uses."""
+    x, w, outside = (student.Tensor(a, requires_grad=True) for a in (case.x, case.w, 1.5))
+    y = student.Checkpoint.apply(*case.inputs(x, w), function=lambda a, b: case.f(a, b) * outside)
+    yield
+    y.backward(np.arange(1.0, 1 + y.size).reshape(y.shape))
+    leaves = {"x.grad": x, "w.grad": w, "outside.grad": outside}
+    return {"y": y.data, **{name: None if t.grad is None else t.grad.data for name, t in leaves.items()}}
+
+
+memory_checkpoint.aspect("the value and the gradients", 2, device=4, cases=NUMBERS * FUNCTIONS * INPUTS)(wide)
+
+
+@memory_checkpoint.aspect(
+    "one node that keeps the inputs and nothing else",
+    0.75,
+    corner=True,
+    cases=choice(
+        "f",
+        Text("lambda x, w: (x @ w).tanh().exp() @ w"),
+        Text("lambda x, w: (x @ w).exp()"),
+        Text("lambda x, w: (x * x).exp() @ w"),
+    )
+    * choice("times", 1, 2, 3),
+    at_most=("nodes", "bytes kept", "arrays of the first run alive", "arrays of the second run alive"),
+)
+def kept(student, case):
     import weakref
 
-    n, k, m = int(rng.integers(3, 5)), int(rng.integers(6, 8)), int(rng.integers(9, 11))
-    arrays = {"x": rng.normal(size=(n, k)), "w": rng.normal(size=(k, m)), "v": rng.normal(size=(m, k))}
-    upstream = rng.normal(size=(n, k))
+    made = []
 
-    def leaves():
-        return [student.Tensor(a, requires_grad=True) for a in arrays.values()]
+    def function(x, w):
+        h = x.tanh()
+        result = case.f(h, w)
+        made.extend(weakref.ref(t.data) for t in (h, result))
+        return result
 
-    def nodes_below(out):
-        found, todo = [], [out.grad_fn]
-        while todo:
-            node = todo.pop()
-            if hasattr(node, "next_nodes") and node not in found:
-                found.append(node)
-                todo += node.next_nodes
-        return found
-
-    def two_layers(calls=None):
-        def function(x, w, v):
-            if calls is not None:
-                calls.append(bool(student.is_grad_enabled()))
-            return ((x @ w).tanh() @ v).exp()
-
-        return function
-
-    def apply(function, *inputs):
-        return student.Checkpoint.apply(*inputs, function=function)
-
-    def gradient_of(which):
-        inputs = leaves()
-        apply(two_layers(), *inputs).backward(upstream)
-        return inputs[which].grad.data
-
-    def in_the_middle():
-        x, w, v = leaves()
-        h = x.sin()
-        h.retain_grad()
-        out = apply(two_layers(), h, w, v) * h
-        out.backward(upstream)
-        return np.concatenate([t.grad.data.ravel() for t in (x, h, w)])
-
-    def chain():
-        """Two in a row, and one whose result is one number."""
-        x, w, v = leaves()
-        h = apply(lambda a, b: (a @ b).tanh(), x, w)
-        apply(lambda a, b: ((a @ b).sin() * student.Tensor(upstream)).sum(), h, v).backward(upstream[0, 0])
-        return np.concatenate([t.grad.data.ravel() for t in (x, w, v)])
-
-    def without_gradient():
-        """An input that asks for none, and one that the function does not use."""
-        x, w, v = leaves()
-        x.requires_grad_(False)
-        apply(two_layers(), x, w, v).backward(upstream)
-        given = [0.0 if x.grad is None else 1.0, *w.grad.data.ravel()]
-        y, unused, _ = leaves()
-        apply(lambda a, b: a.tanh(), y, unused).backward(upstream)
-        return [*given, *y.grad.data.ravel(), 0.0 if unused.grad is None else np.abs(unused.grad.data).sum()]
-
-    def whole_numbers():
-        x, w, v = leaves()
-        apply(lambda a, i: (a * i).tanh(), x, student.Tensor(np.arange(k))).backward(upstream)
-        return x.grad.data
-
-    def from_outside():
-        x, w, v = leaves()
-        apply(lambda a: (a @ w).tanh() @ v, x).backward(upstream)
-        return np.concatenate([x.grad.data.ravel(), w.grad.data.ravel()])
-
-    def kept():
-        out = apply(two_layers(), *leaves())
-        held = {id(a): a.nbytes for node in nodes_below(out) for a in node.kept_arrays()}
-        return sum(held.values())
-
-    def alive_inside(times, outside):
-        """Numbers of the result, and how many arrays made on the way are there still."""
-        made = []
-
-        def function(x, w=None):
-            h = (x @ (weights if w is None else w)).tanh()
-            made.append(weakref.ref(h.data))
-            return h.exp() @ others
-
-        out, weights, others = leaves()
-        for _ in range(times):
-            out = apply(function, out) if outside else apply(function, out, weights)
-        return [out.size, sum(r() is not None for r in made)]
-
-    def runs(backwards):
-        calls = []
-        out = apply(two_layers(calls), *leaves())
-        for _ in range(backwards):
-            out.backward(upstream, retain_graph=True)
-        return len(calls)
-
-    def attempt(program):
-        """What happened before an error counts, too."""
-        try:
-            program()
-        except NotImplementedError:  # a RuntimeError, too, and what an untouched exercise raises
-            raise
-        except RuntimeError:
-            pass
-
-    def recorded():
-        calls = []
-        attempt(lambda: apply(two_layers(calls), *leaves()).backward(upstream))
-        return [float(enabled) for enabled in calls]
-
-    def asked():
-        """Which inputs of the last run ask for a gradient, of x (not asked), w and v."""
-        seen = []
-
-        def function(x, w, v):
-            seen[:] = [float(t.requires_grad) for t in (x, w, v)]
-            return ((x @ w).tanh() @ v).exp()
-
-        x, w, v = leaves()
-        x.requires_grad_(False)
-        attempt(lambda: apply(function, x, w, v).backward(upstream))
-        return seen
-
-    def again():
-        inputs = leaves()
-        out = apply(two_layers(), *inputs)
-        out.backward(upstream, retain_graph=True)
-        out.backward(-0.25 * upstream)
-        return inputs[0].grad.data
-
-    def same_input_twice():
-        x, w, v = leaves()
-        apply(lambda a, b: a * b.exp(), x, x).backward(upstream)
-        return x.grad.data
-
-    def changed():
-        x, w, v = leaves()
-        h = x + 1.0
-        out = apply(two_layers(), h, w, v)
-        h.copy_(2.0 * h.data)
-        try:
-            out.backward(upstream)
-        except RuntimeError:
-            return "an error"
-        return "no error"
-
-    return {
-        "input": f"x ({n}, {k}), w ({k}, {m}), v ({m}, {k}); function(x, w, v) = exp(tanh(x @ w) @ v)",
-        "the value": lambda: apply(two_layers(), *leaves()).data,
-        "x.grad": lambda: gradient_of(0),
-        "w.grad": lambda: gradient_of(1),
-        "with h = sin(x) as the input, times h: gradients of x, h, w": in_the_middle,
-        "two in a row, the second with one number as its result: all gradients": chain,
-        "x asks for no gradient, or an input is not used: all gradients": without_gradient,
-        "an input of whole numbers: x.grad": whole_numbers,
-        "w from outside the function: x.grad and w.grad": from_outside,
-        "the same input twice: x.grad": same_input_twice,
-        "backward twice, with retain_graph: x.grad": again,
-        "nodes in the graph": lambda: len(nodes_below(apply(two_layers(), *leaves()))),
-        "bytes kept": kept,
-        "numbers of the result, and arrays made on the way that are still there": lambda: alive_inside(1, False),
-        "three in a row: numbers, and arrays that are still there": lambda: alive_inside(3, False),
-        "w from outside: numbers, and arrays that are still there": lambda: alive_inside(1, True),
-        "runs of the function after forward, after backward": lambda: [runs(0), runs(1)],
-        "runs of the function after two backwards": lambda: runs(2),
-        "is the first run recorded, is the second?": recorded,
-        "x asks for no gradient, w and v do: do those of the second run?": asked,
-        "an input was changed in place before backward": changed,
+    out, w = (student.Tensor(np.ones((4, 4)), requires_grad=True) for _ in "xw")
+    for _ in range(case.times):
+        out = student.Checkpoint.apply(out, w, function=function)
+    order = [node for node in student.topological_order([out.grad_fn]) if hasattr(node, "kept_arrays")]
+    found = {
+        "nodes": len(order),
+        "bytes kept": sum({id(a): a.nbytes for node in order for a in node.kept_arrays()}.values()),
     }
+    found["arrays of the first run alive"] = sum(array() is not None for array in made)
+    out.sum().backward(retain_graph=True)
+    return found | {
+        "arrays of the second run alive": sum(array() is not None for array in made),
+        "runs": len(made) // 2,
+    }
+
+
+@memory_checkpoint.aspect(
+    "two runs: the first is not recorded, the second is; inputs ask for what is needed",
+    0.75,
+    corner=True,
+    cases=choice("asks", [True, True], [True, False], [False, True]) * choice("backwards", 0, 1, 2),
+)
+def runs(student, case):
+    seen = []
+
+    def function(x, w):
+        seen.append(
+            [student.is_grad_enabled(), x.requires_grad, w.requires_grad][: 1 if not student.is_grad_enabled() else 3]
+        )
+        return x * w
+
+    x, w = (student.Tensor([1.0, 2.0], requires_grad=asks) for asks in case.asks)
+    out = student.Checkpoint.apply(x, w, function=function).sum()
+    for _ in range(case.backwards):
+        out.backward(retain_graph=True)
+    return "; ".join(map(str, seen))
+
+
+START = ["x = Tensor([1.0, 2.0], requires_grad=True)", "h, k = x + 1.0, Tensor([2, 3])"]
+OUT = "out = Checkpoint.apply({}, function=lambda *t: t[0] * t[0] * t[-1])"
+TRY = ["try:", "    out.sum().backward()", "    print(x.grad)", "except RuntimeError:", "    print('RuntimeError')"]
+CHANGES = [
+    [*START, OUT.format(inputs), line, *TRY]
+    for inputs in ("h, h", "h, k", "h")
+    for line in ("h += 1", "h *= 1.0", "h.copy_(2 * h)", "view = h.reshape(2, 1)", "z = h.clone()\nz += 1")
+]
+CHANGES += [[*START, "h += 1", OUT.format(inputs), *TRY] for inputs in ("h, h", "h, k", "x, k", "h")]
+memory_checkpoint.aspect(
+    "inputs of whole numbers, and inputs that are changed in place", 0.5, corner=True, cases=scripts(CHANGES)
+)(printed)
 
 
 @memory_checkpoint.on_device

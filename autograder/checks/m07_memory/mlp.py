@@ -1,35 +1,34 @@
 """Check 2 of lesson 07: what an MLP's forward keeps, by hand."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, choice
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+memory_mlp = exercise(
+    "memory.mlp",
+    "What an MLP's forward keeps: relu shares its result with the next layer, gelu keeps its input besides.",
+)
+
+SIZES = ([3, 4], [3, 5, 4], [2, 3, 5, 4], (3, 5, 4), [4, 4, 4], [1, 1], [7, 6, 5, 4, 3, 2], (1, 8, 2, 9))
 
 
-@check("memory.mlp", points=2)
-def memory_mlp(student, rng, tools):
-    """relu shares its result with the next layer, gelu keeps its input besides."""
-    batch, inputs, first, second, third, outputs = (int(x) for x in rng.permutation(np.arange(3, 60))[:6])
+def drawn(rng):
+    sizes = [int(n) for n in rng.integers(1, 60, size=rng.integers(2, 7))]
+    return Draft({"sizes": sizes if rng.random() < 0.7 else tuple(sizes), "batch": int(rng.integers(1, 60))})
 
-    def count(*arguments, **options):
-        return int(student.mlp_bytes(*arguments, **options))
 
-    def list_untouched():
-        sizes = [inputs, first, outputs]
-        student.mlp_bytes(batch, sizes, "gelu")
-        return sizes
+NETWORKS = Source((choice("sizes", *SIZES) * choice("batch", 2, 1, 7)).small, drawn)
 
-    deep = [inputs, first, second, third, outputs]
-    return {
-        "input": f"{batch} rows, sizes {inputs}, {first}, {second}, {third}, {outputs}",
-        "four layers, relu": lambda: count(batch, deep),
-        "four layers, gelu": lambda: count(batch, deep, "gelu"),
-        "two layers, relu": lambda: count(batch, [inputs, first, outputs], "relu"),
-        "two layers, gelu": lambda: count(batch, [inputs, first, outputs], activation="gelu"),
-        "one layer, gelu": lambda: count(batch, [inputs, outputs], "gelu"),
-        "four layers, relu, float64": lambda: count(batch, deep, itemsize=8),
-        "two layers, gelu, float16": lambda: count(batch, (inputs, first, outputs), "gelu", 2),
-        "the list of sizes afterwards": list_untouched,
-    }
+
+def count(student, case):
+    return student.mlp_bytes(case.batch, case.sizes, **case.options)
+
+
+for activation, defaults in (
+    ("relu", [{}, {"itemsize": 8}, {"activation": "relu"}]),
+    ("gelu", [{"activation": "gelu"}]),
+):
+    options = choice("options", *defaults, {"activation": activation, "itemsize": 2})
+    memory_mlp.aspect(activation, 1, cases=NETWORKS * options)(count)
 
 
 memory_mlp.mistake(
@@ -87,7 +86,7 @@ memory_mlp.mistake(
     hint=["gelu keeps one more array. For which sizes?", "Only the hidden ones: `sizes[1:-1]`."],
 )
 memory_mlp.mistake(
-    "numbers, not bytes",
+    "numbers are counted, not bytes",
     swap=("batch * numbers * itemsize", "batch * numbers"),
     hint=["How many bytes has one number?", "Times `itemsize`."],
 )

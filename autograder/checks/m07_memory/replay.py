@@ -1,116 +1,102 @@
 """Check 6 of lesson 07: the same random numbers in every call."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
 
-from autograder.checks.check import check
+memory_replay = exercise("memory.replay", "The same random numbers in every call.")
+
+A, B = (f"{name} = replayable(lambda n=2, k=1.0: k * default_generator().random(n))" for name in "ab")
+DRAW, SEED, DRAWN = "print(default_generator().random(2))", "manual_seed({})", "default_generator().random(3)"
+CALLS = ("print(a())", "print(b())", "a()", "b()", "print(a(4))", "print(b(1, k=3.0))", "print(a(k=2.0))")
 
 
-@check("memory.replay", points=3)
-def memory_replay(student, rng, tools):
-    """Later calls repeat the first, and nobody else notices."""
-    seed, other = (int(s) for s in rng.integers(1, 10_000, size=2))
-    x = rng.normal(size=(4, 7))
+def start(rng):
+    return [SEED.format(rng.integers(1, 99)), *[DRAWN] * rng.integers(2), A, *[DRAWN] * rng.integers(2), B]
 
-    def draw(size=6):
-        return student.default_generator().random(size)
 
-    def noisy(scale=1.0):
-        return scale * draw(5)
+def repeated(rng):
+    return [
+        *start(rng),
+        *(pick(rng, (*CALLS[:4], DRAWN)) for _ in range(rng.integers(2, 6))),
+        "print(a())",
+        "print(a())",
+    ]
 
-    def first_call():
-        student.manual_seed(seed)
-        return student.replayable(noisy)()
 
-    def calls(number):
-        student.manual_seed(seed)
-        run = student.replayable(noisy)
-        return np.stack([run() for _ in range(number)])
+def unnoticed(rng):
+    lines = [pick(rng, (*CALLS[:4], DRAW, DRAW, SEED.format(rng.integers(1, 99)))) for _ in range(rng.integers(2, 7))]
+    return [*start(rng), *lines, "a()", DRAW, "print(a())", DRAW]
 
-    def with_draws_between():
-        student.manual_seed(seed)
-        run = student.replayable(noisy)
-        draw(3)
-        first = run()
-        draw(11)
-        return np.stack([first, run()])
 
-    def draws_around():
-        student.manual_seed(seed)
-        run = student.replayable(noisy)
-        before = draw(3)
-        run()
-        between = draw(3)
-        run()
-        run()
-        return np.concatenate([before, between, draw(3)])
+def inputs(rng):
+    return [*start(rng), *(pick(rng, (*CALLS, DRAW)) for _ in range(rng.integers(3, 7)))]
 
-    def two_of_them():
-        student.manual_seed(seed)
-        a, b = student.replayable(noisy), student.replayable(noisy)
-        results = [a(), b(), b(), a()]
-        return np.stack(results)
 
-    def seeded_between():
-        student.manual_seed(seed)
-        run = student.replayable(noisy)
-        first = run()
-        student.manual_seed(other)
-        start = draw(2)
-        second = run()
-        return np.concatenate([first, start, second, draw(2)])
+FIRST = [
+    [SEED.format(7), A, *lines]
+    for lines in (
+        ["print(a())"],
+        ["print(a())"] * 3,
+        ["print(a())", DRAWN, "print(a())"],
+        [DRAWN, "print(a())", "print(a())"],
+    )
+]
+FIRST += [
+    [SEED.format(7), A, B, *lines]
+    for lines in (["print(a())", "print(b())", "print(a())", "print(b())"], ["print(b())", "print(a())", "print(a())"])
+]
+NOTICED = [
+    [SEED.format(7), A, *lines]
+    for lines in (
+        ["a()", DRAW],
+        ["a()", "a()", DRAW],
+        [DRAWN, "a()", DRAWN, "a()", DRAW],
+        ["a()", SEED.format(8), "print(a())", DRAW],
+    )
+]
+DROPOUT = [
+    "run = replayable(lambda t, w: dropout(t * w, 0.4))",
+    "x = Tensor(np.ones((2, 5)), requires_grad=True)",
+    "print(run(x, 2.0))",
+    "y = run(x, 3.0)",
+    "print(y)",
+    "y.sum().backward()",
+    "print(x.grad)",
+]
+COUNT = [
+    "calls = []",
+    "run = replayable(lambda: calls.append(1) or len(calls))",
+    "print(len(calls))",
+    "print(run())",
+    "print(run())",
+    "print(run())",
+]
+INPUTS = [
+    [SEED.format(seed), *lines]
+    for seed in (3, 4)
+    for lines in (DROPOUT, [A, "print(a(3))", "print(a(1))", "print(a(2, k=2.0))"], [DRAWN, *COUNT])
+]
 
-    def masks():
-        student.manual_seed(seed)
-        run = student.replayable(lambda t: student.dropout(t, 0.4))
-        a, b = (run(student.Tensor(x, requires_grad=True)) for _ in range(2))
-        return np.stack([a.data, b.data])
-
-    def gradient():
-        student.manual_seed(seed)
-        run = student.replayable(lambda t, w: student.dropout(t * w, 0.4))
-        t = student.Tensor(x, requires_grad=True)
-        run(t, student.Tensor(2.0))
-        run(t, student.Tensor(3.0)).backward(x)
-        return t.grad.data
-
-    def other_arguments():
-        student.manual_seed(seed)
-        run = student.replayable(noisy)
-        return np.stack([run(2.0), run(-3.0)])
-
-    def how_often():
-        count = []
-        run = student.replayable(lambda: count.append(1) or 1.0)
-        made = len(count)
-        run()
-        run()
-        return [made, len(count)]
-
-    return {
-        "input": f"manual_seed({seed})",
-        "the first call": first_call,
-        "three calls": lambda: calls(3),
-        "two calls, others draw before and between": with_draws_between,
-        "what others draw before, between and after the calls": draws_around,
-        "two functions a, b, called a, b, b, a": two_of_them,
-        "manual_seed between two calls: all that is drawn": seeded_between,
-        "dropout, twice": masks,
-        "dropout(x · w), called with w = 2, then w = 3: gradient of the second": gradient,
-        "other arguments in the second call": other_arguments,
-        "runs of the function: when wrapped, after two calls": how_often,
-    }
+memory_replay.aspect("later calls repeat the first", 1.25, cases=scripts(FIRST, repeated))(printed)
+memory_replay.aspect("nobody else notices", 1, cases=scripts(NOTICED, unnoticed))(printed)
+memory_replay.aspect("the function's own arguments and results", 0.75, cases=scripts(INPUTS, inputs))(printed)
 
 
 memory_replay.mistake(
     "nothing is repeated: each call draws new numbers",
     source="""
 def replayable(function):
-    def run(*inputs):
-        return function(*inputs)
+    def run(*inputs, **options):
+        return function(*inputs, **options)
 
     return run
 """,
     hint=["What is the generator's state when the second call begins?", "Put it back to what it was before the first."],
+)
+memory_replay.mistake(
+    "arguments with a name are not taken",
+    swap=[("def run(*inputs, **options)", "def run(*inputs)"), ("function(*inputs, **options)", "function(*inputs)")],
+    hint="`def run(*inputs, **options):`, and hand both on.",
 )
 memory_replay.mistake(
     "the state is noted when the function is wrapped, not right before its first call",
@@ -119,15 +105,15 @@ def replayable(function):
     first = default_generator().bit_generator.state
     done = False
 
-    def run(*inputs):
+    def run(*inputs, **options):
         nonlocal done
         if not done:
             done = True
-            return function(*inputs)
+            return function(*inputs, **options)
         generator = default_generator()
         now = generator.bit_generator.state
         generator.bit_generator.state = first
-        result = function(*inputs)
+        result = function(*inputs, **options)
         generator.bit_generator.state = now
         return result
 
@@ -141,11 +127,11 @@ memory_replay.mistake(
 def replayable(function):
     first = default_generator().bit_generator.state
 
-    def run(*inputs):
+    def run(*inputs, **options):
         generator = default_generator()
         now = generator.bit_generator.state
         generator.bit_generator.state = first
-        result = function(*inputs)
+        result = function(*inputs, **options)
         generator.bit_generator.state = now
         return result
 
@@ -159,8 +145,8 @@ def replayable(function):
 memory_replay.mistake(
     "the state is noted after the first call",
     swap=(
-        "            first = now\n            return function(*inputs)\n",
-        "            result = function(*inputs)\n            first = generator.bit_generator.state\n            return result\n",
+        "            first = now\n            return function(*inputs, **options)\n",
+        "            result = function(*inputs, **options)\n            first = generator.bit_generator.state\n            return result\n",
     ),
     hint=["From where did the first call start?", "Note the state before you call the function."],
 )
@@ -205,8 +191,8 @@ memory_replay.mistake(
 )
 memory_replay.mistake(
     "the second function does not take inputs",
-    swap=[("def run(*inputs)", "def run()"), ("function(*inputs)", "function()")],
-    hint="`run` is called as the function would be: `def run(*inputs)`, and hand them on.",
+    swap=[("def run(*inputs, **options)", "def run()"), ("function(*inputs, **options)", "function()")],
+    hint="`run` is called as the function would be: `def run(*inputs, **options)`, and hand them on.",
 )
 memory_replay.mistake(
     "the generator is put back after the first call, too",
@@ -214,13 +200,13 @@ memory_replay.mistake(
 def replayable(function):
     first = None
 
-    def run(*inputs):
+    def run(*inputs, **options):
         nonlocal first
         generator = default_generator()
         now = generator.bit_generator.state
         first = now if first is None else first
         generator.bit_generator.state = first
-        result = function(*inputs)
+        result = function(*inputs, **options)
         generator.bit_generator.state = now
         return result
 
@@ -232,9 +218,9 @@ memory_replay.mistake(
     "every call starts from the seed 0",
     source="""
 def replayable(function):
-    def run(*inputs):
+    def run(*inputs, **options):
         manual_seed(0)
-        return function(*inputs)
+        return function(*inputs, **options)
 
     return run
 """,
@@ -258,10 +244,10 @@ memory_replay.mistake(
 def replayable(function):
     first = None
 
-    def run(*inputs):
+    def run(*inputs, **options):
         nonlocal first
         if first is None:
-            first = function(*inputs)
+            first = function(*inputs, **options)
         return first
 
     return run
@@ -278,14 +264,14 @@ def replayable(function):
     first = None
     generator = default_generator()
 
-    def run(*inputs):
+    def run(*inputs, **options):
         nonlocal first
         now = generator.bit_generator.state
         if first is None:
             first = now
-            return function(*inputs)
+            return function(*inputs, **options)
         generator.bit_generator.state = first
-        result = function(*inputs)
+        result = function(*inputs, **options)
         generator.bit_generator.state = now
         return result
 
@@ -322,14 +308,14 @@ class replayable:
     def __init__(self, function):
         self.function, self.first = function, None
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs, **options):
         generator = default_generator()
         if self.first is None:
             self.first = copy.deepcopy(generator.bit_generator)
-            return self.function(*inputs)
+            return self.function(*inputs, **options)
         here = copy.deepcopy(generator.bit_generator)
         generator.bit_generator.state = self.first.state
-        result = self.function(*inputs)
+        result = self.function(*inputs, **options)
         generator.bit_generator.state = here.state
         return result
 """,

@@ -2,91 +2,73 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
+
+memory_saved_bytes = exercise("memory.saved_bytes", "The bytes that a graph keeps.")
+
+LEAVES = (
+    "{} = Tensor(np.ones((3, 4)), requires_grad=True)",
+    "{} = Tensor(np.ones((3, 4), np.float32), requires_grad=True)",
+    "{} = Tensor(np.arange(12.0).reshape(3, 4), requires_grad=True)",
+    "{} = Tensor(np.ones((3, 4)))",
+)
+STEPS = (
+    "{a} * {b}", "{a}.exp()", "{a} + {b}", "{a}.reshape(4, 3).exp().reshape(3, 4)", "{a}.mT.mT", "{a} * {a}", "{a}[1:].sum() * {b}",
+    "{a}.reshape(12).tanh().reshape(3, 4)", "{a}.relu()", "({a} @ {b}.mT) @ {b}", "dropout({a}, 0.5)", "{a} * 3.0", "{a}.sigmoid() * {a}",
+)  # fmt: skip
 
 
-@check("memory.saved_bytes", points=3)
-def memory_saved_bytes(student, rng, tools):
-    """Shared arrays once, views by their owner, parameters left out."""
-    n, k, m = int(rng.integers(3, 6)), int(rng.integers(7, 11)), int(rng.integers(12, 16))
+def graph(rng):
+    lines, names = [pick(rng, LEAVES[:3]).format("x"), pick(rng, LEAVES).format("w")], ["x", "w"]
+    for name in "abcd"[: rng.integers(1, 5)]:
+        lines.append(f"{name} = {pick(rng, STEPS).format(a=pick(rng, names), b=pick(rng, names))}")
+        names.append(name)
+    return lines, names
 
-    def tensor(*shape, dtype=np.float64, requires_grad=True):
-        return student.Tensor(rng.normal(size=shape).astype(dtype), requires_grad=requires_grad)
 
-    def count(result, without=()):
-        return int(student.saved_bytes(result, without))
+def counted(rng):
+    lines, names = graph(rng)
+    return [*lines, f"print(saved_bytes({names[-1]}))", f"print(saved_bytes({pick(rng, names)}.sum()))"]
 
-    def product():
-        return count(tensor(n, k) @ tensor(k, m))
 
-    def shared():
-        x = tensor(n, k)
-        return count((x * x).exp() * x)
+def without(rng):
+    lines, names = graph(rng)
+    views = [f"{a}{pick(rng, ('', '', '.mT', '.reshape(12)', '[:2]'))}" for a in names if rng.random() < 0.5]
+    brackets = pick(rng, ("[{}]", "({},)")) if views else "[{}]"
+    return [
+        *lines,
+        f"print(saved_bytes({names[-1]}, {brackets.format(', '.join(views))}))",
+        f"print(saved_bytes({names[-1]}))",
+    ]
 
-    def layers():
-        x, v, w = tensor(n, k, requires_grad=False), tensor(k, m), tensor(m, 2)
-        return count(((x @ v).relu() @ w).tanh().sum(), without=[v, w])
 
-    def two_types():
-        x, y = tensor(n, k, dtype=np.float32), tensor(k, m)
-        return count((x.exp().sum() * y.exp().sum()).sqrt())
+X, W = "x = Tensor(np.ones((3, 5)), requires_grad=True)", "w = Tensor(np.ones((5, 2), np.float32), requires_grad=True)"
+TWIN = "y = Tensor(np.ones((3, 5)), requires_grad=True)"
+COUNTED = [
+    [X, W, "print(saved_bytes(x @ w))"], [X, "print(saved_bytes((x * x).exp() * x))"], [X, "print(saved_bytes(x))"],
+    [X, TWIN, "print(saved_bytes(x * y))"], [X, TWIN, "print(saved_bytes(x + y))"], [X, "print(saved_bytes(x.mT.exp() * x.mT))"],
+    [X, "print(saved_bytes(x[1:] * x[:2]))"], [X, "h = (x + 1.0)[1:]", "print(saved_bytes(h * h))"],
+    [X, "print(saved_bytes(dropout(x, 0.5)))"], [X, "y = (x * x).exp().sum()", "y.backward()", "print(saved_bytes(y))"],
+]  # fmt: skip
+WITHOUT = [
+    [X, W, "print(saved_bytes(x @ w, [w]))"], [X, W, "print(saved_bytes(x @ w, without=[w, x]))"], [X, "print(saved_bytes(x.exp(), [x]))"],
+    [X, "print(saved_bytes((x * x.mT.mT).exp(), [x.reshape(15)]))"], [X, "print(saved_bytes(x, [x]))"], [X, TWIN, "print(saved_bytes(x * x, [y]))"],
+    [X, W, "print(saved_bytes(x[:, :2] @ w[:2], [w]))"], [X, "y = (x * x).exp()", "print(saved_bytes(y, [x]))", "print(saved_bytes(y))", "print(saved_bytes(y, (x,)))"],
+]  # fmt: skip
 
-    def views():
-        x = tensor(n, k)
-        return count(x.reshape(k, n).exp() * x.reshape(k, n) + x.mT * 3.0 * x.mT)
+memory_saved_bytes.aspect("shared memory counts once", 1.75, cases=scripts(COUNTED, counted))(printed)
+memory_saved_bytes.aspect("`without` does not count", 1, cases=scripts(WITHOUT, without))(printed)
 
-    def part_of_a_parameter():
-        w = tensor(k, m)
-        return count((tensor(n, 3) @ w[:3]).tanh(), without=[w])
 
-    def part_of_a_sum():
-        h = (tensor(n, k) + tensor(n, k))[1:]
-        return count(h * h)
-
-    def without_a_view():
-        x = tensor(n, k)
-        return count((x * x.mT.mT).exp(), without=[x.reshape(k * n)])
-
-    def mask():
-        return count(student.dropout(tensor(n, k), 0.5))
-
-    def called_twice():
-        x = tensor(n, k)
-        y = (x * x).exp()
-        count(y, [x])
-        return [count(y, [x]), count(y, (x,)), count(y)]
-
-    def after_backward():
-        x = tensor(n, k)
-        y = (x * x).exp()
-        z = y.sum()
-        z.backward()
-        return [count(z), count(y)]
-
-    def diamond():
-        h = tensor(n, k).exp()
-        for _ in range(40):
-            h = h + h
-        with tools.work_limit(100_000):
-            return count(h)
-
-    return {
-        "input": f"n = {n}, k = {k}, m = {m}; float64, so 8 bytes a number, where nothing else is said",
-        "x (n, k) @ w (k, m)": product,
-        "exp(x·x)·x": shared,
-        "two layers, without their weights": layers,
-        "float32 and float64 in one graph": two_types,
-        "views of x (reshape, mT)": views,
-        "a slice of a weight, without the weight": part_of_a_parameter,
-        "h = (x + y)[1:], a slice, then h · h": part_of_a_sum,
-        "without a view of x": without_a_view,
-        "dropout: a mask of booleans": mask,
-        "asked three times, twice without x": called_twice,
-        "after backward": after_backward,
-        "x + y: nothing is kept": lambda: count(tensor(n, k) + tensor(n, k)),
-        "a leaf alone": lambda: [count(tensor(n, k)), count(tensor(n, k), [tensor(m)])],
-        "exp, and 40 doublings of it": diamond,
-    }
+@memory_saved_bytes.aspect("many ways to one node", 0.25, corner=True, cases=choice("doublings", 20, 30, 40, 60))
+def doublings(student, case, tools):
+    h = student.Tensor(np.ones((3, 5)), requires_grad=True).exp()
+    for _ in range(case.doublings):
+        h = h + h
+    with tools.work_limit(50_000):
+        return student.saved_bytes(h)
 
 
 memory_saved_bytes.mistake(

@@ -4,87 +4,90 @@ import functools
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, filled
+from autograder.checks.check import exercise
 
-
-@check(
+memory_segments = exercise(
     "memory.segments",
-    points=3,
+    "Layers in checkpointed segments: of each only its start is kept.",
     needs=("memory.checkpoint", "memory.replay"),
-    device=("segments of 3, 3, 1: gradients of x and the weights",),
 )
-def memory_segments(student, rng, tools):
-    """The same network, and of each segment only its start is kept."""
-    n, k, layers = int(rng.choice([2, 5, 6, 7])), int(rng.integers(3, 5)), 7
-    seed = int(rng.integers(1, 10_000))
-    x_array, upstream = rng.normal(size=(n, k)), rng.normal(size=(n, k))
-    w_arrays = [rng.normal(size=(k, k)) / 2 for _ in range(layers)]
 
-    def tanh_layer(h, w):
-        return (h @ w).tanh()
+LAYERS = ("lambda h, w: (h @ w).tanh()", "lambda h, w: (h @ w).sin() + h")
+NOISY = ("lambda h, w: dropout((h @ w).sin(), 0.3)", "lambda h, w: (h @ w) * default_generator().random(h.shape)")
+LENGTHS = ((2, 1), (3, 2), (1, 1), (4, 2), (5, 2), (2, 3), (7, 3), (6, 3), (3, 1), (4, 3), (0, 2))
 
-    def dropout_layer(h, w):
-        return student.dropout((h @ w).sin(), 0.3)
 
-    def build(layer, length, data=False):
-        student.manual_seed(seed)
-        x = student.Tensor(x_array, requires_grad=not data)
-        weights = [student.Tensor(w, requires_grad=True) for w in w_arrays]
-        return student.in_segments(layer, x, weights, length), x, weights
+def network(layer, count, length, asks, rng):
+    x, weights = filled((2, 3), "decimals", rng), [filled((3, 3), "decimals", rng) / 2 for _ in range(count)]
+    return Draft({"layer": Text(layer), "x": x, "asks": asks, "weights": weights, "length": length})
 
-    def gradients(layer, length, data=False):
-        """Of x, where it asks for one, and of the weights."""
-        out, x, weights = build(layer, length, data)
-        out.backward(upstream)
-        return np.concatenate([t.grad.data.ravel() for t in ([] if data else [x]) + weights])
 
-    def checkpoints(length):
-        out, _, _ = build(tanh_layer, length)
-        found, todo = [], [out.grad_fn]
-        while todo:
-            node = todo.pop()
-            if hasattr(node, "next_nodes") and node not in found:
-                found.append(node)
-                todo += node.next_nodes
-        return found
+def networks(layers, least=0):
+    def drawn(rng):
+        return network(
+            layers[rng.integers(2)], int(rng.integers(1, 8)), int(rng.integers(1, 5)), bool(rng.integers(2)), rng
+        )
 
-    def kept(length):
-        arrays = {id(a): a for node in checkpoints(length) for a in node.kept_arrays()}
-        return sum(a.size for a in arrays.values() if a.shape == (n, k))
+    return Source(
+        lambda rng: (
+            network(layer, n, length, asks, rng)
+            for asks in (True, False)
+            for n, length in LENGTHS
+            if n >= least and (n or asks)
+            for layer in layers
+        ),
+        drawn,
+    )
 
-    def runs(length, backward):
-        calls = []
 
-        def layer(h, w):
-            calls.append(1)
-            return tanh_layer(h, w)
-
-        out, _, _ = build(layer, length)
-        if backward:
-            out.backward(upstream)
-        return len(calls)
-
-    def draws():
-        """The value with dropout, and what others draw before and after backward."""
-        out, _, _ = build(dropout_layer, 2)
-        between = student.default_generator().random(3)
-        out.backward(upstream)
-        return np.concatenate([out.data.ravel(), between, student.default_generator().random(3)])
-
+def there_and_back(student, case):
+    student.manual_seed(5)
+    x = student.Tensor(case.x, requires_grad=case.asks)
+    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
+    y = student.in_segments(case.layer, x * 0.5, weights, case.length)
+    y.backward(np.arange(1.0, 7.0).reshape(2, 3))
     return {
-        "input": f"x ({n}, {k}), {layers} layers",
-        "segments of 3, 3, 1: the value": lambda: build(tanh_layer, 3)[0].data,
-        "segments of 3, 3, 1: gradients of x and the weights": lambda: gradients(tanh_layer, 3),
-        "x is data, asks for no gradient: gradients of the weights": lambda: gradients(tanh_layer, 3, data=True),
-        "with dropout: the value, and what others draw before and after backward": draws,
-        "with dropout: gradients of x and the weights": lambda: gradients(dropout_layer, 2),
-        "segments of 3: nodes in the graph": lambda: len(checkpoints(3)),
-        "segments of 2: nodes in the graph": lambda: len(checkpoints(2)),
-        "segments of 3: numbers kept, without those of the weights": lambda: kept(3),
-        "segments of 2: numbers kept, without those of the weights": lambda: kept(2),
-        "one segment: numbers kept, without those of the weights": lambda: kept(9),
-        "runs of a layer after forward, after backward": lambda: [runs(3, False), runs(3, True)],
+        "y": y.data,
+        "x.grad": None if x.grad is None else x.grad.data,
+        "gradients of the weights": [w.grad.data for w in weights],
     }
+
+
+def noisy(student, case):
+    student.manual_seed(5)
+    x = student.Tensor(case.x, requires_grad=case.asks)
+    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
+    y = student.in_segments(case.layer, x, weights, case.length)
+    found = {"y": y.data.copy(), "drawn then": student.default_generator().random(2)}
+    y.sum().backward()
+    return found | {
+        "gradients of the weights": [w.grad.data for w in weights],
+        "drawn in the end": student.default_generator().random(2),
+    }
+
+
+memory_segments.aspect("the value and the gradients", 1.5, device=3, cases=networks(LAYERS))(there_and_back)
+memory_segments.aspect("with random numbers", 0.75, cases=networks(NOISY, 1))(noisy)
+
+
+@memory_segments.aspect(
+    "one checkpoint for each segment",
+    0.75,
+    corner=True,
+    cases=networks(LAYERS, 1),
+    at_most=("numbers kept", "runs in all"),
+)
+def kept(student, case):
+    calls = []
+    x = student.Tensor(case.x, requires_grad=True)
+    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
+    y = student.in_segments(lambda h, w: calls.append(1) or case.layer(h, w), x, weights, case.length)
+    order = [node for node in student.topological_order([y.grad_fn or y]) if hasattr(node, "kept_arrays")]
+    arrays = {id(a): a.size for node in order for a in node.kept_arrays() if a.shape == x.shape}
+    found = {"checkpoints": len(order), "numbers kept": sum(arrays.values()), "runs at first": len(calls)}
+    y.sum().backward()
+    return found | {"runs in all": len(calls)}
 
 
 @memory_segments.on_device

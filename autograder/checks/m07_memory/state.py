@@ -1,61 +1,60 @@
 """Check 3 of lesson 07: parameters, gradients, and what an optimizer remembers."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.programs import pick, printed, scripts
 
-from autograder.checks.check import check
+memory_state = exercise("memory.state", "Bytes of parameters, gradients and an optimizer's arrays.")
+
+SHAPES = ("(3, 4)", "(5,)", "(2, 3), np.float32", "()", "(4, 1), np.float32", "(2, 2)")
+KINDS = ("SGD({}, lr=0.1)", "SGD({}, lr=0.1, momentum=0.9)", "Adam({}, lr=0.1)", "Adam({}, lr=0.1)")
+ODD = (
+    "{'m': np.zeros((2, 3)), 'step': 4}",
+    "{}",
+    "{'mask': np.zeros(7, bool)}",
+    "{'m': np.zeros(3, np.float32), 'v': np.zeros(5), 'rate': 0.1}",
+)
+STEP = ["optimizer.zero_grad()", "for p in used:", "    (p * p).sum().backward()", "optimizer.step()"]
 
 
-@check("memory.state", points=2)
-def memory_state(student, rng, tools):
-    """Bytes of parameters, gradients and state, for several optimizers."""
-    n, k, m = int(rng.integers(3, 6)), int(rng.integers(7, 11)), int(rng.integers(12, 16))
+def made(shapes):
+    return [f"ps = [{', '.join(f'Tensor(np.ones({shape}), requires_grad=True)' for shape in shapes)}]"]
 
-    def parameters():
-        return [
-            student.Tensor(rng.normal(size=shape).astype(dtype), requires_grad=True)
-            for shape, dtype in (((n, k), np.float64), ((k, m), np.float32), ((m,), np.float32))
-        ]
 
-    def stepped(make, steps=1, unused=0):
-        some = parameters()
-        optimizer = make(some)
-        for _ in range(steps):
-            optimizer.zero_grad()
-            for p in some[unused:]:
-                (p * p).sum().backward()
-            optimizer.step()
-        return optimizer
+def stepped(shapes, kind, steps, used="ps", after=()):
+    return [*made(shapes), f"optimizer, used = {kind.format('ps')}, {used}", *STEP * steps, *after]
 
-    def count(optimizer):
-        return np.atleast_1d(student.training_bytes(optimizer)).astype(int)
 
-    def adam(some):
-        return student.Adam(some, lr=0.01)
+def odd(shapes, states):
+    """An optimizer of another kind."""
+    lines = [*made(shapes), "(ps[0] * 2.0).sum().backward()", "optimizer = SGD(ps, lr=0.1)"]
+    return [*lines, f"optimizer.state = [{', '.join(states)}]"]
 
-    def momentum(some):
-        return student.SGD(some, lr=0.01, momentum=0.9)
 
-    def zeroed():
-        optimizer = stepped(adam)
-        optimizer.zero_grad()
-        return count(optimizer)
+def drawn(rng):
+    shapes = [pick(rng, SHAPES) for _ in range(rng.integers(1, 5))]
+    if rng.random() < 0.3:
+        return odd(shapes, [pick(rng, ODD) for _ in shapes])
+    after = pick(rng, ([], [], ["optimizer.zero_grad()"], ["ps[0].grad = None"]))
+    return stepped(
+        shapes, pick(rng, KINDS), int(rng.integers(0, 4)), pick(rng, ("ps", "ps", "ps[1:]", "ps[:1]")), after
+    )
 
-    def untouched():
-        optimizer = stepped(adam)
-        count(optimizer)
-        return [float(np.sum(p.data)) for p in optimizer.parameters] + list(count(optimizer))
 
-    return {
-        "input": f"parameters of the shapes ({n}, {k}) in float64, ({k}, {m}) and ({m},) in float32",
-        "before the first step": lambda: count(adam(parameters())),
-        "SGD": lambda: count(stepped(lambda some: student.SGD(some, lr=0.01))),
-        "SGD with momentum": lambda: count(stepped(momentum)),
-        "Adam": lambda: count(stepped(adam)),
-        "Adam, three steps": lambda: count(stepped(adam, steps=3)),
-        "Adam, one parameter was not used": lambda: count(stepped(adam, unused=1)),
-        "Adam, after zero_grad": zeroed,
-        "the parameters afterwards, and asked twice": untouched,
-    }
+SMALL = [
+    stepped(SHAPES[:n], kind, steps, used)
+    for n in (1, 2, 3)
+    for kind in KINDS[:3]
+    for steps, used in ((1, "ps"), (0, "ps"), (1, "ps[1:]"), (2, "ps"))
+]
+SMALL += [odd(SHAPES[:2], ODD[i : i + 2]) for i in range(3)] + [
+    stepped(SHAPES[:2], KINDS[2], 1, "ps", ["optimizer.zero_grad()"])
+]
+
+for place, (name, points) in enumerate((("parameters", 0.5), ("gradients", 0.75), ("the optimizer's arrays", 0.75))):
+    line = f"print(training_bytes(optimizer)[{place}])"
+    memory_state.aspect(
+        name, points, cases=scripts([[*lines, line] for lines in SMALL], lambda rng, line=line: [*drawn(rng), line])
+    )(printed)
 
 
 memory_state.mistake(
@@ -138,12 +137,12 @@ memory_state.mistake(
     hint="Parameters, gradients and state, three numbers: the first line of the docstring.",
 )
 memory_state.mistake(
-    "only one of the two arrays of Adam",
+    "only one of the two arrays of Adam is counted",
     swap=("for value in state.values()", "for value in [v for k, v in state.items() if k != 'm']"),
     hint=["Adam has m and v.", "All values of each dict that are arrays."],
 )
 memory_state.mistake(
-    "only the first parameter's state",
+    "only the first parameter's state is counted",
     swap=("for state in optimizer.state ", "for state in optimizer.state[:1] "),
     hint=[
         "`optimizer.state` is a list, one dict for each parameter.",

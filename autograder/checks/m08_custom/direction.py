@@ -1,49 +1,25 @@
 """Check 5 of lesson 08: the slope along one direction."""
 
-import numpy as np
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m08_custom.functions import ALONG
 
-from autograder.checks.check import check
+custom_direction = exercise("custom.direction", "One direction, two runs: what is measured, and what a rule says.")
+
+CASES = ALONG * choice("h", 1e-5, 0.25, 0.01)
 
 
-@check("custom.direction", points=1)
-def custom_direction(student, rng, tools):
-    """One direction, two runs: what is measured, and what a rule says."""
-    x, v, g = rng.normal(size=(3, 2, 5))
-    wide = rng.uniform(0.3, 0.5)
+@custom_direction.aspect("measured", 0.5, cases=CASES, at_most=("calls of f",))
+def measured(student, case):
+    calls = []
+    measured, _ = student.slope_along(lambda x: calls.append(x) or case.f(x), case.gradient, case.x, case.v, h=case.h)
+    return {"measured": measured, "calls of f": len(calls)}
 
-    def f(x):
-        return np.sum(np.sin(x) * x + x**3 / 3)
 
-    def run(which, *args, **options):
-        return float(student.slope_along(f, *args, **options)[which])
-
-    def afterwards():
-        point, direction, gradient = x.copy(), v.copy(), g.copy()
-        student.slope_along(f, gradient, point, direction)
-        return [point, direction, gradient]
-
-    def runs():
-        count = []
-
-        def counted(x):
-            count.append(1)
-            return f(x)
-
-        student.slope_along(counted, g, x.copy(), v.copy())
-        return len(count) <= 3
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, v = {np.round(v, 3).tolist()}",
-        "measured": lambda: run(0, g, x, v),
-        "by rule, for a gradient that is wrong": lambda: run(1, g, x, v),
-        "by rule, for the right one": lambda: run(1, np.cos(x) * x + np.sin(x) + x**2, x, v),
-        "measured along 3 v": lambda: run(0, g, x, 3 * v),
-        "by rule along 3 v": lambda: run(1, g, x, 3 * v),
-        "measured with a wide step": lambda: run(0, g, x, v, h=wide),
-        "vectors: measured and by rule": lambda: [float(s) for s in student.slope_along(f, g[0], x[0], v[0])],
-        "at most three runs of f": runs,
-        "x, v and the gradient afterwards": afterwards,
-    }
+@custom_direction.aspect("by rule", 0.5, cases=CASES)
+def by_rule(student, case):
+    measured, by_rule = student.slope_along(case.f, case.gradient, case.x, case.v)
+    return by_rule
 
 
 custom_direction.mistake(
@@ -65,7 +41,7 @@ custom_direction.mistake(
     hint=["Along 3v f moves three times as fast.", "Take v as it is."],
 )
 custom_direction.mistake(
-    "the length of the gradient, not its part along v",
+    "by_rule is the length of the gradient, not its part along v",
     swap=("np.sum(gradient * v)", "np.linalg.norm(gradient)"),
     hint=["Along another direction, f moves otherwise. Where is v?", "Σ gradient · v."],
 )

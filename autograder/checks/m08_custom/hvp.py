@@ -2,46 +2,43 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m08_custom.functions import OF_TENSORS, POINTS, like
+
+custom_hvp = exercise("custom.hvp", "The Hessian times a vector, by two backward passes.")
+
+CASES = (POINTS * OF_TENSORS).add(v=like)
 
 
-@check("custom.hvp", points=2)
-def custom_hvp(student, rng, tools):
-    """Hessian-vector products of functions of vectors and of matrices."""
-    x, v = rng.normal(size=(2, 4))
-    X, V = rng.normal(size=(2, 2, 3))
-    A, c = rng.normal(size=(4, 4)), rng.normal(size=4)
+@custom_hvp.aspect("H v", 1.5, cases=CASES, rtol=1e-9, atol=1e-11)
+def product(student, case):
+    return np.array(student.hvp(case.f, case.x, case.v))
 
-    def smooth(x):
-        return (x.tanh() * c).sum() + ((x * c).sum() * 0.5).exp()
 
-    def quadratic(x):
-        return (x * (A @ x)).sum()
+@custom_hvp.aspect(
+    "two backward passes, and no matrix",
+    0.5,
+    corner=True,
+    cases=CASES,
+    few=8,
+    many=24,
+    at_most=("calls of f", "backward passes"),
+)
+def passes(student, case):
+    class Same(student.Function):
+        @staticmethod
+        def forward(ctx, x):
+            calls.append(x)
+            return x * 1.0
 
-    def of_matrix(x):
-        return ((x @ x.T) ** 2).sum() + x.exp().sum()
+        @staticmethod
+        def backward(ctx, grad):
+            passes.append(grad)
+            return grad * 1.0
 
-    def numbers(out):
-        return out.data if isinstance(out, student.Tensor) else np.asarray(out)
-
-    def run(f, x, v):
-        return numbers(student.hvp(f, x, v))
-
-    def afterwards():
-        point, direction = x.copy(), v.copy()
-        student.hvp(smooth, point, direction)
-        return [point, direction]
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, v = {np.round(v, 3).tolist()}",
-        "smooth f of a vector": lambda: run(smooth, x, v),
-        "along 2 v": lambda: run(smooth, x, 2 * v),
-        "at another x": lambda: run(smooth, -0.5 * x, v),
-        "a quadratic form": lambda: run(quadratic, x, v),
-        "f of a matrix": lambda: run(of_matrix, X, V),
-        "along a unit vector": lambda: run(smooth, x, np.eye(4)[2]),
-        "x and v afterwards": afterwards,
-    }
+    calls, passes = [], []
+    student.hvp(lambda x: case.f(Same.apply(x)), case.x, case.v)
+    return {"calls of f": len(calls), "backward passes": len(passes)}
 
 
 custom_hvp.mistake(
@@ -68,7 +65,7 @@ custom_hvp.mistake(
     hint=["That is g · v, with no second derivative in it.", "The second call of `grad` is what you return."],
 )
 custom_hvp.mistake(
-    "the second derivative only of each number by itself: the mixed ones are missing",
+    "each number is differentiated twice by itself: the mixed second derivatives are missing",
     source="""
 def hvp(f, x, v):
     h = 1e-4
@@ -100,7 +97,7 @@ custom_hvp.mistake(
     hint=["H (2v) = 2 H v.", "Take v as it is."],
 )
 custom_hvp.mistake(
-    "the gradient with respect to x of Σ x · v: f is not in it",
+    "Σ x · v is differentiated: f is not in it",
     swap=("(gradient * v).sum()", "(x * v).sum()"),
     hint=["The derivative of what is wanted?", "Of ⟨g, v⟩, with g = ∂f/∂x."],
 )
@@ -123,7 +120,7 @@ def hvp(f, x, v):
     ],
 )
 custom_hvp.mistake(
-    "one-sided differences of the gradient: near, but only to a few digits",
+    "the gradient is measured on one side only: near, but only to a few digits",
     source="""
 def hvp(f, x, v):
     h = 1e-4

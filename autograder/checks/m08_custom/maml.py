@@ -2,55 +2,61 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice, filled
+from autograder.checks.check import exercise
+
+custom_maml = exercise("custom.maml", "The gradient of the loss after a step, by the weights before it.")
+
+LOSSES = {  # a loss, and the shapes of its weights; a batch is a number, or arrays of this shape
+    "lambda w, goal: ((w[0] - goal) ** 2).sum()": ([(1,)], ()),
+    "lambda w, goal: ((w[0] ** 2 - goal) ** 2).mean()": ([(2,)], (2,)),
+    "lambda w, goal: (w[0] * w[1] - goal) ** 2": ([(), ()], ()),
+    "lambda w, goal: ((w[0].tanh() * w[1] - goal) ** 2).mean()": ([(2, 1), (3,)], (2, 3)),
+    "lambda w, goal: ((goal @ w[0] + w[1]).tanh() @ w[2]).exp().mean()": ([(2, 3), (3,), (3,)], (4, 2)),
+    "lambda w, goal: (w[0] * goal).tanh().sum() * (1.0 + w[0].sum())": ([(2, 2)], (2, 2)),
+}
 
 
-@check("custom.maml", points=3)
-def custom_maml(student, rng, tools):
-    """The gradient of the loss after a step, by the weights before it."""
-    starts = rng.normal(size=(3, 4)) * 0.6, rng.normal(size=4), rng.normal(size=(4, 2)) * 0.6
-    batches = [(rng.normal(size=(n, 3)), rng.normal(size=(n, 2))) for n in (5, 6, 5, 7, 4, 6)]
-    tasks = [(batches[0], batches[1]), (batches[2], batches[3]), (batches[4], batches[5])]
-    lr, goals = rng.uniform(0.2, 0.4), [tuple(rng.normal(size=(2, 4))) for _ in range(2)]
+def learning(loss, tasks, lr, rng):
+    shapes, goal = LOSSES[loss]
+    pairs = [tuple(filled(goal, "decimals", rng) for _ in range(2)) for _ in range(tasks)]
+    weights = [filled(shape, "decimals", rng) * 0.5 for shape in shapes]
+    return Draft({"loss": Text(loss), "weights": weights, "tasks": pairs, "lr": lr})
 
-    def loss(weights, batch):
-        x, y = batch
-        w1, b, w2 = weights
-        error = (x @ w1 + b).tanh() @ w2 - y
-        return (error * error).mean()
 
-    def leaves():
-        return [student.Tensor(start.copy(), requires_grad=True) for start in starts]
+def small(rng):
+    return (
+        learning(loss, tasks, lr, rng)
+        for tasks, lr in ((1, 0.25), (2, 0.25), (3, 0.1), (2, 0.0), (4, 1.0))
+        for loss in LOSSES
+    )
 
-    def numbers(g):
-        return g.data if isinstance(g, student.Tensor) else np.asarray(g)
 
-    def run(tasks, lr):
-        with np.errstate(all="ignore"):
-            return [numbers(g) for g in student.meta_gradient(loss, leaves(), tasks, lr)]
+def drawn(rng):
+    return learning(
+        [*LOSSES][rng.integers(len(LOSSES))], int(rng.integers(1, 5)), round(float(rng.uniform(0, 0.5)), 2), rng
+    )
 
-    def line():
-        w = student.Tensor(starts[1].copy(), requires_grad=True)
-        (g,) = student.meta_gradient(lambda w, goal: ((w[0] - goal) ** 2).sum(), [w], goals, lr)
-        return numbers(g)
 
-    def afterwards():
-        weights = leaves()
-        student.meta_gradient(loss, weights, tasks, lr)
-        return [float(w.data.sum()) for w in weights] + [w.grad is None for w in weights]
+@custom_maml.aspect("the gradients", 2.5, cases=Source(small, drawn))
+def gradients(student, case):
+    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
+    return [np.array(g) for g in student.meta_gradient(case.loss, weights, case.tasks, case.lr)]
 
-    return {
-        "input": f"three tasks, lr = {lr:.4g}, weights of shapes (3, 4), (4,), (4, 2)",
-        "three tasks: the first weight": lambda: run(tasks, lr)[0],
-        "three tasks: the second": lambda: run(tasks, lr)[1],
-        "three tasks: the third": lambda: run(tasks, lr)[2],
-        "one task: the first weight": lambda: run(tasks[:1], lr)[0],
-        "the tasks in another order: the third weight": lambda: run(tasks[::-1], lr)[2],
-        "with a larger step: the first weight": lambda: run(tasks, 2 * lr)[0],
-        "lr = 0: the first weight": lambda: run(tasks, 0.0)[0],
-        "Σ (w − goal)²": line,
-        "weights and their grad afterwards": afterwards,
-    }
+
+@custom_maml.aspect(
+    "the weights and their `grad` stay",
+    0.5,
+    corner=True,
+    cases=Source(small, drawn) * choice("before", None, 2.0),
+    few=12,
+)
+def weights_stay(student, case):
+    weights = [student.Tensor(w, requires_grad=True) for w in case.weights]
+    for w in weights[:1]:
+        w.grad = case.before and student.Tensor(case.before * w.data)
+    student.meta_gradient(case.loss, weights, case.tasks, case.lr)
+    return {"weights": [w.data for w in weights], "grad": [None if w.grad is None else w.grad.data for w in weights]}
 
 
 custom_maml.mistake(
@@ -62,7 +68,7 @@ custom_maml.mistake(
     ],
 )
 custom_maml.mistake(
-    "uphill: the inner step is added",
+    "the inner step goes uphill: it is added",
     swap=("w - lr * g", "w + lr * g"),
     hint=["The gradient points up.", "w − lr · g."],
 )
@@ -82,7 +88,7 @@ custom_maml.mistake(
     hint=["Which of the two comes first in a pair?", "`for support, query in tasks`."],
 )
 custom_maml.mistake(
-    "the sum over the tasks, not the mean",
+    "the sum over the tasks is taken, not the mean",
     swap=("total / len(tasks)", "total"),
     hint=["With twice as many tasks, should the step be twice as long?", "Divide by the number of tasks."],
 )
@@ -102,7 +108,7 @@ custom_maml.mistake(
     hint=["What becomes of the first task's loss?", "`total = total + …`."],
 )
 custom_maml.mistake(
-    "the gradient of the last adapted weights, not of those before the step",
+    "the gradient is that of the last adapted weights, not of those before the step",
     swap=("grad(total / len(tasks), weights)]", "grad(total / len(tasks), adapted)]"),
     hint=["Who is to learn: the weights before the step, or after it?", "`grad(…, weights)`."],
 )

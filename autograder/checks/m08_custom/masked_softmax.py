@@ -2,75 +2,71 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, choice, filled
+from autograder.checks.check import exercise
+
+custom_masked_softmax = exercise("custom.masked_softmax", "Softmax over what a mask leaves.")
+
+SHAPES = ((1,), (2,), (3,), (4,), (1, 2), (2, 2), (2, 3), (3, 2), (2, 4), (2, 1, 3), (2, 2, 3), (2, 3, 2))
 
 
-@check("custom.masked_softmax", points=3, device=("∂L/∂x", "a mask of shape (5,) for every row: ∂L/∂x"))
-def custom_masked_softmax(student, rng, tools):
-    """Masked softmax: values, gradients, large numbers, empty rows, a gradient of the gradient."""
-    x = rng.normal(size=(3, 5))
-    mask = np.array([[1, 1, 0, 1, 0], [0, 1, 1, 1, 1], [1, 0, 1, 0, 1]], bool)[:, rng.permutation(5)]
-    empty = mask.copy()
-    empty[1] = False
-    up = rng.choice([-1, 1], x.shape) * rng.uniform(0.5, 2.0, x.shape)
-    v = rng.normal(size=x.shape)
+def masks(x, rng):
+    """Of x's shape, and of shapes that broadcast to it; something is left of each row."""
+    shapes = [x.shape, x.shape[-1:], (*x.shape[:-1], 1), (1,)] + [x.shape[:-2] + (1,) + x.shape[-1:]] * (x.ndim > 1)
+    found = [rng.random(shape) < 0.6 for shape in shapes]
+    for mask in found:
+        mask[~mask.any(axis=-1), rng.integers(mask.shape[-1])] = True
+    return found
 
-    def forward(numbers, mask):
-        with np.errstate(all="ignore"):
-            return student.MaskedSoftmax.apply(student.Tensor(numbers.copy(), requires_grad=True), mask.copy()).data
 
-    def gradient(numbers, mask, upstream=up):
-        leaf = student.Tensor(numbers.copy(), requires_grad=True)
-        with np.errstate(all="ignore"):
-            student.MaskedSoftmax.apply(leaf, mask.copy()).backward(upstream)
-        return leaf.grad.data
+def holes(x, rng):
+    """Masks that leave nothing of a row, or of all."""
+    mask = rng.random(x.shape) < 0.6
+    mask.reshape(-1, x.shape[-1])[rng.integers(x.size // x.shape[-1])] = False
+    return [mask, np.zeros(x.shape, bool), np.zeros((1,), bool)]
 
-    def afterwards():
-        leaf, kept = student.Tensor(x.copy(), requires_grad=True), mask.copy()
-        student.MaskedSoftmax.apply(leaf, kept)
-        return [leaf.data, kept]
 
-    def near(left, masked):
-        return forward(x + np.where(mask, left, masked), mask)
+def arriving(x, rng):
+    return filled(x.shape, "decimals", rng)
 
-    def three_axes():
-        return [forward(np.stack([x, v]), mask), gradient(np.stack([x, v]), mask, np.stack([up, v]))]
 
-    def second():
-        leaf = student.Tensor(x.copy(), requires_grad=True)
-        y = student.MaskedSoftmax.apply(leaf, mask)
-        (first,) = student.grad(y, leaf, up, create_graph=True)
-        return student.grad((first * v).sum(), leaf)[0].data
+ROWS = (
+    array("x", SHAPES, ("decimals", "whole", "transposed"))
+    .where(lambda x: x.ndim > 0)
+    .each(mask=masks)
+    .add(grad=arriving)
+)
 
-    def twice_in_one_graph():
-        leaf = student.Tensor(x.copy(), requires_grad=True)
-        y = student.MaskedSoftmax.apply(leaf, mask)
-        z = student.MaskedSoftmax.apply(leaf, np.ones(5, bool))
-        (y * up + z * v).sum().backward()
-        return leaf.grad.data
 
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, mask = {mask.astype(int).tolist()}",
-        "y": lambda: forward(x, mask),
-        "∂L/∂x": lambda: gradient(x, mask),
-        "a mask of shape (5,) for every row: y": lambda: forward(x, mask[0]),
-        "a mask of shape (5,) for every row: ∂L/∂x": lambda: gradient(x, mask[0]),
-        "a mask of shape (3, 1), for x of shape (3, 5): y": lambda: forward(x, empty.any(1, keepdims=True)),
-        "x of shape (2, 3, 5): y and ∂L/∂x": three_axes,
-        "nothing masked: y": lambda: forward(x, np.ones((3, 5), bool)),
-        "a row that is all masked: y": lambda: forward(x, empty),
-        "a row that is all masked: ∂L/∂x": lambda: gradient(x, empty),
-        "what is left lies near 1000: y": lambda: near(1000.0, 0.0),
-        "what is left lies near −1000: y": lambda: near(-1000.0, 0.0),
-        "what is masked lies near 1000: y": lambda: near(0.0, 1000.0),
-        "one row near 1000, one near 0, one near −1000: y": lambda: forward(
-            x + np.array([[1000.0], [0.0], [-1000.0]]), mask
-        ),
-        "two masks in one graph: ∂L/∂x": twice_in_one_graph,
-        "the gradient of the gradient": second,
-        "x afterwards": lambda: afterwards()[0],
-        "the mask afterwards": lambda: afterwards()[1],
-    }
+@custom_masked_softmax.aspect("y", 1, cases=ROWS)
+def forward(student, case):
+    x = student.Tensor(case.x, requires_grad=True)
+    return {"y": student.MaskedSoftmax.apply(x, case.mask).data, "x afterwards": x.data}
+
+
+def gradient(student, case):
+    x = student.Tensor(case.x, requires_grad=True)
+    y = student.MaskedSoftmax.apply(x * case.scale, case.mask)
+    yield
+    y.backward(case.grad)
+    return {"y": y.data, "∂L/∂x": x.grad.data}
+
+
+custom_masked_softmax.aspect("∂L/∂x", 1, cases=ROWS * choice("scale", 1.0, 0.5, -1.0), device=6)(gradient)
+LINES = array("x", SHAPES[1:], ("decimals",)).where(lambda x: x.ndim > 0)
+HOLES = (LINES.each(mask=holes) * choice("scale", 1.0, -2.0)).tagged("nothing is left of a row")
+LARGE = LINES.each(mask=masks) * choice("scale", 500.0, -900.0, 3000.0)
+custom_masked_softmax.aspect(
+    "large numbers, and rows in which nothing is left", 0.5, corner=True, cases=(HOLES + LARGE).add(grad=arriving)
+)(gradient)
+
+
+@custom_masked_softmax.aspect("the gradient of the gradient", 0.5, corner=True, cases=ROWS.add(v=arriving), few=10)
+def second(student, case):
+    x, up = student.Tensor(case.x, requires_grad=True), student.Tensor(case.grad, requires_grad=True)
+    (first,) = student.grad(student.MaskedSoftmax.apply(x, case.mask), x, up, create_graph=True)
+    by_x, by_up = student.grad((first * case.v).sum(), [x, up])
+    return {"by x": by_x.data, "by the upstream gradient": by_up.data}
 
 
 @custom_masked_softmax.on_device
@@ -113,7 +109,7 @@ custom_masked_softmax.mistake(
     hint=["A masked 1000 is the largest. What is exp(1 − 1000)?", "The largest of those that count: mask first."],
 )
 custom_masked_softmax.mistake(
-    "one largest number for the whole array, so that a low row underflows",
+    "one largest number is taken off the whole array, so that a low row underflows",
     swap=[("largest = kept.max(axis=-1, keepdims=True)", "largest = kept.max()")],
     hint=["One row lies near −1000, another near 1000. What is left of the first?", "`max(axis=-1, keepdims=True)`."],
 )

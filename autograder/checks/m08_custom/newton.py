@@ -1,57 +1,27 @@
 """Check 8 of lesson 08: one step of Newton's method."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.m08_custom.functions import PARABOLAS, VALLEYS
 
-from autograder.checks.check import check
+custom_newton = exercise("custom.newton", "Newton's step.", needs=("custom.hvp",))
 
 
-@check("custom.newton", points=2, rtol=1e-5, needs=("custom.hvp",))
-def custom_newton(student, rng, tools):
-    """Newton's step on parabolas and on others, and two in a row."""
-    M, bottom = rng.normal(size=(4, 4)), rng.uniform(0.5, 2.0, 4) * rng.choice([-1, 1], 4)
-    A = M @ M.T + 2 * np.eye(4)
-    x = bottom + rng.normal(size=4)
-    y = rng.normal(size=3)
-    c = rng.uniform(0.5, 2.0, 3)
+def step(student, case):
+    place = student.newton_step(case.f, case.x)
+    return place.data if isinstance(place, student.Tensor) else place
 
-    def parabola(x):
-        return ((x - bottom) * (A @ (x - bottom))).sum()
 
-    def convex(x):
-        return (x * c).exp().sum() + ((x * x).sum() + 1.0) ** 2
-
-    def saddle(x):
-        return parabola(x) - 20.0 * (x[0] - bottom[0]) ** 2
-
-    def numbers(out):
-        return out.data if isinstance(out, student.Tensor) else np.asarray(out)
-
-    def run(f, x):
-        with np.errstate(all="ignore"):
-            return numbers(student.newton_step(f, x.copy()))
-
-    def afterwards():
-        point = y.copy()
-        student.newton_step(convex, point)
-        return point
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, the parabola's bottom is at {np.round(bottom, 3).tolist()}",
-        "a parabola in four dimensions": lambda: run(parabola, x),
-        "no parabola, in three": lambda: run(convex, y),
-        "no parabola, a second step": lambda: run(convex, run(convex, y)),
-        "no parabola, further out": lambda: run(convex, 2 * y),
-        "a saddle: it leads there": lambda: run(saddle, x),
-        "one dimension": lambda: run(lambda x: (x * c[:1]).exp().sum() + (x * x).sum(), y[:1]),
-        "x afterwards": afterwards,
-    }
+custom_newton.aspect("to the bottom of a parabola", 1, cases=PARABOLAS, rtol=1e-5, atol=1e-6)(step)
+custom_newton.aspect("where f is no parabola", 1, cases=VALLEYS, rtol=1e-5, atol=1e-6)(step)
 
 
 custom_newton.mistake(
-    "uphill: the step is added", swap=("return x - ", "return x + "), hint=["The gradient points up.", "x − H⁻¹ g."]
+    "the step goes uphill: it is added",
+    swap=("return x - ", "return x + "),
+    hint=["The gradient points up.", "x − H⁻¹ g."],
 )
 custom_newton.mistake(
-    "H g, not H⁻¹ g",
+    "H g is taken, not H⁻¹ g",
     swap=("np.linalg.solve(hessian, gradient.data)", "hessian @ gradient.data"),
     hint=["Where the bowl is steeper, the step should be shorter.", "`np.linalg.solve(hessian, gradient.data)`."],
 )
@@ -71,17 +41,17 @@ custom_newton.mistake(
     hint=["The bowl may lie askew: the mixed derivatives say how.", "`np.linalg.solve` with the whole matrix."],
 )
 custom_newton.mistake(
-    "g divided by H · ones: that is no inverse",
+    "g is divided by H · ones: that is no inverse",
     swap=("np.linalg.solve(hessian, gradient.data)", "gradient.data / hvp(f, x, np.ones(len(x)))"),
     hint=["A sum over each row of H is no Hessian.", "n products, one for each unit vector, then `solve`."],
 )
 custom_newton.mistake(
-    "a gradient step: H is missing",
+    "a gradient step is made: H is missing",
     swap=("np.linalg.solve(hessian, gradient.data)", "0.01 * gradient.data"),
     hint=["On a parabola, one step should reach the bottom.", "H from n Hessian-vector products, then `solve`."],
 )
 custom_newton.mistake(
-    "half a step",
+    "only half a step is made",
     swap=("np.linalg.solve(hessian, gradient.data)", "0.5 * np.linalg.solve(hessian, gradient.data)"),
     hint=[
         "On a parabola, one step should reach the bottom.",

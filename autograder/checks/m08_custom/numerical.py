@@ -2,116 +2,100 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, array, choice, filled, number
+from autograder.checks.check import exercise
+from autograder.checks.programs import programs
+
+custom_numerical = exercise(
+    "custom.numerical", "Central differences of arrays: several inputs, an upstream gradient, both precisions."
+)
+
+SHAPES = ((2,), (), (3,), (2, 3), (1,), (3, 2), (2, 2), (2, 1, 2), (0,))
+KINDS = ("decimals", "transposed", "integers", "whole")
+SMALL = (
+    "x**3",
+    "x * x",
+    "np.sin(x)",
+    "w * x",
+    "x - w",
+    "x * w + w",
+    "np.tanh(x @ w.T)",
+    "np.sum(x * w)",
+    "x[..., None] * w",
+)
+FUNCTIONS = programs(
+    "f", SMALL, ("x", "w"), ("np.sin({})", "np.tanh({})", "({}**2)"), ("({} * {})", "({} + {})", "({} - {})"), most=4
+)
+LISTS = choice("inputs", Text("[x, w]"), Text("(w, x)"), Text("[x, x]"), Text("[x, 2]"), Text("[1.5, w]"))
 
 
-@check("custom.numerical", points=3)
-def custom_numerical(student, rng, tools):
-    """Central differences of arrays: several inputs, an upstream gradient, both precisions."""
-    x, w = rng.normal(size=(2, 3)) + 0.2, rng.normal(size=(3, 4))
-    up = rng.choice([-1, 1], (2, 4)) * rng.uniform(0.5, 2.0, (2, 4))
-    wide = rng.uniform(0.2, 0.4)
-    k = rng.choice([-1, 1], 4) * 2.0 ** rng.permutation(4)
+def arriving(f, inputs, rng):
+    return filled(np.shape(f(*inputs)), "decimals", rng)
 
-    def layer(x, w):
-        return np.tanh(x @ w)
 
-    def cubes(x):
-        return np.sum(x**3 * k)
-
-    def of_layer(i):
-        return student.numerical_gradient(layer, [x.copy(), w.copy()], up)[i]
-
-    def with_a_wide_step():
-        at = np.array([1.5, -2.5, 0.03, -0.02])
-        return student.numerical_gradient(cubes, [at], None, wide)[0]
-
-    def types():
-        return [
-            student.numerical_gradient(lambda x: np.float32(2) * x, [np.array([1.7, -30.1], np.float32)], k[:2])[
-                0
-            ].dtype.name,
-            of_layer(0).dtype.name,
-        ]
-
-    def float32_with_a_tiny_step():
-        at = np.array([1.7, -30.1, 0.7, 5.3], np.float32)
-        return student.numerical_gradient(lambda x: np.float32(2) * x, [at], k, 1e-5)[0]
-
-    def default_step():
-        seen = []
-
-        def f(x):
-            seen.append(float(x))
-            return x
-
-        student.numerical_gradient(f, [1.0])
-        return (max(seen) - min(seen)) / 2
-
-    def default_step32():
-        seen = []
-
-        def f(x):
-            seen.append(float(x))
-            return x
-
-        student.numerical_gradient(f, [np.float32(1.0)])
-        return [round((max(seen) - min(seen)) / 2, 4), float(x[0, 0])]
-
-    def points_where_f_rounds():
-        seen, at = [], float(abs(x[1, 1]) + 1)
-
-        def f(x):
-            seen.append(float(x))
-            return np.float32(x)
-
-        student.numerical_gradient(f, [at])
-        return [max(seen) - at, min(seen) - at]
-
-    def inputs_after():
-        inputs = [x.copy(), w.copy()]
-        student.numerical_gradient(layer, inputs, up)
-        return np.concatenate([part.ravel() for part in inputs])
-
-    def runs():
-        count = []
-
-        def f(x):
-            count.append(1)
-            return layer(x, w)
-
-        student.numerical_gradient(f, [x.copy()], up)
-        return len(count) <= 2 * x.size + 2
-
-    def refused(upstream):
-        try:
-            student.numerical_gradient(layer, [x.copy(), w.copy()], upstream)
-        except ValueError:
-            return True
+def works(f, inputs):
+    try:
+        return np.asarray(f(*inputs)).dtype.kind in "fi"
+    except (ValueError, TypeError, IndexError, AttributeError):
         return False
 
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, w = {np.round(w, 3).tolist()}",
-        "tanh(x @ w), upstream random: by x": lambda: of_layer(0),
-        "tanh(x @ w), upstream random: by w": lambda: of_layer(1),
-        "Σ k x³, no upstream": lambda: student.numerical_gradient(cubes, [x[0, 0] * k])[0],
-        "x · y, two plain numbers": lambda: [
-            float(g) for g in student.numerical_gradient(lambda a, b: a * b, [x[0, 0], w[0, 0]])
-        ],
-        "x³ at 3 and −2, whole numbers": lambda: student.numerical_gradient(
-            lambda x: x**3 * up[0, :2], [np.array([3, -2])], up[1, :2]
-        )[0],
-        "Σ k x³ with a wide step": with_a_wide_step,
-        "2 x in float32 with a tiny step": float32_with_a_tiny_step,
-        "the step at 1, by default": default_step,
-        "the step at 1 in float32, by default": default_step32,
-        "how far it goes to both sides, by default, where f gives float32 for float64": points_where_f_rounds,
-        "types of the results": types,
-        "the inputs afterwards": inputs_after,
-        "at most two runs for each number": runs,
-        "no upstream for a matrix is refused": lambda: refused(None),
-        "an upstream gradient of another shape is refused": lambda: refused(up.T),
-    }
+
+OWN = (
+    array("x", SHAPES)
+    .each(f=lambda: [Text("lambda a: a * x"), Text("lambda a: a + x * x")])
+    .add(inputs=lambda: Text("[x]"))
+)
+REFUSED = (
+    array("x", ((2,), (2, 3), (1,), (2, 2)), ("decimals",))
+    .where(lambda x: x.ndim > 0)
+    .each(f=lambda: [Text("lambda x: x * x"), Text("np.sin")])
+)
+REFUSED = REFUSED.each(
+    grad=lambda x: [None, 1.0, np.ones((1, *x.shape)), np.ones(x.shape + (1,)), np.ones(x.shape[1:])]
+)
+PAIRS = (array("x", SHAPES, KINDS).add(w=lambda x, rng: filled(x.shape, "decimals", rng)) * FUNCTIONS * LISTS).where(
+    works
+)
+
+
+@custom_numerical.aspect(
+    "the gradients",
+    2,
+    cases=(OWN + PAIRS).add(grad=arriving),
+    exact="a list of float64 arrays, one for each input, of its shape",
+)
+def gradients(student, case):
+    found = student.numerical_gradient(case.f, case.inputs, case.grad)
+    return {"how many": len(found)} | {f"by input {i}": g for i, g in enumerate(found)}
+
+
+AT = number("at", 1.0, 50.0, 0.03, 0.0, -30.1, 3.0, low=-9.0, high=9.0)
+KINDS_OF = choice("kind", Text("np.float64"), Text("np.float32")) * choice(
+    "made", Text("np.float64"), Text("np.float32")
+)
+STEPS = choice("step", None, 1e-5, 0.2)
+
+
+@custom_numerical.aspect(
+    "how far it goes, in both precisions",
+    0.5,
+    corner=True,
+    rtol=1e-3,
+    at_most=("runs",),
+    few=32,
+    exact="float64 arrays",
+    cases=KINDS_OF * STEPS * AT,
+)
+def reach(student, case):
+    seen = []
+    f = lambda x: seen.append(float(x)) or case.made(2) * case.made(x)
+    (slope,) = student.numerical_gradient(f, [case.kind(case.at)], step=case.step)
+    return {"slope": slope, "up": max(seen) - case.at, "down": case.at - min(seen), "runs": len(seen)}
+
+
+@custom_numerical.aspect("an upstream gradient that does not fit is refused", 0.5, corner=True, cases=REFUSED)
+def refused(student, case):
+    return student.numerical_gradient(case.f, [case.x], case.grad)
 
 
 custom_numerical.mistake(
@@ -120,7 +104,7 @@ custom_numerical.mistake(
     hint=["Where is the second point?", "`low` belongs to below = here − h."],
 )
 custom_numerical.mistake(
-    "one-sided, and divided by one step: near, but not near enough",
+    "one side is measured, and divided by one step: near, but not near enough",
     swap=[("x.dtype.type(here + h), x.dtype.type(here - h)", "x.dtype.type(here + h), here")],
     hint=["The error is h, not h².", "One point on each side: here + h and here − h."],
 )

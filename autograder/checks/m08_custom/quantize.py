@@ -1,56 +1,47 @@
 """Check 1 of lesson 08: rounding, with the straight-through estimator."""
 
-import numpy as np
+from autograder.checks.cases import Text, array, choice, filled
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+custom_quantize = exercise(
+    "custom.quantize", "Rounded forward, straight through backward, nothing outside of the limits."
+)
+
+NUMBERS = array(
+    "x", ((), (1,), (2,), (3,), (6,), (2, 3), (3, 2), (1, 2), (2, 1, 2)), ("decimals", "whole", "transposed")
+)
+OPTIONS = choice("step", 0.5, 0.3, 1.5, 0.7, 0.1) * choice(
+    "limit", 1.0, 2.0, 0.4, 1.6
+)  # no x lies between two multiples
 
 
-@check("custom.quantize", points=2)
-def custom_quantize(student, rng, tools):
-    """Rounded forward, straight through backward, nothing outside of the limits."""
-    step, limit = rng.uniform(0.3, 0.45), rng.uniform(1.4, 1.7)
-    inside = step * (rng.integers(-2, 3, (2, 3)) + rng.uniform(0.1, 0.4, (2, 3)) * rng.choice([-1, 1], (2, 3)))
-    outside = rng.uniform(limit + 0.2, 4.0, (2, 2)) * rng.choice([-1, 1], (2, 2))
-    x = np.concatenate([inside, outside], axis=1)
-    up = rng.choice([-1, 1], x.shape) * rng.uniform(2.0, 5.0, x.shape)
+@custom_quantize.aspect("y", 1, cases=NUMBERS * OPTIONS)
+def forward(student, case):
+    x = student.Tensor(case.x)
+    return {"y": student.Quantize.apply(x, step=case.step, limit=case.limit).data, "x afterwards": x.data}
 
-    def run(numbers, upstream, **options):
-        leaf = student.Tensor(numbers.copy(), requires_grad=True)
-        y = student.Quantize.apply(leaf, **options)
-        if upstream is None:
-            return {"y": y.data, "x": leaf.data}
-        y.backward(upstream)
-        return {"grad": leaf.grad.data}
 
-    def on_the_limit():
-        return run(np.array([-limit, limit, 0.0]), up[0, :3], step=step, limit=limit)["grad"]
+PROGRAMS = choice(
+    "f",
+    Text("lambda q, x: q(x, step=0.5, limit=1.0)"),
+    Text("lambda q, x: q(x, step=1.5, limit=2.0)"),
+    Text("lambda q, x: q(x, step=0.3, limit=0.4)"),
+    Text("lambda q, x: q(x * 0.7, step=0.5, limit=1.0) ** 2"),
+    Text("lambda q, x: q(x, step=0.5, limit=1.0) + q(x, step=0.5, limit=2.0)"),
+    Text("lambda q, x: q(x, step=0.5, limit=2.0) * q(x * 2.0, step=0.3, limit=1.0)"),
+    Text("lambda q, x: q(q(x * 3.0, step=0.5, limit=2.0), step=0.3, limit=1.0)"),
+)
 
-    def two_in_one_graph():
-        leaf = student.Tensor(inside.copy(), requires_grad=True)
-        wide = student.Quantize.apply(leaf, step=step, limit=limit)
-        narrow = student.Quantize.apply(leaf, step=2 * step, limit=0.5 * step)
-        (wide * up[:, :3] + narrow * 3.0).sum().backward()
-        return leaf.grad.data
 
-    def in_a_formula():
-        leaf = student.Tensor(inside.copy(), requires_grad=True)
-        (student.Quantize.apply(leaf * 0.7, step=step, limit=limit) ** 2 * up[:, :3]).sum().backward()
-        return leaf.grad.data
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, step = {step:.4g}, limit = {limit:.4g}",
-        "y": lambda: run(x, None, step=step, limit=limit)["y"],
-        "y for x inside of the limits": lambda: run(inside, None, step=step, limit=limit)["y"],
-        "y for x outside of them": lambda: run(outside, None, step=step, limit=limit)["y"],
-        "gradient inside of the limits": lambda: run(inside, up[:, :3], step=step, limit=limit)["grad"],
-        "gradient outside of them": lambda: run(outside, up[:, 3:], step=step, limit=limit)["grad"],
-        "gradient on the limits and at 0": on_the_limit,
-        "with another step: y": lambda: run(x, None, step=0.5 * step, limit=limit)["y"],
-        "with another step: gradient": lambda: run(x, up, step=0.5 * step, limit=limit)["grad"],
-        "twice in one graph, with two limits: gradient": two_in_one_graph,
-        "in a formula, Σ upstream · Quantize(0.7 x)²: gradient": in_a_formula,
-        "x afterwards": lambda: run(x, None, step=step, limit=limit)["x"],
-    }
+@custom_quantize.aspect(
+    "∂L/∂x", 1, cases=(NUMBERS * PROGRAMS).add(grad=lambda x, rng: filled(x.shape, "decimals", rng))
+)
+def gradient(student, case):
+    x = student.Tensor(case.x, requires_grad=True)
+    y = case.f(student.Quantize.apply, x)
+    yield
+    y.backward(case.grad)
+    return x.grad.data
 
 
 custom_quantize.mistake(
@@ -120,7 +111,7 @@ custom_quantize.mistake(
     hint=["With step 0.5, 0.6 lies near 0.5, not near 1.", "Multiply by step after rounding."],
 )
 custom_quantize.mistake(
-    "rounded down, not to the nearest",
+    "x is rounded down, not to the nearest",
     swap=("np.round(", "np.floor("),
     hint=["With step 0.5, 0.4 is nearer to 0.5 than to 0.", "`np.round`."],
 )
@@ -130,7 +121,7 @@ custom_quantize.mistake(
     hint=["What is y at x = 5, with limit 1?", "`np.clip(x, -limit, limit)` before rounding."],
 )
 custom_quantize.mistake(
-    "cut only above: −limit is forgotten",
+    "x is cut only above: −limit is forgotten",
     swap=[("np.clip(x, -limit, limit)", "np.minimum(x, limit)"), ("np.abs(x) <= limit", "x <= limit")],
     hint=["What is y at x = −5, with limit 1?", "`np.clip(x, -limit, limit)`, and `np.abs(x)` in the mask."],
 )
@@ -159,7 +150,7 @@ custom_quantize.mistake(
     hint=["What is in x after Quantize.apply(x, …)?", "Make a new array, and leave x as it is."],
 )
 custom_quantize.mistake(
-    "first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step",
+    "x is first rounded, then cut: what lies outside lands on the limit, which may be no multiple of step",
     swap=("step * np.round(np.clip(x, -limit, limit) / step)", "np.clip(step * np.round(x / step), -limit, limit)"),
     hint=["With step 0.4 and limit 1, is y = 1 a multiple of 0.4?", "First `np.clip`, then round."],
 )

@@ -2,70 +2,88 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, broadcast, choice, filled, fixed
+from autograder.checks.check import exercise
 
-
-@check(
-    "custom.swiglu",
-    points=3,
-    device=("∂L/∂a", "∂L/∂b", "b of shape (4,) for every row: ∂L/∂b", "a and b are the same tensor: its gradient"),
+custom_swiglu = exercise(
+    "custom.swiglu", "The fused gate: value, gradients, what it keeps, and the gradient of the gradient."
 )
-def custom_swiglu(student, rng, tools):
-    """The fused gate: value, gradients, what it keeps, and the gradient of the gradient."""
-    a, b = rng.normal(size=(3, 4)) * 1.5, rng.normal(size=(3, 4))
-    up = rng.choice([-1, 1], a.shape) * rng.uniform(0.5, 2.0, a.shape)
-    v, w = rng.normal(size=(2, 3, 4))
 
-    def forward(a, b, name):
-        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
-        out = student.SwiGLU.apply(x, y)
-        return {"y": out.data, "inputs": [x.data, y.data]}[name]
 
-    def run(a, b, upstream, name):
-        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
-        student.SwiGLU.apply(x, y).backward(upstream)
-        return {"a": x.grad.data, "b": y.grad.data}[name]
+def arriving(a, b, rng):
+    return filled(np.broadcast_shapes(a.shape, b.shape), "decimals", rng)
 
-    def kept():
-        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
-        return student.saved_bytes(student.SwiGLU.apply(x, y)) / a.nbytes
 
-    def far_out():
-        x = student.Tensor(np.array([-800.0, 800.0]), requires_grad=True)
-        y = student.Tensor(b[0, :2].copy(), requires_grad=True)
-        with np.errstate(all="ignore"):
-            out = student.SwiGLU.apply(x, y)
-            out.backward(up[0, :2])
-        return [out.data, x.grad.data, y.grad.data]
+KINDS = ("decimals", "whole", "transposed", "large")
+FAR = fixed(
+    {"a": np.array([-800.0, 800.0]), "b": np.array([2.0, -0.5])}, {"a": np.array(900.0), "b": np.array([[1.0], [-2.0]])}
+)
+PAIRS = (broadcast("a", "b", kinds=KINDS) + FAR).add(grad=arriving)
+USES = choice(
+    "f",
+    Text("lambda swiglu, a, b: swiglu(a, b)"),
+    Text("lambda swiglu, a, b: swiglu(a * 0.5, b * 2.0)"),
+    Text("lambda swiglu, a, b: swiglu(a, b) + swiglu(b, a)"),
+    Text("lambda swiglu, a, b: swiglu(a, a) * b"),
+    Text("lambda swiglu, a, b: swiglu(swiglu(a, b), a)"),
+)
 
-    def same_twice():
-        x = student.Tensor(a.copy(), requires_grad=True)
-        student.SwiGLU.apply(x, x).backward(up)
-        return x.grad.data
 
-    def second(of, along):
-        x, y = student.Tensor(a.copy(), requires_grad=True), student.Tensor(b.copy(), requires_grad=True)
-        upstream = student.Tensor(up, requires_grad=True)
-        first = student.grad(student.SwiGLU.apply(x, y), [x, y], upstream, create_graph=True)
-        target = {"a": x, "b": y, "upstream": upstream}[along]
-        return student.grad((first["ab".index(of)] * v).sum(), target)[0].data
+@custom_swiglu.aspect("both gradients", 1.5, cases=PAIRS * USES, device=6)
+def gradients(student, case):
+    a, b = student.Tensor(case.a, requires_grad=True), student.Tensor(case.b, requires_grad=True)
+    y = case.f(student.SwiGLU.apply, a, b)
+    yield
+    y.backward(case.grad)
+    return {"∂L/∂a": a.grad.data, "∂L/∂b": b.grad.data}
 
+
+@custom_swiglu.aspect("y", 0.5, cases=PAIRS)
+def forward(student, case):
+    a, b = student.Tensor(case.a), student.Tensor(case.b)
+    return {"y": student.SwiGLU.apply(a, b).data, "a afterwards": a.data, "b afterwards": b.data}
+
+
+@custom_swiglu.aspect(
+    "it keeps a and b, and nothing else",
+    0.5,
+    corner=True,
+    cases=fixed(*[{"shape": (n,), "seed": n} for n in (4000, 6000, 9000, 14000)]),
+    at_most=("arrays kept for backward", "new arrays in memory, the result and the kept ones"),
+)
+def kept(student, case):
+    import tracemalloc
+
+    numbers = np.random.default_rng(case.seed)
+    a, b = (student.Tensor(numbers.normal(size=case.shape), requires_grad=True) for _ in "ab")
+    student.SwiGLU.apply(a, b)
+    tracemalloc.start()
+    try:
+        y = student.SwiGLU.apply(a, b)
+        new = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    kept = student.saved_bytes(y)
     return {
-        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}",
-        "y": lambda: forward(a, b, "y"),
-        "∂L/∂a": lambda: run(a, b, up, "a"),
-        "∂L/∂b": lambda: run(a, b, up, "b"),
-        "b of shape (4,) for every row: ∂L/∂a": lambda: run(a, b[0], up, "a"),
-        "b of shape (4,) for every row: ∂L/∂b": lambda: run(a, b[0], up, "b"),
-        "a and b are the same tensor: its gradient": same_twice,
-        "a at −800 and 800: y and both gradients": far_out,
-        "arrays kept for backward": kept,
-        "gradient of Σ v · ∂L/∂a, by a": lambda: second("a", "a"),
-        "gradient of Σ v · ∂L/∂a, by b": lambda: second("a", "b"),
-        "gradient of Σ v · ∂L/∂b, by a": lambda: second("b", "a"),
-        "gradient of Σ v · ∂L/∂a, by the upstream gradient": lambda: second("a", "upstream"),
-        "a and b afterwards": lambda: forward(a, b, "inputs"),
+        "arrays kept for backward": kept / a.data.nbytes,
+        "new arrays in memory, the result and the kept ones": round(new / a.data.nbytes),
     }
+
+
+@custom_swiglu.aspect(
+    "the gradient of the gradient",
+    0.5,
+    corner=True,
+    cases=PAIRS.add(
+        va=lambda a, rng: filled(a.shape, "decimals", rng), vb=lambda b, rng: filled(b.shape, "decimals", rng)
+    ),
+    few=14,
+)
+def second(student, case):
+    a, b, up = (student.Tensor(x, requires_grad=True) for x in (case.a, case.b, case.grad))
+    by_a, by_b = student.grad(student.SwiGLU.apply(a, b), [a, b], up, create_graph=True)
+    found = student.grad((by_a * case.va).sum() + (by_b * case.vb).sum(), [a, b, up])
+    return dict(zip(("by a", "by b", "by the upstream gradient"), (g.data for g in found)))
 
 
 @custom_swiglu.on_device
@@ -87,7 +105,7 @@ custom_swiglu.mistake(
     hint=["a stands in the formula twice, once outside of σ.", "The product rule: s + a · s · (1 − s)."],
 )
 custom_swiglu.mistake(
-    "(1 + a) · (1 − s): the parentheses are in the wrong place",
+    "the parentheses are in the wrong place: (1 + a) · (1 − s)",
     swap=("(1 + a * (1 - s))", "((1 + a) * (1 - s))"),
     hint=["The 1 is the way outside of σ. Is it multiplied by 1 − s?", "1 + a · (1 − s)."],
 )

@@ -2,42 +2,20 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m08_custom.functions import ALONG
+
+custom_taylor = exercise("custom.taylor", "What the first-order guess leaves, for right gradients and wrong ones.")
+
+STEPS = choice(
+    "steps", [0.5, 0.25], [1.0], [0.25, 1.0, 0.5], [0.5, 0.5], [0.0, -0.5, 2.0], [1.0, 0.5, 0.25, 0.125, 0.0625], []
+)
 
 
-@check("custom.taylor", points=2)
-def custom_taylor(student, rng, tools):
-    """What the first-order guess leaves, for right gradients and wrong ones."""
-    x, v, g = rng.normal(size=(3, 3, 4))
-    steps = [float(s) for s in rng.uniform(0.1, 1.0) * 0.5 ** np.arange(5)]
-
-    def f(x):
-        return np.sum(np.sin(x) * x) - 0.3 * np.sum(x**2)
-
-    right = np.cos(x) * x + np.sin(x) - 0.6 * x
-
-    def run(gradient, *args):
-        return [float(r) for r in student.taylor_remainders(f, gradient, *args)]
-
-    def afterwards():
-        point, direction, gradient, list_of_steps = x.copy(), v.copy(), g.copy(), list(steps)
-        student.taylor_remainders(f, gradient, point, direction, list_of_steps)
-        return np.concatenate([point.ravel(), direction.ravel(), gradient.ravel(), list_of_steps])
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}, v = {np.round(v, 3).tolist()}, steps = {np.round(steps, 4).tolist()}",
-        "right gradient": lambda: run(right, x, v, steps),
-        "wrong gradient": lambda: run(g, x, v, steps),
-        "gradient of the wrong sign": lambda: run(-right, x, v, steps),
-        "the other way, −v": lambda: run(right, x, -v, steps),
-        "steps in another order": lambda: run(g, x, v, steps[::-1]),
-        "one step": lambda: run(g, x, v, steps[:1]),
-        "a linear f: nothing remains": lambda: [
-            float(r) + abs(steps[0]) for r in student.taylor_remainders(lambda x: np.sum(g * x), g, x, v, steps)
-        ],
-        "vectors": lambda: run(g[0], x[0], v[0], steps),
-        "inputs afterwards": afterwards,
-    }
+@custom_taylor.aspect("the remainders", 2, cases=ALONG * STEPS)
+def remainders(student, case):
+    return np.array(list(student.taylor_remainders(case.f, case.gradient, case.x, case.v, case.steps)), float)
 
 
 custom_taylor.mistake(
@@ -56,7 +34,7 @@ custom_taylor.mistake(
     hint=["What is left should be small for a right gradient.", "Minus."],
 )
 custom_taylor.mistake(
-    "no absolute value",
+    "no absolute value is taken",
     swap=("float(abs(f(x + step * v) - start - step * rise))", "float(f(x + step * v) - start - step * rise)"),
     hint=["A remainder below 0 cannot be drawn on a logarithmic axis.", "`abs(…)`."],
 )
@@ -66,12 +44,12 @@ custom_taylor.mistake(
     hint=["Half the step, half the rest, for right gradients and wrong ones.", "Take off ε Σ gradient · v as well."],
 )
 custom_taylor.mistake(
-    "divided by the step: then it is a slope's error, of order one less",
+    "the rest is divided by the step: then it is a slope's error, of order one less",
     swap=("- step * rise))", "- step * rise) / step)"),
     hint=["Half the step should leave a quarter.", "Do not divide."],
 )
 custom_taylor.mistake(
-    "divided by the square of the step: a right gradient gives a constant",
+    "the rest is divided by the square of the step: a right gradient gives a constant",
     swap=("- step * rise))", "- step * rise) / step ** 2)"),
     hint=["That is half the curvature, a good number, but not the remainder.", "Do not divide."],
 )
@@ -88,7 +66,7 @@ def taylor_remainders(f, gradient, x, v, steps):
     hint=["Where does the second step start?", "Each from x: `f(x + step * v)`."],
 )
 custom_taylor.mistake(
-    "the mean in place of the sum",
+    "the mean is taken in place of the sum",
     swap=("np.sum(gradient * v)", "np.mean(gradient * v)"),
     hint=["All numbers move at once, and their effects add up.", "`np.sum`."],
 )
@@ -98,7 +76,7 @@ custom_taylor.mistake(
     hint=["Which way do we walk?", "Σ gradient · v."],
 )
 custom_taylor.mistake(
-    "central differences: the guess is compared with both sides, and curvature cancels",
+    "central differences are taken: the guess is compared with both sides, and curvature cancels",
     swap=("abs(f(x + step * v) - start - step * rise)", "abs((f(x + step * v) - f(x - step * v)) / 2 - step * rise)"),
     hint=[
         "What is left falls with ε³ in yours. A good idea, but another one.",
@@ -116,7 +94,7 @@ custom_taylor.mistake(
     hint=["x may have any shape.", "Number by number: `np.sum(gradient * v)`."],
 )
 custom_taylor.mistake(
-    "relative to f(x), so that nothing can be said where f is 0",
+    "the rest is taken relative to f(x), so that nothing can be said where f is 0",
     swap=("- step * rise))", "- step * rise) / abs(start))"),
     hint=["Half the step, a quarter of the rest: for that, no division is needed.", "Do not divide."],
 )
