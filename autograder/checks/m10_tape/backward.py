@@ -16,7 +16,7 @@ NEAR = {"rtol": 1e-4, "atol": 1e-4}  # sums of float32 in any order
 
 @backward.aspect("the gradients of the leaves", 2, cases=PROGRAMS + REFUSED, few=32, device=6, **NEAR)
 def gradients(student, case):
-    out = case.program(case.x, case.w)
+    out = case.formula(case.x, case.w)
     yield
     student.Tape().backward(out, case.grad)
     return [x.grad if x.grad is None else x.grad.to_host() for x in (case.x, case.w)]
@@ -64,7 +64,7 @@ def twice(student, case):
     **NEAR,
 )
 def between(student, case):
-    out, tape = case.program(case.x, case.w), student.Tape(case.retain)
+    out, tape = case.formula(case.x, case.w), student.Tape(case.retain)
     nodes = [out]
     for node in nodes:
         nodes += [parent for parent in dict.fromkeys(node.parents) if parent not in nodes]
@@ -91,7 +91,7 @@ def between(student, case):
     at_most=("launches",),
 )
 def launches(student, case):
-    out = case.program(case.x, case.w)
+    out = case.formula(case.x, case.w)
     with student.device.watch() as launches:
         student.Tape().backward(out, case.grad)
     return {"launches": len(launches)}

@@ -30,12 +30,12 @@ def leaf(array, requires_grad=True):
 
 
 def program(text, shapes, requires, rng):
-    """The inputs x, w, program, and grad, which has the shape of the result; None, by default, for a single number."""
+    """The inputs x, w, formula, and grad, which has the shape of the result; None, by default, for a single number."""
     x, w = (tenths(shape, rng) for shape in shapes)
     shape = np.shape(eval(f"lambda x, w: {text}", dict(NUMPY))(x, w))
     tags = [f"{name} requires no gradient" for name, wanted in zip("xw", requires) if not wanted]
     tags += ["a leaf is broadcast"] * (len({shape, *shapes}) > 1)
-    leaves = {"x": leaf(x, requires[0]), "w": leaf(w, requires[1]), "program": Text(f"lambda x, w: {text}")}
+    leaves = {"x": leaf(x, requires[0]), "w": leaf(w, requires[1]), "formula": Text(f"lambda x, w: {text}")}
     return Draft(leaves | {"grad": tenths(shape, rng) if shape or rng.integers(2) else None}, tuple(tags))
 
 
@@ -62,7 +62,7 @@ PROGRAMS = Source(small, drawn)
 
 def given(text, grad=np.array([1.0, 10.0]), requires=True):
     x, w = leaf(np.array([0.5, -1.0]), requires), leaf(np.array([2.0, 3.0]))
-    return {"x": x, "w": w, "program": Text(f"lambda x, w: {text}"), "grad": grad}
+    return {"x": x, "w": w, "formula": Text(f"lambda x, w: {text}"), "grad": grad}
 
 
 REPEATED = (("x + x", 3), ("x + w", 3), ("x + x", 12), ("x + w", 1100))
