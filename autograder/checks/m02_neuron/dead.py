@@ -72,9 +72,9 @@ neuron_dead.mistake(
     hint=["How many, or what part of them?", "Leave the division out."],
 )
 neuron_dead.mistake(
-    "0, whatever the layer: a Value is compared with 0 where its number is meant, or `< 0` is asked of what is never negative",
+    "a Value is compared with 0 where its number is meant, so none is found",
     swap=("row[i].data == 0", "row[i] == 0"),
-    hint=["Is a box equal to 0? Can the output of a ReLU be negative?", "`.data == 0`."],
+    hint=["Is a box equal to 0, even if its number is?", "`.data == 0`."],
 )
 neuron_dead.mistake(
     "a small output is taken for 0",

@@ -93,7 +93,7 @@ neuron_dot.mistake(
     hint=["2.5 in an array of whole numbers is what?", "`arrived * x` finds the right type by itself."],
 )
 neuron_dot.mistake(
-    "a table of all products with all: `np.outer`",
+    "all products with all stand in a table: `np.outer`",
     swap=(RETURN, "float(w @ x), arrived * np.outer(w, x), arrived * np.outer(x, w)"),
     hint=["Which shape have the slopes for n weights?", "(n,), as w."],
 )

@@ -67,7 +67,7 @@ MAKE, CALL, PARAMETERS = (
 neuron_layer.on_device(on_traced_values)
 
 neuron_layer.mistake(
-    "one and the same neuron, several times in the list",
+    "one and the same neuron stands in the list several times",
     swap=(MAKE, "[Neuron(inputs, activation, rng)] * outputs"),
     hint=[
         "Change a weight of the first neuron. What happens to the second?",
@@ -114,7 +114,7 @@ neuron_layer.mistake(
     hint=["How many inputs has each neuron?", "Each neuron gets the whole list."],
 )
 neuron_layer.mistake(
-    "a return within the loop: only the first neuron answers",
+    "a return stands within the loop: only the first neuron answers",
     swap=(CALL, "[self.neurons[0](inputs)]"),
     hint=["When does `return` leave the loop?", "Collect all outputs first."],
 )
@@ -124,7 +124,7 @@ neuron_layer.mistake(
     hint=["How shall gradients come back to the neurons?", "No `.data`."],
 )
 neuron_layer.mistake(
-    "a list of lists: the parameters are not flat",
+    "the parameters come as a list of lists, not flat",
     swap=(PARAMETERS, "[neuron.parameters() for neuron in self.neurons]"),
     hint=["What is the first part of your list?", "Two `for` in the comprehension, or `+=` in a loop."],
 )
@@ -134,7 +134,7 @@ neuron_layer.mistake(
     hint=["What does a neuron have besides weights?", "Ask each neuron: `neuron.parameters()`."],
 )
 neuron_layer.mistake(
-    "only the last neuron's parameters",
+    "only the last neuron's parameters are returned",
     swap=(PARAMETERS, "self.neurons[-1].parameters()"),
     hint=["`=` in a loop keeps only the last.", "`+=` collects."],
 )

@@ -43,27 +43,27 @@ DIVIDED = "total / len(targets)"
 neuron_loss.on_device(on_traced_values)
 
 neuron_loss.mistake(
-    "the sum, not the mean: nothing divides by the number of examples",
+    "the sum is taken, not the mean: nothing divides by the number of examples",
     swap=(DIVIDED, "total"),
     hint=["What becomes of your loss if every example comes twice?", "Divide by `len(targets)`."],
 )
 neuron_loss.mistake(
-    "divided by the number of examples twice",
+    "it is divided by the number of examples twice",
     swap=(DIVIDED, "total / len(targets) / len(targets)"),
     hint=["Once in the loop and once after it?", "Divide once."],
 )
 neuron_loss.mistake(
-    "half of it: the ½ of some textbooks",
+    "it is halved: the ½ of some textbooks",
     swap=(DIVIDED, "total / (2 * len(targets))"),
     hint=["The ½ is there to cancel the 2 of the slope. Is it in the docstring?", "The mean, and nothing else."],
 )
 neuron_loss.mistake(
-    "absolute differences, no squares",
+    "absolute differences are taken, not squares",
     swap=("(prediction - target) ** 2", "((prediction - target) ** 2) ** 0.5"),
     hint=["How much does a difference of 3 cost?", "`** 2`."],
 )
 neuron_loss.mistake(
-    "no squares: differences of both signs cancel",
+    "nothing is squared: differences of both signs cancel",
     swap=("(prediction - target) ** 2", "(prediction - target)"),
     hint=["One is 2 too high, another 2 too low: is the loss 0?", "`** 2`."],
 )
@@ -73,12 +73,12 @@ neuron_loss.mistake(
     hint=["Mean squared error, not its root.", "Leave `** 0.5` out."],
 )
 neuron_loss.mistake(
-    "the square of the mean difference, not the mean of the squares",
+    "the mean difference is squared, in place of the mean of the squares",
     swap=[("(prediction - target) ** 2", "(prediction - target)"), (DIVIDED, "(total / len(targets)) ** 2")],
     hint=["First square, then add.", "`** 2` belongs inside the loop."],
 )
 neuron_loss.mistake(
-    "squares of the numbers, difference afterwards: p² − t²",
+    "the numbers are squared, and subtracted afterwards: p² − t²",
     swap=("(prediction - target) ** 2", "prediction ** 2 - target ** 2"),
     hint=["Is p² − t² the same as (p − t)²?", "Parentheses around the difference."],
 )
@@ -88,7 +88,7 @@ neuron_loss.mistake(
     hint=["What does Python do first, - or **?", "`(prediction - target) ** 2`."],
 )
 neuron_loss.mistake(
-    "computed from the plain numbers: the graph is cut, nothing gets a gradient",
+    "it is computed from the plain numbers: the graph is cut, nothing gets a gradient",
     swap=("(prediction - target)", "(prediction.data - target)"),
     hint=["The loss is right. Does it know the predictions?", "No `.data`."],
 )
@@ -108,7 +108,7 @@ neuron_loss.mistake(
     hint=["Three predictions and two targets: does anybody notice?", "`zip(predictions, targets, strict=True)`."],
 )
 neuron_loss.mistake(
-    "a return within the loop: only the first example counts",
+    "a return stands within the loop: only the first example counts",
     swap=(DIVIDED, "(predictions[0] - targets[0]) ** 2"),
     hint=["When does `return` leave the loop?", "One level of indentation less."],
 )

@@ -140,7 +140,7 @@ neuron_mlp.mistake(
     ],
 )
 neuron_mlp.mistake(
-    "a layer too many: one for each size",
+    "there is a layer too many: one for each size",
     swap=(LAST, LAST + "\n        self.layers.append(Layer(sizes[-1], sizes[-1], None, rng))"),
     hint=[
         "How many layers of weights lie between three columns of dots?",
@@ -148,7 +148,7 @@ neuron_mlp.mistake(
     ],
 )
 neuron_mlp.mistake(
-    "a list of lists: the parameters are not flat",
+    "the parameters come as a list of lists, not flat",
     swap=(PARAMETERS, "[layer.parameters() for layer in self.layers]"),
     hint=["What is the first part of your list?", "Two `for` in the comprehension."],
 )

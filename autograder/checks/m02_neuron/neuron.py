@@ -47,12 +47,12 @@ neuron_neuron.mistake(
     ],
 )
 neuron_neuron.mistake(
-    "always tanh, whatever activation the neuron was given",
+    "tanh is always taken, whatever activation the neuron was given",
     swap=("self.activation(total)", "total.tanh()"),
     hint=["Which neuron did `Neuron(3, Value.relu)` ask for?", "Call what was given: `self.activation(total)`."],
 )
 neuron_neuron.mistake(
-    "tanh also where the activation is None",
+    "tanh is taken also where the activation is None",
     swap=("total if self.activation is None else self.activation(total)", "(self.activation or Value.tanh)(total)"),
     hint=["What does None stand for in the docstring?", "`if self.activation is None:` the sum is the output."],
 )
@@ -103,12 +103,12 @@ neuron_neuron.mistake(
     hint=["Which order does the docstring ask for?", "The weights, then the bias."],
 )
 neuron_neuron.mistake(
-    "the list in a list: [[w, …], b]",
+    "the list of weights stands in the list as a list: [[w, …], b]",
     swap=("[*self.w, self.b]", "[self.w, self.b]"),
     hint=["What is the first part of your list?", "`[*self.w, self.b]`, or `self.w + [self.b]`."],
 )
 neuron_neuron.mistake(
-    "a list plus a Value: the bias is not in a list of its own",
+    "a Value is added to a list: the bias is not in a list of its own",
     swap=("[*self.w, self.b]", "self.w + self.b"),
     hint=["What is on the left of the +, and what on the right?", "List plus list: `self.w + [self.b]`."],
 )

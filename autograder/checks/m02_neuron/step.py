@@ -49,7 +49,7 @@ def erased(student, case):
 STEP, ERASE = "p.data -= learning_rate * p.grad", "p.grad = 0.0"
 
 neuron_step.mistake(
-    "uphill: the step goes along the slope",
+    "the step goes uphill, along the slope",
     swap=(STEP, "p.data += learning_rate * p.grad"),
     hint=["The slope is positive: the loss grows with w. Where should w go?", "`-=`."],
 )
@@ -64,7 +64,7 @@ neuron_step.mistake(
     hint=["Half the learning rate: is your step half as long?", "`learning_rate * p.grad`."],
 )
 neuron_step.mistake(
-    "the learning rate alone, with the sign of the slope: all steps have one length",
+    "only the sign of the slope counts, times the learning rate: all steps have one length",
     swap=(STEP, "p.data -= learning_rate * ((p.grad > 0) - (p.grad < 0))"),
     hint=["Where it is steep, the step may be longer.", "`learning_rate * p.grad`."],
 )
@@ -79,7 +79,7 @@ neuron_step.mistake(
     hint=["Does your step know the slope?", "`learning_rate * p.grad`."],
 )
 neuron_step.mistake(
-    "divided by the learning rate",
+    "the slope is divided by the learning rate",
     swap=(STEP, "p.data -= p.grad / learning_rate"),
     hint=["A small rate should give a small step.", "Times, not divided by."],
 )
@@ -109,12 +109,12 @@ neuron_step.mistake(
     hint=["PyTorch does that, and its backward knows. Yours says `grad +=`.", "`p.grad = 0.0`."],
 )
 neuron_step.mistake(
-    "a return within the loop: only the first is erased",
+    "a return stands within the loop: only the first is erased",
     swap=(ERASE, ERASE + "\n        return"),
     hint=["When does `return` leave the loop?", "No return is needed."],
 )
 neuron_step.mistake(
-    "a return within the loop: only the first takes a step",
+    "a return stands within the loop: only the first takes a step",
     swap=(STEP, STEP + "\n        return"),
     hint=["When does `return` leave the loop?", "No return is needed."],
 )

@@ -12,10 +12,14 @@ neuron_train = exercise(
 )
 TRAININGS = sizes("n", *(2, 3, 1) * 4).add(
     start=lambda rng: some(4, rng), x=lambda n, rng: [some(2, rng) for _ in range(n)], t=lambda n, rng: some(n, rng)
-) * choice("rounds", 1, 3, 2, 0, 40) * choice("rate", 0.1, 0.02, 0.9, 0.0) * choice("old", 0.0, 2.5)  # fmt: skip
+) * choice("rounds", 1, 3, 2, 0, 40) * choice("rate", 0.1, 0.02, 0.9, 0.0)  # fmt: skip
 
 
-@neuron_train.aspect("the parameters", 2.25, cases=TRAININGS, device=3)
+OLD = (TRAININGS * choice("old", 2.5, -1.0)).where(lambda rounds: rounds > 0)
+
+
+@neuron_train.aspect("what is in a grad before does not count", 0.5, corner=True, cases=OLD, few=10, many=30)
+@neuron_train.aspect("the parameters", 2, cases=TRAININGS * choice("old", 0.0), device=3)
 def parameters(student, case):
     values = [student.Value(number) for number in case.start]
     (values[0] * case.old).backward()
@@ -28,10 +32,9 @@ def parameters(student, case):
     return [value.data for value in values]
 
 
-@neuron_train.aspect("the losses", 1.75, cases=TRAININGS)
+@neuron_train.aspect("the losses", 1.5, cases=TRAININGS)
 def losses(student, case):
     values = [student.Value(number) for number in case.start]
-    (values[0] * case.old).backward()
 
     def model(x):
         return (values[0] * x[0] + values[1] * x[1] + values[2]).tanh() * values[3]
@@ -134,17 +137,17 @@ neuron_train.mistake(
     hint=["How many losses does the docstring ask for?", "All of them, a list."],
 )
 neuron_train.mistake(
-    "a round too few",
+    "there is a round too few",
     swap=("range(rounds)", "range(1, rounds)"),
     hint=["How many numbers are in range(1, 5)?", "`range(rounds)`."],
 )
 neuron_train.mistake(
-    "a round too many",
+    "there is a round too many",
     swap=("range(rounds)", "range(rounds + 1)"),
     hint=["How many numbers are in range(5 + 1)?", "`range(rounds)`."],
 )
 neuron_train.mistake(
-    "a step after each single example, not after all of them",
+    "a step follows each single example, not all of them",
     source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
@@ -165,7 +168,7 @@ def train(model, inputs, targets, rounds, learning_rate):
     ],
 )
 neuron_train.mistake(
-    "backward for each example, but the gradients are not divided by their number",
+    "backward is called for each example, and the gradients are not divided by their number",
     source="""
 def train(model, inputs, targets, rounds, learning_rate):
     losses = []
@@ -210,7 +213,7 @@ neuron_train.mistake(
     hint=["model(…) takes one example. What is `inputs`?", "`[model(x) for x in inputs]`."],
 )
 neuron_train.mistake(
-    "two steps in each round",
+    "there are two steps in each round",
     swap=(STEP, f"{STEP}\n        {STEP}"),
     hint=["How often is `step` called in a round?", "Once."],
 )
