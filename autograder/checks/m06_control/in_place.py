@@ -26,7 +26,8 @@ Z = "z = (0.0 * w).sum()"
 BACKWARD = ["print(y)", "(y * y + w).sum().backward()", "print(w.grad)"]
 WARNED = ["try:", "    z.backward()", "    print(w.grad)", "except RuntimeError:", "    print('RuntimeError')"]
 STATE = "print(y, y.requires_grad, y.is_leaf, y.version.count)"
-REFUSED = ["try:", "    apply_(y, Tensor.tanh)", "except RuntimeError:", "    print('RuntimeError')", STATE]
+UNWRITTEN = ["except NotImplementedError:", "    raise"]
+REFUSED = ["try:", "    apply_(y, Tensor.tanh)", *UNWRITTEN, "except RuntimeError:", "    print('RuntimeError')", STATE]
 
 
 def change(function):
@@ -74,6 +75,8 @@ OFF = [
     "with engine.no_grad():",
     "    try:",
     "        apply_(y, Tensor.tanh)",
+    "    except NotImplementedError:",
+    "        raise",
     "    except RuntimeError:",
     "        print('RuntimeError')",
     STATE,
