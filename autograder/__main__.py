@@ -1,4 +1,5 @@
-"""The command line: python -m autograder build | bundle | release | collect | grade | lab | progress | compare | checks | mutants."""
+"""The command line: python -m autograder build | bundle | release | collect | grade | lab | progress | compare | checks | mutants |
+calibrate."""
 
 import os
 import shutil
@@ -250,6 +251,36 @@ def compare(module: str, everything: bool, browser: bool) -> None:
     click.echo(f"wrote {page}")
     if browser:
         click.launch(str(page))
+
+
+@main.command()
+@click.argument("attempts", type=click.Path(exists=True, path_type=Path))
+@click.option("--only", default="", help="Only attempts whose id contains this.")
+@click.option("--workers", default=2, show_default=True)
+@click.option("--json", "out", type=click.Path(path_type=Path), help="Write what became of each attempt to this file.")
+def calibrate(attempts: Path, only: str, workers: int, out: Path | None) -> None:
+    """Measure the judge's error rates on ATTEMPTS, a file NAME.jsonl or a folder of such: right and wrong solutions.
+
+    They run as this user, in no sandbox.
+    """
+    import json
+    from dataclasses import asdict
+
+    from autograder.judge.calibrate import attempts_in, table
+    from autograder.judge.calibrate import calibrate as judged
+
+    results = []
+    for result in judged([each for each in attempts_in(attempts) if only in each["id"]], workers):
+        results.append(result)
+        if (result.label, result.full) in (("wrong", True), ("right", False)):
+            click.echo(
+                f"{'escaped' if result.full else 'LOST   '} {result.id}: {result.idea} ({result.points:g}/{result.most:g})"
+            )
+    click.echo("\n".join(["", *table(results)]))
+    if out:
+        out.write_text(
+            json.dumps([asdict(result) for result in results], ensure_ascii=False, indent=1), encoding="utf-8"
+        )
 
 
 @main.command()

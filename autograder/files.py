@@ -1,10 +1,7 @@
-"""Files that are written whole or not at all, so that a run can be killed at any moment; files that are generated; folders of others."""
+"""Files that are written whole or not at all, so that a run can be killed at any moment; files that are generated."""
 
 import contextlib
 import os
-import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 
 
@@ -32,13 +29,3 @@ def update(files: dict[Path, str]) -> list[Path]:
     for path, text in changed.items():
         write_atomically(path, text)
     return list(changed)
-
-
-class DeepFolder(tempfile.TemporaryDirectory):
-    """A temporary folder for somebody else's programs: what they put into it may be nested deeper than Python's functions go."""
-
-    def cleanup(self) -> None:
-        if shutil.which("rm"):
-            subprocess.run(["rm", "-rf", "--", self.name], stderr=subprocess.DEVNULL)
-        with contextlib.suppress(RecursionError):
-            super().cleanup()

@@ -7,12 +7,15 @@ from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.judge.device import add_finite_differences
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
+from autograder.judge.failed_cells import failure_of, watch_cells
+from autograder.judge.replay import Replay, replay
 from autograder.judge.report import Report
 from autograder.judge.verdict import judge
 from autograder.student import add_to_class, predict
 
-__all__ = ["add_to_class", "check", "predict"]
+__all__ = ["add_to_class", "case", "check", "predict"]
 
+watch_cells()
 RUNNING: list[str] = []  # the check that is running; a function that checks itself would never end
 
 
@@ -24,6 +27,15 @@ def check(name: str) -> None:
         print(error)
         return
     display_report(report)
+
+
+def case(name: str, number: int) -> Replay | None:
+    """Replay a case that a check has shown by its number: its program, what your code gives, and what is right."""
+    try:
+        return replay(name, number, sys._getframe(1).f_globals)
+    except CourseError as error:
+        print(error)
+        return None
 
 
 def run_check(name: str, namespace: dict) -> Report:
@@ -38,6 +50,7 @@ def run_check(name: str, namespace: dict) -> Report:
         exercise = find(name)
         trials = exercise.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
         verdict = judge(exercise, trials, NOTEBOOK_SEED)
+        verdict.stale = failure_of(exercise)
         if verdict.status != "ok":
             verdict.needs = [need for need in exercise.needs if not is_right(find(need), namespace)]
         return Report(add_finite_differences(verdict, trials, NOTEBOOK_SEED))

@@ -472,9 +472,9 @@ LONG_ATTACKS = {
         "GiB of memory",
     ),
     "fills its folder": cell(
-        "for i in range(10**6):\n    with open(f'f{i}', 'wb') as f: f.write(b'x' * 50 * 2**20)", "into its folder"
+        "for i in range(10**6):\n    with open(f'f{i}', 'wb') as f: f.write(b'x' * 50 * 2**20)", "into /tmp"
     ),
-    "a million files": cell("for i in range(10**6): open(f'f{i}', 'w').close()", "into its folder"),
+    "a million files": cell("for i in range(10**6): open(f'f{i}', 'w').close()", "into /tmp"),
     "fills /tmp": cell("with open('/tmp/x', 'wb') as f:\n    while True: f.write(b'x' * 2**20)"),
     "endless output": cell("import sys\nwhile True: print('x' * 10**6); sys.stderr.write('y' * 10**6)"),
     "endless output past Python": cell("import os\nwhile True: os.write(1, b'x' * 10**6); os.write(2, b'x' * 10**6)"),

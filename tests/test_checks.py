@@ -1,5 +1,7 @@
 """The checks, tested: the reference passes, every mistake loses points and is named, every variant loses none."""
 
+import contextlib
+import io
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,10 +13,12 @@ from autograder.checks import all_checks, find
 from autograder.checks.check import register
 from autograder.checks.inside import Outcome, encoded, run_probe
 from autograder.errors import CourseError
-from autograder.judge.authoring import Tried, try_all
-from autograder.judge.device import compare_with_finite_differences, device_outcomes
+from autograder.judge.authoring import NOTHING, Tried, does_nothing, try_all
+from autograder.judge.device import compare_with_finite_differences, device_outcomes, measured_cases
 from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes
+from autograder.judge.expected_cases import cases_of, mistaken
 from autograder.judge.outcome import same_trials
+from autograder.judge.plan import plan_of
 from autograder.judge.recorded import recorded_outcomes
 from autograder.judge.recorder import is_recorded
 from autograder.judge.reference import module_of, reference_namespace
@@ -22,6 +26,8 @@ from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
 CHECKS = list(all_checks().values())
+PROBES = [check for check in CHECKS if not check.aspects]
+OF_CASES = [check for check in CHECKS if check.aspects]
 MOST = 0.6  # of the quantities of a check
 SECRET = [("a secret", 5), ("another", 5)]
 
@@ -35,7 +41,7 @@ def test_every_exercise_has_its_check_and_every_check_its_exercise():
     assert sorted(exercises) == sorted(all_checks())
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+@pytest.mark.parametrize("check", PROBES, ids=lambda check: check.name)
 def test_mistakes_lose_most_quantities_and_mistakes_and_variants_are_called_differently(check):
     """A quantity that no mistake loses shows nothing; such may be a condition, as "the inputs afterwards" are."""
     right, lost = recorded_outcomes(check), set()
@@ -75,7 +81,7 @@ def test_no_mistake_is_only_a_kernel_that_does_not_compile():
             for trial in recorded_outcomes(check, mistake.name)
             for outcome in trial.values()
         }
-        for check in CHECKS
+        for check in PROBES
         for mistake in check.mistakes
     }
     assert not [name for name, kind in kinds.items() if kind == {"KernelError"}]
@@ -110,7 +116,7 @@ def test_so_they_do_for_a_secret_seed(check, seed, trials):
     assert not not_as_it_must_be(check, seed, trials)
 
 
-@pytest.mark.parametrize("check", [check for check in CHECKS if check.device], ids=lambda check: check.name)
+@pytest.mark.parametrize("check", [check for check in PROBES if check.device], ids=lambda check: check.name)
 def test_the_device_agrees_with_the_reference(check):
     seed, trials = NOTEBOOK_SEED, 2
     _, _, measured = device_outcomes(check.name, seed, trials)
@@ -119,7 +125,7 @@ def test_the_device_agrees_with_the_reference(check):
     assert " agree, to " in compare_with_finite_differences(check, student, seed)
 
 
-@pytest.mark.parametrize("check", [check for check in CHECKS if check.device], ids=lambda check: check.name)
+@pytest.mark.parametrize("check", [check for check in PROBES if check.device], ids=lambda check: check.name)
 def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     """The tester, tested: every quantity that the device vouches for is doubled."""
     student = check.run(reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
@@ -130,7 +136,7 @@ def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     assert "say otherwise" in compare_with_finite_differences(check, student, NOTEBOOK_SEED)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+@pytest.mark.parametrize("check", PROBES, ids=lambda check: check.name)
 def test_a_probe_gives_the_same_for_the_same_seed_and_other_inputs_for_another(check):
     namespace = reference_namespace(module_of(check.name))
     first, again, other = (encoded(check.run(namespace, seed, 1)) for seed in ("a", "a", "b"))
@@ -142,7 +148,7 @@ def test_a_probe_alone_needs_no_module():
     """A probe's text is all that travels: it runs with np and math and its three arguments."""
     from autograder.checks.tools import Tools
 
-    for check in CHECKS:
+    for check in PROBES:
         trial = run_probe(
             check.standalone_probe,
             reference_namespace(module_of(check.name)),
@@ -179,3 +185,61 @@ def test_a_check_that_find_would_look_for_in_another_lesson_is_refused():
 def test_a_wrong_name_gets_the_names_that_come_closest(name, meant):
     with pytest.raises(CourseError, match=f"did you mean .*{meant}"):
         find(name)
+
+
+@pytest.mark.parametrize("check", OF_CASES, ids=lambda check: check.name)
+def test_each_aspect_is_lost_by_a_mistake_and_a_notebook_has_few_cases(check):
+    cases = cases_of(check.name, NOTEBOOK_SEED)
+    assert len(cases.plan) <= 75
+    lost = {
+        cases.plan[number][0].name
+        for mistake in check.mistakes
+        for number in cases.failed(mistaken(check.name, NOTEBOOK_SEED)(mistake))
+    }
+    assert {aspect.name for aspect in check.aspects if aspect.points} <= lost
+    assert len(check.variants) >= 2
+    names = [edit.name for edit in check.mistakes + check.variants]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("check", OF_CASES, ids=lambda check: check.name)
+def test_cases_are_the_same_for_the_same_seed_and_others_for_another(check):
+    plans = [[case.inputs for _, case in plan_of.__wrapped__(check.name, seed)] for seed in ("a", "a", "b")]
+    assert plans[0] == plans[1]
+    assert plans[0] != plans[2] or all(aspect.cases.draw is None for aspect in check.aspects)
+
+
+@pytest.mark.parametrize("nothing", NOTHING)
+@pytest.mark.parametrize("check", OF_CASES, ids=lambda check: check.name)
+def test_what_does_nothing_earns_nothing(check, nothing):
+    """Functions that return None, 0 or their first argument."""
+    source = does_nothing(read_lesson(module_of(check.name)).exercise(check.name).solved, nothing)
+    if source:
+        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+            namespace = reference_namespace(module_of(check.name), {check.name: source})
+            assert verdict_of(check, namespace).points == 0
+
+
+@pytest.mark.parametrize(
+    "check", [c for c in OF_CASES if any(a.device for a in c.aspects)], ids=lambda check: check.name
+)
+def test_central_differences_agree_with_the_reference_and_contradict_what_is_off_by_a_little(check):
+    student = check.run(reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
+    assert " agree in " in compare_with_finite_differences(check, student, NOTEBOOK_SEED)
+    for number in measured_cases(check.name, NOTEBOOK_SEED):
+        for label, outcome in student[number].items():
+            if outcome.array is not None and outcome.array.dtype.kind == "f":
+                student[number][label] = Outcome(outcome.array * 2.001 + 0.1, kind=outcome.kind)
+    assert " differ from yours in " in compare_with_finite_differences(check, student, NOTEBOOK_SEED)
+
+
+@pytest.mark.parametrize("check", OF_CASES, ids=lambda check: check.name)
+def test_the_words_that_promise_a_type_stand_in_the_exercise(check):
+    solved = read_lesson(module_of(check.name)).exercise(check.name).solved
+    for aspect in check.aspects:
+        assert " ".join(aspect.exact.split()) in " ".join(solved.split()), aspect.exact
+
+
+def test_all_that_is_recorded_stays_small():
+    folder = paths.ROOT / "autograder" / "checks"
+    assert sum(path.stat().st_size for path in folder.glob("m*.json")) < 11e6

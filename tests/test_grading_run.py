@@ -1,16 +1,20 @@
 """A run over a class: workers that are killed, a coordinator that is killed, files and gradebooks that are in the way."""
 
+import json
 import os
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
+from attacks import with_cell
 from nbgrader.api import Gradebook
 from small_class import SANDBOX, STUDENTS, graded, options
+from test_attacks import processes_in
 
 from autograder.__main__ import UNSETTLED
 from autograder.errors import CourseError
@@ -21,6 +25,7 @@ from autograder.grading.reading import LARGEST
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 from autograder.grading.submissions import find_submissions
 from autograder.grading.worker import Task, given_up, work
+from autograder.judge.notebook_run import Limits
 from autograder.lesson.text import read_lesson
 
 
@@ -62,20 +67,29 @@ def test_a_coordinator_killed_at_three_moments_ends_with_the_same_marks(small_cl
         "--sandbox" if SANDBOX else "--no-sandbox",
     ]
 
+    places = tmp_path / "out", tmp_path / "temporary"
+    for place in places:
+        place.mkdir()
+    out, temporary = places
+    command[command.index(str(tmp_path))] = str(out)
+    environment = os.environ | {"TMPDIR": str(temporary)}
+
     def notebooks():
-        return len(list(tmp_path.glob("autograded/*/*/*.ipynb")))
+        return len(list(out.glob("autograded/*/*/*.ipynb")))
 
     for wanted in (0, 1, 2):
-        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
         deadline = time.monotonic() + 120
         while run.poll() is None and notebooks() < wanted and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(0.0 if wanted else 3.0)
         run.send_signal(signal.SIGKILL)
         run.wait()
-    assert subprocess.run(command, capture_output=True).returncode == UNSETTLED  # one of the class is no notebook
-    assert (tmp_path / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
-    with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}") as book:
+    again = subprocess.run(command, capture_output=True, env=environment)
+    assert again.returncode == UNSETTLED  # one of the class is no notebook
+    assert (out / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
+    assert list(temporary.iterdir()) == [], "nothing is left behind"
+    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
         assert sorted(made.student.id for made in book.assignment_submissions(MODULE)) == sorted(STUDENTS)
 
 
@@ -93,6 +107,28 @@ def test_a_worker_that_is_killed_gets_its_submission_once_more():
         results = dict(workers.results([("a", task()), ("b", task())]))
         assert workers.workers[0].process.pid != first.pid
     assert {verdict["status"] for result in results.values() for verdict in result.verdicts.values()} == {"invalid"}
+
+
+def test_e5_a_worker_that_is_killed_leaves_nothing_and_its_kernel_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of the workers
+    sleeps = json.dumps(with_cell("import time; time.sleep(60)")).encode()
+
+    def kill_when_it_runs(pid):
+        while not list(tmp_path.glob("course-of-*/kernel-*")):
+            time.sleep(0.01)
+        time.sleep(0.5)
+        os.kill(pid, signal.SIGKILL)
+
+    with LocalWorkers(1) as workers:
+        first = workers.workers[0].process.pid
+        killer = threading.Thread(target=kill_when_it_runs, args=(first,))
+        killer.start()
+        limits = Limits(cell_seconds=1, seconds=5, deaths=1, trials=1)
+        results = dict(workers.results([("a", task(sleeps, limits=limits))]))
+        killer.join()
+        assert workers.workers[0].process.pid != first and not results["a"].failure
+        assert len(list(tmp_path.iterdir())) == 1
+    assert list(tmp_path.iterdir()) == [] and not processes_in(tmp_path)
 
 
 def test_a_submission_that_kills_its_worker_again_is_crashed_with_the_reason_and_the_others_are_untouched(monkeypatch):

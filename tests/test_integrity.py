@@ -4,12 +4,18 @@ import nbformat
 import numpy as np
 import pytest
 
+from autograder import paths
 from autograder.checks import all_checks, find
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge.expected import edited_sources, expected_outcomes
-from autograder.judge.integrity import libraries_in, measured_gradient
+from autograder.judge.integrity import measured_gradient, signs_in
 from autograder.judge.reference import module_of, reference_namespace
+from autograder.lesson.text import read_lesson
 
+NAMED = "imports a module by a computed name"
+STEP = "computes with complex numbers, as derivatives by the complex step do"
+DIGITS = "computes with exact fractions or many digits, as difference quotients without rounding do"
+CELLS = "looks at, or changes, the cells that its kernel runs"
 SEED, TRIALS = "a seed", 3
 
 
@@ -53,14 +59,44 @@ def test_what_came_back_may_be_anything():
         ("f = __import__('sympy')", ["imports sympy"]),
         ("import numpy\nfrom autograder.notebook import check\nfrom . import torch", []),
         ("import torch as", []),
-        ("%timeit import torch", []),
+        ("%timeit import torch", ["imports torch"]),
+        ("%precision 6\nimport torch", ["imports torch"]),
+        ("%%time\nimport torch", ["imports torch"]),
+        ("%timeit -n 1 -r 1 import torch", ["imports torch"]),
+        ("exec('x = 1; import torch')", ["imports torch"]),
+        ("exec('exec(\"import jax\")')", ["imports jax"]),
+        ("get_ipython().run_cell('%time import jax')", ["imports jax"]),
+        ("importlib.import_module('to' + 'rch')", [NAMED]),
+        ("__import__(name)", [NAMED]),
+        ("importlib.import_module('math')", []),
+        ("D = lambda f, x: f(complex(x, 1e-200)).imag / 1e-200", [STEP]),
+        ("slope = (f(x + 1e-30j)).imag / 1e-30", [STEP]),
+        ("getattr(f(x), 'imag')", [STEP]),
+        ("import numpy as np\nz = np.complex128(1)", [STEP]),
+        ("from fractions import Fraction as F", [DIGITS]),
+        ("import decimal", [DIGITS]),
+        ("get_ipython().events.register('pre_run_cell', print)", [CELLS]),
+        ("get_ipython().ast_transformers.append(0)", [CELLS]),
+        ("imagine = 1; events = 2; simple_complex = {'events': 3}", []),
+        ("!ls", []),
         ("(" * 10_000, []),
         ("\0", []),
     ],
 )
-def test_libraries_are_found_in_whatever_somebody_wrote(source, found):
+def test_a5_libraries_and_tricks_are_found_in_whatever_somebody_wrote(source, found):
     cells = [nbformat.v4.new_code_cell(source), nbformat.v4.new_markdown_cell("import tensorflow")]
-    assert libraries_in(cells) == found
+    assert signs_in(cells) == found
+
+
+def test_a5_no_lesson_and_no_right_way_to_write_it_is_accused():
+    cells = [cell for module in paths.module_names() for cell in read_lesson(module).cells]
+    sources = [
+        cell.solved for cell in cells if cell.kind in ("given", "exercise")
+    ]  # a demo runs only where it was changed
+    for check in all_checks().values():
+        for variant in check.variants:
+            sources += edited_sources(check, variant.edit).values()
+    assert signs_in([nbformat.v4.new_code_cell(source) for source in sources]) == []
 
 
 @pytest.mark.parametrize(

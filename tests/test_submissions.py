@@ -1,11 +1,12 @@
 """Submissions as people, browsers and learning platforms leave them: recognised, or named; never passed over in silence."""
 
 import os
+import sys
 
 import pytest
 
 from autograder.errors import CourseError
-from autograder.grading.sample_class import MODULE
+from autograder.grading.sample_class import MODULE, write_submission
 from autograder.grading.submissions import find_submissions, module_called, student_name
 
 OTHER = "03_broadcast"
@@ -203,3 +204,14 @@ def test_1500_nested_folders_are_named(put, tmp_path):
     os.close(here)
     assert find_submissions(folder)[1] == ["d/d is no module of the course; left out"]
     os.system(f"rm -rf {folder}")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a7_a_students_folder_that_is_a_link_is_left_out_and_named(tmp_path):
+    write_submission(tmp_path, "anna", MODULE, "hers")
+    (tmp_path / "ben").symlink_to(tmp_path / "anna", target_is_directory=True)
+    (tmp_path / "carl").mkdir()
+    (tmp_path / "carl" / MODULE).symlink_to(tmp_path / "anna" / MODULE, target_is_directory=True)
+    found, left = find_submissions(tmp_path)
+    assert {each.student: each.read() for each in found} == {"anna": b"hers", "carl": b""}
+    assert left[0] == "ben is a link, perhaps to another student's folder; left out" and len(left) == 2

@@ -258,11 +258,29 @@ def integer(name: str, *small: int, low: int, high: int) -> Source:
     return Source(lambda rng: options, lambda rng: Draft({name: int(rng.integers(low, high + 1))}))
 
 
-SHAPES = ((), (1,), (2,), (3,), (1, 1), (1, 2), (2, 1), (2, 3), (3, 2), (2, 2), (1, 3), (4,), (2, 1, 3), (3, 2, 2), (1, 2, 1, 2))
+SHAPES = (
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (1, 1),
+    (1, 2),
+    (2, 1),
+    (2, 3),
+    (3, 2),
+    (2, 2),
+    (1, 3),
+    (4,),
+    (2, 1, 3),
+    (3, 2, 2),
+    (1, 2, 1, 2),
+)
 KINDS = ("decimals", "whole", "transposed", "integers")
 
 
-def array(name: str, shapes: Iterable[tuple] = SHAPES, kinds: Iterable[str] = KINDS, axes: int = 3, empty: bool = False) -> Source:
+def array(
+    name: str, shapes: Iterable[tuple] = SHAPES, kinds: Iterable[str] = KINDS, axes: int = 3, empty: bool = False
+) -> Source:
     """An array: each of these shapes in each kind (`filled`), or a drawn shape of at most that many axes of 1 to 4."""
     shapes, kinds = [*shapes, *([(0,), (2, 0)] if empty else [])], tuple(kinds)
     least = min(map(len, shapes))
@@ -292,6 +310,7 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
     positive     decimals above 0
     zeros        nothing but 0
     large        decimals times 1000
+    small        multiples of 0.05 below 1, both signs
     infinite     decimals, one of them ∞
     """
     size = math.prod(shape)
@@ -299,6 +318,8 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
         return Text(f"np.random.default_rng({int(rng.integers(10**6))}).normal(size={shape}).round(1)")
     if kind == "zeros":
         return np.zeros(shape)
+    if kind == "small":
+        return np.asarray((rng.integers(2, 20, size=shape) * rng.choice([-0.05, 0.05], size=shape)).round(2))
     if kind in ("whole", "integers"):
         numbers = rng.integers(-2, 4, size=shape)
         return numbers if kind == "integers" else np.asarray(numbers, dtype=float)
@@ -325,7 +346,9 @@ def broadcast(first: str, second: str, pairs: Iterable = STRETCHES, kinds: Itera
     pairs, kinds = list(pairs), tuple(kinds)
 
     def pair(shapes, kind, rng):
-        arrays = [filled(shape, kind if len(shape) > 1 or kind != "transposed" else "decimals", rng) for shape in shapes]
+        arrays = [
+            filled(shape, kind if len(shape) > 1 or kind != "transposed" else "decimals", rng) for shape in shapes
+        ]
         return Draft(dict(zip((first, second), arrays)))
 
     def small(rng):
@@ -345,7 +368,9 @@ def stretched_pair(rng) -> tuple[tuple, tuple]:
     whole = rng.integers(1, 5, size=rng.integers(0, 5))
     shapes = []
     for _ in range(2):
-        kept = np.where(rng.random(len(whole)) < 0.7, whole, 1)[int(rng.integers(0, len(whole) + 1)) * int(rng.integers(2)) :]
+        kept = np.where(rng.random(len(whole)) < 0.7, whole, 1)[
+            int(rng.integers(0, len(whole) + 1)) * int(rng.integers(2)) :
+        ]
         shapes.append(tuple(int(n) for n in kept))
     return shapes[0], shapes[1]
 
@@ -353,6 +378,6 @@ def stretched_pair(rng) -> tuple[tuple, tuple]:
 def axes_of(ndim: int, several: bool = True) -> list:
     """What `axis` may be for so many axes: None, each one from the front and from the back, and tuples in odd orders."""
     single = [*range(ndim), *range(-1, -ndim - 1, -1)]
-    pairs = [pair for pair in itertools.permutations(range(ndim), 2)] if several else []
+    pairs = list(itertools.permutations(range(ndim), 2)) if several else []
     more = [(-1, 0), tuple(range(ndim))[::-1]] if several and ndim > 1 else []
     return [None, *single, *pairs, *more, *([()] if several else [])]

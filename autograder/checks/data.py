@@ -8,17 +8,33 @@ import json
 from dataclasses import fields
 from pathlib import Path
 
+from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
+from autograder.checks.cases import Case
 from autograder.checks.check import Check, Edit, Mistake, register
 
 SUFFIX = ".checks.json"
-LEFT_OUT = ("mistakes", "variants", "measured")  # they hold code
+LEFT_OUT = ("mistakes", "variants", "measured", "aspects")  # they hold code, or are written in a way of their own
 
 
 def data_of(check: Check) -> dict:
     data = {part.name: getattr(check, part.name) for part in fields(Check) if part.name not in LEFT_OUT}
     if check.measured:
         data["device"] = ()  # it would take the reference's other names, too, and the copy has no reference
-    return data | {"mistakes": [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]}
+    mistakes = [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]
+    aspects = [data_of_aspect(aspect, check) for aspect in check.aspects]
+    return data | {"mistakes": mistakes, "aspects": aspects}
+
+
+def data_of_aspect(aspect: Aspect, check: Check) -> dict:
+    """An aspect with the cases that a notebook has. Held against the device it is not: that would take the reference's names."""
+    data = {part.name: getattr(aspect, part.name) for part in fields(Aspect) if part.name not in ("cases", "listed")}
+    cases = aspect.plan(check.name, NOTEBOOK_SEED, len(check.aspects))
+    return data | {"device": 0, "listed": [[case.inputs, case.tags] for case in cases]}
+
+
+def aspect_of(data: dict) -> Aspect:
+    listed = [Case(inputs, tuple(tags)) for inputs, tags in data["listed"]]
+    return Aspect(**data | {"cases": None, "listed": listed, "at_most": tuple(data["at_most"])})
 
 
 def check_of(data: dict) -> Check:
@@ -27,7 +43,7 @@ def check_of(data: dict) -> Check:
         name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT
     }
     mistakes = [Mistake(mistake["name"], Edit(), tuple(mistake["hints"])) for mistake in data["mistakes"]]
-    return Check(**given, mistakes=mistakes)
+    return Check(**given, mistakes=mistakes, aspects=[aspect_of(aspect) for aspect in data.get("aspects", ())])
 
 
 def text_of(checks: list[Check]) -> str:

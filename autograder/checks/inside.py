@@ -113,7 +113,9 @@ def case_runs(aspects, namespace, tools, left, reserve):
                 run.trial = Trial({"": stopped})
             else:
                 run.first(left)
-                stopped = next((out for out in run.trial.values() if out.error and out.error["type"] == "ProbeTimeout"), None)
+                stopped = next(
+                    (out for out in run.trial.values() if out.error and out.error["type"] == "ProbeTimeout"), None
+                )
             runs.append(run)
     for run in runs:
         run.look_back()
@@ -240,7 +242,9 @@ def leaves(value, label=""):
         with contextlib.suppress(OverflowError):
             array = np.array(value)
             if array.dtype.kind in "biufcU":
-                return {label: Outcome(array, kind=f"{kind} of {array.dtype}" if isinstance(value, np.ndarray) else kind)}
+                return {
+                    label: Outcome(array, kind=f"{kind} of {array.dtype}" if isinstance(value, np.ndarray) else kind)
+                }
     return {label: Outcome(np.array("None" if value is None else f"an object of class {kind}"), kind=kind)}
 
 

@@ -1,20 +1,25 @@
 """Checks of module 00: a first function, sin(a)·b with its gradients in NumPy, and both as OpenCL kernels."""
 
+from functools import reduce
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Source, Text, array, choice, filled, fixed, number
+from autograder.checks.check import exercise
+from autograder.checks.value_programs import any_of
+
+double = exercise("start.double", "Twice a number: positive, 0, negative, not whole.")
 
 
-@check("start.double", points=1)
-def double(student, rng, tools):
-    """Twice a number: positive, 0, negative, not whole."""
-    whole, broken = int(rng.integers(3, 50)), rng.uniform(1.1, 9.9)
-    return {
-        "input": f"double({whole}), double(0), double({-whole}), double({broken:.6g})",
-        "a whole number": student.double(whole),
-        "0 and a negative number": lambda: [student.double(0), student.double(-whole)],
-        "a number with decimals": lambda: student.double(broken),
-    }
+@double.aspect(
+    "twice x",
+    1,
+    rtol=1e-12,
+    atol=0.0,
+    cases=choice("x", 21, 3, 0, -4, 1000) + number("x", 2.5, -0.75, 0.0, 1.2345, 1e-9, 1e9, -1e-3),
+)
+def twice(student, case):
+    return student.double(case.x)
 
 
 double.mistake(
@@ -55,22 +60,27 @@ def double(x):
 double.variant("a lambda", source="double = lambda x: x * 2.0")
 
 
-@check("start.sin_times", points=2, rtol=1e-9)
-def sin_times(student, rng, tools):
-    """sin(a) · b for a list of numbers, a matrix, single and whole numbers, and once more with the same list."""
-    a, b = rng.normal(0, 2, 5), rng.normal(0, 2, 5)
-    matrix_a, matrix_b = rng.normal(0, 2, (2, 3)), rng.normal(0, 2, (2, 3))
-    x, y = float(rng.uniform(0.3, 1.2)), float(-rng.uniform(2, 3))
-    whole_a, whole_b = np.array([0, 1, -2, 4]), rng.permutation([-3, 2, 5, 7])
-    return {
-        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}; "
-        f"whole numbers: a = {whole_a.tolist()}, b = {whole_b.tolist()}",
-        "out for 5 numbers": np.array(student.sin_times(a, b)),
-        "out for a 2×3 matrix": lambda: student.sin_times(matrix_a, matrix_b),
-        "out for two single numbers": lambda: student.sin_times(x, y),
-        "out for whole numbers": lambda: student.sin_times(whole_a, whole_b),
-        "out for the same 5 numbers again": lambda: student.sin_times(a, b),
-    }
+KINDS = ("decimals", "integers", "whole", "transposed")
+
+
+def like_a(a, rng):
+    """Arrays of the shape of a, and a itself."""
+    return [filled(a.shape, kind, rng) for kind in ("decimals", "integers", "infinite")] + [Text("a")]
+
+
+def single(*names: str) -> Source:
+    """Single numbers, floats and ints, 0 among them."""
+    sources = [choice(name, 0.5, 3, 0, -2, 0.0) + number(name, -1.2, 2.5) for name in names]
+    return reduce(Source.__mul__, sources)
+
+
+sin_times = exercise("start.sin_times", "sin(a) · b for arrays, single and whole numbers.")
+
+
+@sin_times.aspect("out, of single numbers", 0.5, rtol=1e-9, cases=single("a", "b"), few=20)
+@sin_times.aspect("out, of arrays", 1.5, rtol=1e-9, cases=array("a", kinds=KINDS, empty=True).each(b=like_a))
+def out(student, case):
+    return np.array(student.sin_times(case.a, case.b))
 
 
 sin_times.mistake(
@@ -153,39 +163,27 @@ def sin_times(a, b):
 )
 
 
-@check("start.gradient", points=3)
-def gradient(student, rng, tools):
-    """Both gradients, for an upstream gradient that is not 1: arrays, matrices, single and whole numbers, the same again."""
-    a, b, upstream = rng.normal(0, 2, (3, 5))
-    x, y, g = float(rng.uniform(0.3, 1.2)), float(-rng.uniform(2, 3)), float(rng.uniform(2, 5))
-    matrices = rng.normal(0, 2, (3, 2, 3))
-    whole = np.array([0, 1, -2, 4]), rng.permutation([-3, 2, 0, 7]), rng.permutation([2, -3, 5, 6])
+gradient = exercise("start.gradient", "Both gradients, for an upstream gradient that is not 1.")
+UPSTREAM = (
+    array("a", kinds=KINDS, empty=True)
+    .each(b=like_a)
+    .add(upstream=lambda a, rng: filled(a.shape, any_of(rng, ["decimals", "integers"]), rng))
+)
+SINGLE = single("a", "b", "upstream")
 
-    def both(*inputs):
-        grads = student.sin_times_gradient(*inputs)
-        try:
-            grad_a, grad_b = grads
-        except (TypeError, ValueError):
-            raise TypeError(
-                "sin_times_gradient returns two things, grad_a and grad_b: `return grad_a, grad_b`"
-            ) from None
-        return [np.array(grad_a), np.array(grad_b)]
 
-    first, second = both(a, b, upstream)
-    return {
-        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}, upstream = {np.round(upstream, 3).tolist()}; "
-        f"whole numbers: a = {whole[0].tolist()}, b = {whole[1].tolist()}, upstream = {whole[2].tolist()}",
-        "grad_a": first,
-        "grad_b": second,
-        "grad_a for single numbers": lambda: both(x, y, g)[0],
-        "grad_b for single numbers": lambda: both(x, y, g)[1],
-        "grad_a for 2×3 matrices": lambda: both(*matrices)[0],
-        "grad_b for 2×3 matrices": lambda: both(*matrices)[1],
-        "grad_a for whole numbers, 0 among them": lambda: both(*whole)[0],
-        "grad_b for whole numbers, 0 among them": lambda: both(*whole)[1],
-        "grad_a for the same arrays again": lambda: both(a, b, upstream)[0],
-        "grad_b for the same arrays again": lambda: both(a, b, upstream)[1],
-    }
+@gradient.aspect("∂loss/∂a, of single numbers", 0.25, cases=SINGLE, few=12)
+@gradient.aspect("∂loss/∂a, of arrays", 1.25, cases=UPSTREAM)
+def grad_a(student, case):
+    grad_a, _ = student.sin_times_gradient(case.a, case.b, case.upstream)
+    return np.array(grad_a)
+
+
+@gradient.aspect("∂loss/∂b, of single numbers", 0.25, cases=SINGLE, few=12)
+@gradient.aspect("∂loss/∂b, of arrays", 1.25, cases=UPSTREAM)
+def grad_b(student, case):
+    _, grad_b = student.sin_times_gradient(case.a, case.b, case.upstream)
+    return np.array(grad_b)
 
 
 gradient.mistake(
@@ -312,42 +310,63 @@ def sin_times_gradient(a, b, upstream):
 )
 
 
-@check("start.kernel", points=3, rtol=1e-5, atol=1e-5, seconds=60)
-def kernel(student, rng, tools):
-    """Your kernel on arrays of four lengths, each between margins that must stay untouched."""
+def launches(arrays: int) -> Source:
+    """How many numbers, in groups of how many, the inputs, and what lies in the result before the run."""
+    sizes = [
+        (1, 64),
+        (100, 16),
+        (64, 64),
+        (40, 64),
+        (65, 64),
+        (16, 16),
+        (290, 64),
+        (17, 16),
+        (15, 16),
+        (128, 64),
+        (127, 64),
+        (63, 16),
+    ]
+    return fixed(*({"n": n, "group": group} for n, group in sizes)).add(
+        inputs=lambda n, rng: Text(
+            f"np.random.default_rng({rng.integers(10**6)}).normal(0, 2, ({arrays}, {n})).round(1).astype(np.float32)"
+        ),
+        before=lambda rng: float(rng.choice([-1000, 0.25, 77.5])),
+    )
+
+
+kernel = exercise(
+    "start.kernel",
+    "Your kernel on arrays of several lengths, each between margins that must stay untouched.",
+    seconds=60,
+)
+
+
+@kernel.aspect("out, and nothing else is written", 2.5, cases=launches(2), rtol=1e-5, atol=1e-5)
+def run(student, case):
     from tinygrad_cl.opencl.kernels import run_guarded
 
-    lengths = {
-        "one number": 1,
-        "part of one group": int(rng.integers(25, 50)),
-        "five groups, the last not full": int(rng.integers(260, 310)),
-        "two full groups": 128,
-    }
-    found = {
-        "input": f"lengths {', '.join(map(str, lengths.values()))}; groups of 64; out is full of −1000 before the run"
-    }
-    outside = changed = written = 0
-    for name, n in lengths.items():
-        a, b = rng.normal(0, 2, (2, n)).astype(np.float32)
-        (a_after, b_after, out), stray = run_guarded(
-            student.SIN_TIMES, "sin_times", a, b, np.full(n, -1000, np.float32), n=n, local_size=64
-        )
-        found[f"out ({name})"] = out
-        outside += stray
-        changed += int((a_after != a).sum() + (b_after != b).sum())
-        written += int((out != -1000).sum())
-    a, b = rng.normal(0, 2, (2, 192)).astype(np.float32)
-    (_, _, out), _ = run_guarded(
-        student.SIN_TIMES, "sin_times", a, b, np.full(192, -1000, np.float32), n=192, first_group=1
+    out = np.full(case.n, case.before, np.float32)
+    arrays, outside = run_guarded(student.SIN_TIMES, "sin_times", *case.inputs, out, n=case.n, local_size=case.group)
+    found = {"out": arrays[-1], "numbers written outside the arrays": outside}
+    return found | {"inputs overwritten": int((np.array(arrays[:-1]) != case.inputs).sum())}
+
+
+@kernel.aspect(
+    "each work-item writes its own number",
+    0.5,
+    cases=launches(2).where(lambda n, group: n > group),
+    corner=True,
+    few=3,
+    many=3,
+)
+def share(student, case):
+    from tinygrad_cl.opencl.kernels import run_guarded
+
+    out = np.full(case.n, case.before, np.float32)
+    arrays, _ = run_guarded(
+        student.SIN_TIMES, "sin_times", *case.inputs, out, n=case.n, local_size=case.group, first_group=1
     )
-    share = {0: "none", 192: "all 192"}.get(int((out != -1000).sum()), "not all")
-    # A kernel that writes no result earns nothing for leaving the rest alone.
-    suffix = "" if written else ", and no result either"
-    return found | {
-        "writes outside the arrays": f"{outside}{suffix}",
-        "inputs overwritten": f"{changed}{suffix}",
-        "numbers that 128 of the 192 work-items write": share,
-    }
+    return {"without the first group, some numbers are not written": bool((arrays[-1] == out).any())}
 
 
 GUARD_HINT = [
@@ -491,37 +510,40 @@ __kernel void sin_times(__global const float *a, __global const float *b, __glob
 )
 
 
-@check("start.backward_kernel", points=3, rtol=1e-5, atol=1e-5, seconds=60)
-def backward_kernel(student, rng, tools):
-    """Your gradient kernel with an upstream gradient that is not 1, between margins that must stay untouched."""
+backward_kernel = exercise(
+    "start.backward_kernel", "Your gradient kernel, between margins that must stay untouched.", seconds=60
+)
+
+
+@backward_kernel.aspect("both gradients, and nothing else is written", 2.5, cases=launches(3), rtol=1e-5, atol=1e-5)
+def run_backward(student, case):
     from tinygrad_cl.opencl.kernels import run_guarded
 
-    lengths = {"one number": 1, "five groups, the last not full": int(rng.integers(260, 310))}
-    found = {
-        "input": f"lengths {', '.join(map(str, lengths.values()))}; groups of 64; the gradients are full of −1000 before"
-    }
-    outside = changed = written = 0
-    for name, n in lengths.items():
-        inputs = list(rng.normal(0, 2, (3, n)).astype(np.float32))
-        inputs[0][1:2], inputs[1][2:3] = 0, 0  # one a and one b, where there are so many
-        empty = np.full(n, -1000, np.float32)
-        (*after, grad_a, grad_b), stray = run_guarded(
-            student.SIN_TIMES_BACKWARD, "sin_times_backward", *inputs, empty, empty, n=n, local_size=64
-        )
-        found |= {f"grad_a ({name})": grad_a, f"grad_b ({name})": grad_b}
-        outside += stray
-        changed += int(sum((now != then).sum() for now, then in zip(after, inputs)))
-        written += int((grad_a != -1000).sum() + (grad_b != -1000).sum())
-    inputs, empty = list(rng.normal(0, 2, (3, 192)).astype(np.float32)), np.full(192, -1000, np.float32)
-    (*_, grad_a, grad_b), _ = run_guarded(
-        student.SIN_TIMES_BACKWARD, "sin_times_backward", *inputs, empty, empty, n=192, first_group=1
+    empty, source = np.full(case.n, case.before, np.float32), student.SIN_TIMES_BACKWARD
+    arrays, outside = run_guarded(
+        source, "sin_times_backward", *case.inputs, empty, empty, n=case.n, local_size=case.group
     )
-    share = {0: "none", 384: "all 384"}.get(int((grad_a != -1000).sum() + (grad_b != -1000).sum()), "not all")
-    suffix = "" if written else ", and no result either"
-    return found | {
-        "writes outside the arrays": f"{outside}{suffix}",
-        "inputs overwritten": f"{changed}{suffix}",
-        "gradients that 128 of the 192 work-items write": share,
+    found = {"grad_a": arrays[-2], "grad_b": arrays[-1], "numbers written outside the arrays": outside}
+    return found | {"inputs overwritten": int((np.array(arrays[:-2]) != case.inputs).sum())}
+
+
+@backward_kernel.aspect(
+    "each work-item writes its own numbers",
+    0.5,
+    cases=launches(3).where(lambda n, group: n > group),
+    corner=True,
+    few=3,
+    many=3,
+)
+def share_backward(student, case):
+    from tinygrad_cl.opencl.kernels import run_guarded
+
+    empty, source = np.full(case.n, case.before, np.float32), student.SIN_TIMES_BACKWARD
+    arrays, _ = run_guarded(
+        source, "sin_times_backward", *case.inputs, empty, empty, n=case.n, local_size=case.group, first_group=1
+    )
+    return {
+        "without the first group, some numbers are not written": [bool((out == empty).any()) for out in arrays[-2:]]
     }
 
 

@@ -60,7 +60,13 @@ class Tools:
             if callable(closure):
                 closure()
                 continue
-            parents, derivatives = tuple(parents_of(node)), tuple(getattr(node, "local_derivatives", ()))
+            parents, derivatives = tuple(parents_of(node)), getattr(node, "local_derivatives", ())
+            if not hasattr(derivatives, "__len__"):
+                raise TypeError(
+                    f"the local derivatives of a box {node.op!r} are a {type(derivatives).__name__}, not a tuple"
+                )
+            if any(isinstance(derivative, type(out)) for derivative in derivatives):
+                raise TypeError(f"a local derivative of a box {node.op!r} is a box, not a number")
             if len(parents) != len(derivatives):
                 raise ValueError(
                     f"a box {getattr(node, 'op', '')!r} has parents: {len(parents)}, local derivatives: "

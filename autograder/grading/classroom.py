@@ -27,15 +27,16 @@ from autograder.grading.class_page import class_page
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.records import Graded, Row, Submission
-from autograder.grading.seed import course_seed
+from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
 from autograder.grading.worker import Result, Task, with_marks
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
-from autograder.lesson.notebooks import solved_notebook
+from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 from autograder.sandbox.course import files_of, parts_behind
+from autograder.sandbox.folders import temporary_files_kept
 
 CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
 
@@ -84,13 +85,14 @@ def grade(
     """
     if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
-    with said_if_it_cannot_be_written(out):
-        run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
-    try:
-        run.grade()
-    finally:
+    with temporary_files_kept():
         with said_if_it_cannot_be_written(out):
-            run.write_csv()
+            run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
+        try:
+            run.grade()
+        finally:
+            with said_if_it_cannot_be_written(out):
+                run.write_csv()
     with said_if_it_cannot_be_written(out):
         write_pages(run.in_order(), out, options.sandbox, left, run.absent())
     return run.rows()
@@ -119,17 +121,19 @@ class ClassRun:
         progress: Callable[[Graded], None],
     ):
         self.submissions, self.folder, self.options, self.progress = submissions, folder, options, progress
-        self.seed, self.limits = course_seed(), folder.limits
+        self.seeds, self.limits = Seeds(folder.out), folder.limits
         self.graded: dict[int, Graded] = {}
         self.written = time.monotonic()
 
     def grade(self) -> None:
         waiting = [place for place in self.by_module() if not self.is_done(place)]
+        self.keep_seeds()
         modules = sorted({self.submissions[place].module for place in waiting})
         if not modules:
             return
         with self.options.start_workers() as workers:
-            compiled = self.check_reference(modules, workers)
+            self.check_reference(modules, workers)
+            compiled = self.compiled_ahead(modules, workers)
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 with said_if_it_cannot_be_written(self.folder.out):
                     self.keep(place, result)
@@ -138,36 +142,44 @@ class ClassRun:
         """Places, module after module: a worker starts the next kernel of a module while one of its notebooks runs."""
         return sorted(range(len(self.submissions)), key=lambda place: self.submissions[place].module)
 
-    def task(self, module: str, data: bytes, **more) -> Task:
+    def keep_seeds(self) -> None:
+        with said_if_it_cannot_be_written(self.folder.out):
+            self.seeds.save()
+
+    def task_of(self, submission: Submission, **more) -> Task:
+        data = submission.read()
+        return self.task(submission.module, data, self.seeds.of(submission.student, submission.module, data), **more)
+
+    def task(self, module: str, data: bytes, seed: str, **more) -> Task:
         key = hashlib.sha256(
-            repr((course_digest(module), self.seed, self.limits, self.options.sandbox)).encode() + data
+            repr((course_digest(module), seed, self.limits, self.options.sandbox)).encode() + data
         ).hexdigest()
-        return Task(module, data, self.seed, key, self.limits, self.options.sandbox, **more)
+        return Task(module, data, seed, key, self.limits, self.options.sandbox, **more)
 
     def is_done(self, place: int) -> bool:
         """Whether an earlier run graded exactly this and wrote all results; then they are reused."""
         submission = self.submissions[place]
+        key = self.task_of(submission).key
         if self.options.fresh or (submission.student, submission.module) not in self.folder.known:
             return False
         notebook = read_json(file_in(self.folder.out, "autograded", submission)) or {}
         stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
-        if not stamp.get("key") or stamp["key"] != self.task(submission.module, submission.read()).key:
+        if not stamp.get("key") or stamp["key"] != key:
             return False
         rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
         flags, notes = tuple(stamp["flags"]), notes_on(notebook)
         self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
         return True
 
-    def check_reference(self, modules: list[str], workers) -> dict[str, bytes]:
-        """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody.
-
-        Returns the OpenCL kernels that drivers compiled for them, by module.
-        """
+    def check_reference(self, modules: list[str], workers) -> None:
+        """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody."""
         jobs = [
-            (module, self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), fill=True))
+            (
+                module,
+                self.task(module, nbformat.writes(solved_notebook(read_lesson(module))).encode(), self.seeds.latest),
+            )
             for module in modules
         ]
-        compiled = {}
         for module, result in workers.results(jobs):
             wrong = [name for name, verdict in result.verdicts.items() if verdict["status"] != "ok"]
             if result.failure or wrong:
@@ -175,14 +187,20 @@ class ClassRun:
                 raise CourseError(
                     f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}"
                 )
-            compiled[module] = result.compiled
-        return compiled
+
+    def compiled_ahead(self, modules: list[str], workers) -> dict[str, bytes]:
+        """OpenCL kernels that drivers compile for the blank notebooks, by module: those that a solution needs are not among them."""
+        blank = {module: nbformat.writes(blank_notebook(read_lesson(module))).encode() for module in modules}
+        jobs = [(module, self.task(module, data, self.seeds.latest, fill=True)) for module, data in blank.items()]
+        return {module: result.compiled for module, result in workers.results(jobs)}
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
         """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
         for place in places:
-            module = self.submissions[place].module
-            yield place, self.task(module, self.submissions[place].read(), compiled=compiled[module])
+            submission = self.submissions[place]
+            task = self.task_of(submission, compiled=compiled[submission.module])
+            self.keep_seeds()  # it may have been replaced since
+            yield place, task
 
     def keep(self, place: int, result: Result) -> None:
         """Write a result. The autograded notebook comes last: it records that everything else is written."""

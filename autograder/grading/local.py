@@ -17,6 +17,7 @@ from multiprocessing.connection import Connection, wait
 
 from autograder.grading.processes import end_with
 from autograder.grading.worker import Result, Task, close, given_up, work
+from autograder.sandbox.folders import remove_abandoned, temporary_files_kept
 
 Job = tuple[Hashable, Task]  # a name by which the result is known, and what to do
 TRIES = 2
@@ -112,6 +113,7 @@ class LocalWorkers:
                 worker.process.terminate()  # all at once, before each is waited for
         for worker in self.workers:
             worker.stop()
+        remove_abandoned()  # what was killed could not clean up
 
     def results(self, jobs: Iterable[Job]) -> Iterator[tuple[Hashable, Result]]:
         """(name, result) of each job, in the order in which they end. Jobs are taken when a worker is free, not before."""
@@ -142,8 +144,9 @@ def serve(connection: Connection) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that kernels and folders are cleaned up
     threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     try:
-        while True:
-            connection.send(work(connection.recv()))
+        with temporary_files_kept():
+            while True:
+                connection.send(work(connection.recv()))
     except (EOFError, OSError):
         pass
     finally:

@@ -32,7 +32,9 @@ def find_submissions(folder: Path) -> tuple[list[Submission], list[str]]:
     found, left, taken = [], [], set()
     for path in sorted(entries(folder), key=lambda path: (student_name(path.name) != path.name, path.name)):
         name = student_name(path.name)
-        if not path.is_dir():
+        if path.is_symlink():
+            left.append(f"{readable(path.name)} is a link, perhaps to another student's folder; left out")
+        elif not path.is_dir():
             left.append(f"{readable(path.name)} is no folder of a student; left out")
         elif name in taken:
             left.append(f"{readable(path.name)} would be another student called {name}; left out")

@@ -1,7 +1,6 @@
 """Grade one submission: bytes in, a result out. This touches no shared disk and no gradebook, so it runs anywhere."""
 
 import io
-import tempfile
 import time
 import traceback
 import zipfile
@@ -24,7 +23,7 @@ from autograder.judge.verdict import Verdict
 from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
 from autograder.sandbox.bubblewrap import why_not
-from autograder.sandbox.course import kept_folder
+from autograder.sandbox.folders import new_folder
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Task:
     key       identifies what the result is made from; a result with this key need not be made again
     data      the submitted file, whatever it holds
     compiled  a zip file of OpenCL kernels that a driver compiled before; b"" for none
-    fill      return what is compiled in this run; only for the reference self-check
+    fill      return what is compiled in this run; only for the blank notebook
     """
 
     module: str
@@ -75,7 +74,7 @@ def work(task: Task) -> Result:
         if task.sandbox and why_not():
             raise CourseError(why_not())
         notebook = submission_in_template(task)
-        filled = tempfile.mkdtemp(dir=kept_folder()) if task.fill else ""
+        filled = str(new_folder("filled-")) if task.fill else ""
         sandbox = Sandbox(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
         if not task.fill:
             prewarm(task.module, sandbox, imports_of(read_lesson(task.module)))
@@ -179,10 +178,11 @@ def unpacked(compiled: bytes) -> str:
     """A folder with what was packed, made once in each process; "" for nothing."""
     if not compiled:
         return ""
-    folder = tempfile.mkdtemp(dir=kept_folder())
+    folder = new_folder("compiled-")
+    folder.chmod(0o755)  # it is copied inside, by somebody else
     with zipfile.ZipFile(io.BytesIO(compiled)) as archive:
         archive.extractall(folder)
-    return folder
+    return str(folder)
 
 
 def close() -> None:

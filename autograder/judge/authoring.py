@@ -1,5 +1,6 @@
 """For authors of checks: judge every mistake and every variant of a check."""
 
+import ast
 import contextlib
 import io
 from dataclasses import dataclass
@@ -36,7 +37,11 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
         namespace_of(
             check, mistake
         )  # raises if its cell does not run: else all that it shows is "every name is missing"
-        outcomes = fresh(check.name, seed, mistake.name) if check.aspects else fresh_outcomes(check.name, seed, trials, mistake.name)
+        outcomes = (
+            fresh(check.name, seed, mistake.name)
+            if check.aspects
+            else fresh_outcomes(check.name, seed, trials, mistake.name)
+        )
         found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
     for variant in check.variants:
         outcomes = check.run(namespace_of(check, variant), seed, trials)
@@ -47,3 +52,17 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
 def namespace_of(check: Check, tried: Mistake | Variant) -> dict:
     with contextlib.redirect_stdout(io.StringIO()):  # some print
         return reference_namespace(module_of(check.name), edited_sources(check, tried.edit))
+
+
+NOTHING = ("None", "0.0", "first argument")  # what a function returns that does nothing
+
+
+def does_nothing(source: str, nothing: str) -> str:
+    """A cell whose functions return that and do nothing else; "" where it defines no function."""
+    tree = ast.parse(source)
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in functions:
+        names = [argument.arg for argument in function.args.args if argument.arg not in ("self", "cls", "ctx")]
+        value = nothing if nothing != "first argument" else names[0] if names else "None"
+        function.body = [ast.Return(ast.parse(value, mode="eval").body)]
+    return ast.unparse(ast.fix_missing_locations(tree)) if functions else ""

@@ -75,14 +75,31 @@ class Cases:
 
     def where(self, aspect: Aspect, failed: dict[int, Failed]) -> str:
         """How many of an aspect's cases fail, and which."""
-        mine = [number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None]
+        mine = [
+            number for number, (its, _) in enumerate(self.plan) if its is aspect and self.expected[number] is not None
+        ]
         bad = [number for number in mine if number in failed]
+        always = self.always_right(mine, failed)
         if len(bad) == len(mine):
-            return f"wrong in all {len(mine)} cases" if len(mine) > 1 else ""
+            return f"wrong in all {len(mine)} cases{always}" if len(mine) > 1 else ""
         tagged = {number: self.tags(number) for number in mine}
         said = where([tagged[n] for n in bad], [tagged[n] for n in mine if n not in failed])
         count = f"right in {len(mine) - len(bad)} of {len(mine)} cases"
-        return f"{count}; {said}" if said else count
+        return (f"{count}; {said}" if said else count) + always
+
+    def always_right(self, numbers: Sequence[int], failed: dict[int, Failed]) -> str:
+        """Which parts of the outcome are right in every case, where others are not."""
+        labels = {
+            label
+            for number in numbers
+            for label, outcome in (self.expected[number] or {}).items()
+            if label[:1] not in ("~", "") and "parts" not in str(outcome.array)
+        }
+        wrong = {label for number in numbers if number in failed for label, _, _ in failed[number].parts}
+        fine = sorted(labels - wrong)
+        if not fine or not wrong & labels or len(fine) > 3:
+            return ""
+        return f"; {', '.join(fine)} {'is' if len(fine) == 1 else 'are'} right in all of them"
 
     def tags(self, number: int) -> frozenset[str]:
         case, expected = self.plan[number][1], self.expected[number]
@@ -93,7 +110,9 @@ class Cases:
 def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
     if aspect.holds and not any(outcome.error for outcome in (*want.values(), *got.values())):
         if not agrees(aspect, want, got):
-            yield from ((label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~")
+            yield from (
+                (label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~"
+            )
         return
     if "" in got and got[""].error and not ("" in want and want[""].error):
         label = next((label for label, outcome in want.items() if "parts" not in str(outcome.array)), "")
@@ -119,7 +138,12 @@ def agrees(aspect: Aspect, want: Trial, got: Trial) -> bool:
 
 
 def is_right(aspect: Aspect, label: str, want: Outcome, got: Outcome) -> bool:
-    if label in aspect.at_most and want.array is not None and got.array is not None and got.array.shape == want.array.shape:
+    if (
+        label in aspect.at_most
+        and want.array is not None
+        and got.array is not None
+        and got.array.shape == want.array.shape
+    ):
         return got.array.dtype.kind in "iufb" and bool((got.array <= want.array * (1 + aspect.rtol)).all())
     if aspect.exact and not want.error and not got.error and want.kind and want.kind != got.kind:
         return False
@@ -157,7 +181,11 @@ def equal(aspect: Aspect, theirs: Trial, mine: Trial) -> bool:
     labels = {label for label in theirs if not label.startswith("~again")}
     if labels != {label for label in mine if not label.startswith("~again")}:
         return False
-    return all(same(theirs[label], mine[label], aspect.rtol, aspect.atol) for label in labels)
+    return all(
+        same(theirs[label], mine[label], aspect.rtol, aspect.atol)
+        and (not aspect.exact or theirs[label].kind == mine[label].kind)
+        for label in labels
+    )
 
 
 def is_telling(theirs: Trial, expected: Trial | None) -> bool:
@@ -165,9 +193,12 @@ def is_telling(theirs: Trial, expected: Trial | None) -> bool:
     for label, outcome in theirs.items():
         if label.startswith("~"):
             return True
+        right = expected.get(label, MISSING) if expected is not None else MISSING
+        if outcome.kind and right.kind and outcome.kind != right.kind:
+            return True
         if outcome.array is not None and outcome.array.size and expected is not None:
             nothing = str(outcome.array) == "None" or outcome.array.dtype.kind != "U" and not outcome.array.any()
-            if not nothing and not same(expected.get(label, MISSING), outcome, 1e-6, 1e-9):
+            if not nothing and not same(right, outcome, 1e-6, 1e-9):
                 return True
     return False
 

@@ -5,20 +5,26 @@ import ast
 from autograder.checks.aspect import Aspect
 from autograder.checks.cases import Case
 
-LONGEST = 6  # lines of a program that is shown; a longer one is replayed by `case("name", number)`
+LONGEST, WIDEST = 6, 300  # lines of a program that is shown; a longer one is replayed by `case("name", number)`
 
 
 def as_code(aspect: Aspect, case: Case) -> str:
     """The lines that show the case in a cell; "" if they need the check's own tools, or are too long."""
     if "lines" in case.inputs and not aspect.points:  # examples of a docstring
         return "\n".join(case.values["lines"])
-    if "program" in case.inputs:  # it prints what is compared
+    if "program" in case.values:  # it prints what is compared
         others = [f"{name} = {text}" for name, text in case.inputs.items() if name != "program"]
         return "\n".join([*others, case.values["program"]])
+    if any(is_name(node, "tools") for node in ast.walk(ast.parse(aspect.source))):
+        return ""
+    lines = program(aspect, case)
+    return "\n".join(lines) if len(lines) <= LONGEST and max(map(len, lines)) <= WIDEST else ""
+
+
+def program(aspect: Aspect, case: Case) -> list[str]:
+    """The observation's lines with the inputs in place, and without its pauses."""
     function = ast.parse(aspect.source).body[0]
     assert isinstance(function, ast.FunctionDef)
-    if any(isinstance(node, ast.Name) and node.id == "tools" for node in ast.walk(function)):
-        return ""
     uses = [n.attr for n in ast.walk(function) if isinstance(n, ast.Attribute) and is_name(n.value, "case")]
     inline = {name for name in uses if uses.count(name) == 1 and not is_shared(name, case)}
     made = InPlace({name: text for name, text in case.inputs.items() if name in inline})
@@ -31,7 +37,7 @@ def as_code(aspect: Aspect, case: Case) -> str:
             lines.append(returned(new.value))
         else:
             lines += ast.unparse(ast.fix_missing_locations(new)).splitlines()
-    return "\n".join(lines) if len(lines) <= LONGEST and max(map(len, lines)) <= 300 else ""
+    return lines
 
 
 def is_name(node, name: str) -> bool:
@@ -65,6 +71,15 @@ class InPlace(ast.NodeTransformer):
 
     def __init__(self, texts: dict[str, str]):
         self.texts = texts
+
+    def visit_Call(self, node):
+        """`(lambda a, b: a + b)(a, b)` is `a + b`."""
+        call = self.generic_visit(node)
+        if isinstance(call.func, ast.Lambda) and [arg.arg for arg in call.func.args.args] == [
+            getattr(n, "id", "") for n in call.args
+        ]:
+            return call.func.body
+        return call
 
     def visit_Attribute(self, node):
         if is_name(node.value, "student"):

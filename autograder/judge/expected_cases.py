@@ -14,13 +14,19 @@ from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
-from autograder.judge.fingerprint import decode, encode
-from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples
+from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
+from autograder.judge.outcome import same
+from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples, use_examples
 from autograder.judge.plan import run as run_check
-from autograder.judge.plan import use_examples
 from autograder.judge.recorded import REFERENCE, file_of, read
 
-UNFIT = ("ProbeTimeout", "WorkLimitExceeded", "NameError", "NoDeviceError", "MemoryError")  # no reference may raise them
+UNFIT = (
+    "ProbeTimeout",
+    "WorkLimitExceeded",
+    "NameError",
+    "NoDeviceError",
+    "MemoryError",
+)  # no reference may raise them
 
 
 @lru_cache(maxsize=512)
@@ -51,11 +57,33 @@ def mistaken(name: str, seed: str):
     def trials(mistake: Mistake) -> list[Trial]:
         content = recorded(find(name))
         if seed == NOTEBOOK_SEED and mistake.name in content:
-            same = [trial or {} for trial in content[REFERENCE]["cases"]]
-            return [decoded(content[mistake.name].get(str(number), trial)) for number, trial in enumerate(same)]
+            right = [trial or {} for trial in content[REFERENCE]["cases"]]
+            return [decoded(whole(trial, content[mistake.name].get(str(n), {}))) for n, trial in enumerate(right)]
         return fresh(name, seed, mistake.name)
 
     return trials
+
+
+WHOLE_TRIAL = "~whole"  # marks a recorded trial that lacks labels of the reference's
+
+
+def other_than(right: dict, trial: dict) -> dict:
+    """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
+    if set(right) - set(trial):
+        return trial | {WHOLE_TRIAL: ""}
+    before, now = decoded(right), decoded(trial)
+    close = {
+        label
+        for label in right
+        if before[label].kind == now[label].kind and same(before[label], now[label], 1e-7, 1e-12)
+    }
+    return {label: entry for label, entry in trial.items() if label not in close}
+
+
+def whole(right: dict, recorded: dict) -> dict:
+    if WHOLE_TRIAL in recorded:
+        return {label: entry for label, entry in recorded.items() if label != WHOLE_TRIAL}
+    return right | recorded
 
 
 def decoded(trial: dict) -> Trial:
@@ -115,7 +143,9 @@ def nudged(case: Case) -> Case:
     for name, text in case.inputs.items():
         value = case.values.get(name)
         is_float = isinstance(value, float) or isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        inputs[name] = f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
+        inputs[name] = (
+            f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
+        )
     return replace(case, inputs=inputs)
 
 
@@ -142,6 +172,9 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
 
 def recording(check: Check) -> dict:
     """What is recorded of a check: {REFERENCE: conditions and cases, mistake: {number of a case: its trial}}."""
+    from autograder.judge.reference import module_of
+    from autograder.lesson.text import read_lesson
+
     examples = examples_of(check)
     if examples != recorded_examples(check):
         use_examples(check.name, examples)
@@ -150,17 +183,31 @@ def recording(check: Check) -> dict:
     plan = plan_of(check.name, NOTEBOOK_SEED)
     expected = fit(check.name, NOTEBOOK_SEED)
     cases = [None if trial is None else encoded(aspect, trial) for (aspect, _), trial in zip(plan, expected)]
-    found: dict = {REFERENCE: {"conditions": kept_by_all(check), "examples": examples, "cases": cases}}
+    found: dict = {
+        REFERENCE: {
+            "names": read_lesson(module_of(check.name)).exercise(check.name).names,
+            "conditions": kept_by_all(check),
+            "examples": examples,
+            "cases": cases,
+        }
+    }
     whole = Cases(check, NOTEBOOK_SEED, plan, expected, found[REFERENCE]["conditions"])
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
-        found[mistake.name] = {str(number): encoded(plan[number][0], trials[number]) for number in failed}
+        found[mistake.name] = {
+            str(n): other_than(cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
+        }
     return found
 
 
-def encoded(aspect: Aspect, trial: Trial) -> dict:
-    return {label: encode(outcome, bool(aspect.exact)) for label, outcome in trial.items()}
+def encoded(aspect: Aspect, trial: Trial, *size: int) -> dict:
+    """A trial as JSON holds it; what repeated calls gave is left out but for the reference's word that they differ."""
+    return {
+        label: encode(outcome, bool(aspect.exact), *size)
+        for label, outcome in trial.items()
+        if not (size and label.startswith("~again"))
+    }
 
 
 def examples_of(check: Check) -> list[list[str]]:

@@ -1,6 +1,8 @@
 """Integrity flags that are read off the notebook's code and its numbers. The instructor sees them; they change no mark."""
 
-import contextlib
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,6 +26,13 @@ LIBRARIES = {
     "tinygrad",
     "torch",
 }
+EXACT = {"decimal", "fractions", "gmpy2", "mpmath"}  # so many digits that a difference quotient loses none
+COMPLEX = {"cmath", "complex", "complex64", "complex128", "imag"}
+HOOKS = {"ast_transformers", "events", "input_transformers_cleanup", "input_transformers_post"}  # of IPython's shell
+RUN_TEXT = {"eval", "exec", "ex", "ev", "run_cell", "run_cell_magic", "run_code", "run_line_magic"}
+IMPORT_NAME = {"__import__", "import_module"}
+DEPTH = 3  # texts of code within texts of code
+OPTIONS = 6  # words of a magic before the code that it runs
 ROUNDING = 1e-12  # relative; rounding errors in float64 are far below, errors of central differences above
 
 
@@ -74,11 +83,69 @@ def relative_error(expected, got) -> float:
         return float(np.abs(got - expected).max(initial=0) / size) if size else np.inf
 
 
-def libraries_in(cells) -> list[str]:
-    """The libraries for automatic differentiation that cells of code import."""
-    names = set()
+def signs_in(cells) -> list[str]:
+    """Integrity flags for what stands in cells of code: libraries that differentiate, and arithmetic that hides a difference quotient."""
+    names, flags = set(), set()
     for cell in cells:
         if cell.cell_type == "code":
-            with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                names |= {name.partition(".")[0] for name in names_imported(cell.source)}
-    return [f"imports {name}" for name in sorted(names & LIBRARIES)]
+            for tree in trees_in(cell.source):
+                names |= {name.partition(".")[0] for name in names_imported(tree)}
+                flags |= signs_of(tree)
+    if names & EXACT:
+        flags.add("computes with exact fractions or many digits, as difference quotients without rounding do")
+    return [f"imports {name}" for name in sorted(names & LIBRARIES)] + sorted(flags)
+
+
+def signs_of(tree: ast.AST) -> set[str]:
+    """The flags for one piece of code, but for the libraries that it imports."""
+    found = set()
+    for node in ast.walk(tree):
+        name = name_of(node)
+        if name in COMPLEX or isinstance(getattr(node, "value", None), complex):
+            found.add("computes with complex numbers, as derivatives by the complex step do")
+        if isinstance(node, ast.Attribute) and name in HOOKS:
+            found.add("looks at, or changes, the cells that its kernel runs")
+        if isinstance(node, ast.Call) and name_of(node.func) in IMPORT_NAME and not is_text(node.args[:1]):
+            found.add("imports a module by a computed name")
+    return found
+
+
+def name_of(node: ast.AST) -> str:
+    """What a node is called: a name, an attribute, an imported module, a text."""
+    name = getattr(node, "attr", None) or getattr(node, "id", None) or getattr(node, "name", None)
+    return str(name or (node.value if isinstance(node, ast.Constant) else ""))
+
+
+def is_text(arguments: list) -> bool:
+    return bool(arguments) and isinstance(arguments[0], ast.Constant)
+
+
+def trees_in(source: str, depth: int = DEPTH) -> Iterator[ast.AST]:
+    """The syntax of a cell, with its magics, and of the texts in it that it runs as code."""
+    tree = syntax_of(source)
+    if tree is None:
+        return
+    yield tree
+    for node in ast.walk(tree) if depth else ():
+        if isinstance(node, ast.Call) and name_of(node.func) in RUN_TEXT:
+            for part in (*node.args, *(named.value for named in node.keywords)):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    words = part.value.split(" ", OPTIONS)
+                    rest = (" ".join(words[skipped:]) for skipped in range(len(words)))
+                    yield from next((found for text in rest if (found := list(trees_in(text, depth - 1)))), ())
+
+
+def syntax_of(source: str) -> ast.AST | None:
+    """The syntax tree of a cell; None where IPython could not run it either."""
+    try:
+        return ast.parse(transformer().transform_cell(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+@lru_cache
+def transformer():
+    """What turns magics into Python. IPython takes long to import, and a notebook's own checks need none of this."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    return TransformerManager()

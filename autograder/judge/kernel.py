@@ -3,14 +3,16 @@
 Nothing a kernel does makes these functions raise: each run ends as ok, error, timeout or dead.
 """
 
-import os
+import json
 import queue
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from inspect import getsource
+from pathlib import Path
 
 import zmq
 from jupyter_client.blocking import BlockingKernelClient
@@ -19,16 +21,15 @@ from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
-from autograder.files import DeepFolder
 from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
 from autograder.judge.plan import request_of
-from autograder.sandbox.bubblewrap import new_user
+from autograder.sandbox.bubblewrap import new_user, root_of
 from autograder.sandbox.course import course_for
-from autograder.sandbox.provisioner import COMPILED, NAME
-from autograder.sandbox.watch import left_behind, overuse
+from autograder.sandbox.folders import new_folder, remove
+from autograder.sandbox.provisioner import COMPILED, CONNECTION, NAME, SOCKET
+from autograder.sandbox.watch import LOOK_SECONDS, Watch, left_behind
 
 START_SECONDS, INTERRUPT_SECONDS = 60, 3
-LOOK_SECONDS = 0.5  # between two looks at what the sandbox uses
 LOST_SECONDS = 1  # after the reply to a cell, its outputs are waited for that long
 
 # Integrity flags: suspicious behaviour, reported to the instructor. They change no mark.
@@ -57,6 +58,12 @@ get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trial
 CASES = f"""
 trials = inside.run_cases(request["aspects"], names, tools.Tools(), request["seconds"])
 get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
+"""
+
+IMPORTED = f"""
+import json, sys
+from IPython import get_ipython
+get_ipython().display_pub.publish({{"{RECORDS}": json.dumps([name for name in asked if name in sys.modules])}})
 """
 
 
@@ -89,7 +96,7 @@ class Sandbox:
     """The settings of a kernel's sandbox.
 
     cache   a folder of OpenCL kernels that a driver compiled before; each submission gets its own copy
-    fill    copy what is compiled in this run into `cache`; only for the reference self-check
+    fill    copy what is compiled in this run into `cache`; only for the blank notebook, which holds no solution
     """
 
     cache: str = ""
@@ -109,42 +116,50 @@ class OneSpec(KernelSpecManager):
 
 @dataclass(frozen=True)
 class Launched:
-    """A kernel that is starting, or has started."""
+    """A kernel that is starting, or has started.
 
-    folder: DeepFolder
+    folder  where it runs without a sandbox, and where the file with its addresses is
+    root    the folder under which the files of its sandbox are seen from outside; "" without one
+    """
+
+    folder: Path
+    root: str
     manager: KernelManager
     client: BlockingKernelClient
 
     def end(self) -> None:
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
-        self.folder.cleanup()
+        remove(self.folder)
 
 
 def launch(module: str, sandbox: Sandbox | None) -> Launched:
     """Start a kernel, and do not wait for it."""
-    folder = DeepFolder(prefix="course-kernel-", ignore_cleanup_errors=True)
-    manager = sandboxed(module, sandbox, folder.name) if sandbox else KernelManager(kernel_name="python3")
+    folder, root = new_folder("kernel-"), ""
+    manager = sandboxed(module, sandbox, folder) if sandbox else KernelManager(kernel_name="python3")
     if sys.platform != "win32":
-        manager.transport, manager.ip = "ipc", os.path.join(folder.name, "socket")
+        manager.transport, manager.ip = "ipc", SOCKET if sandbox else str(folder / "socket")
     # What a student writes past Python, straight to the file descriptors, belongs to nobody.
     manager.start_kernel(
-        cwd=folder.name,
+        cwd=str(folder),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         extra_arguments=["--HistoryManager.hist_file=:memory:"],
     )
+    if sandbox:
+        root = root_of(manager.provisioner.pid)
+        manager.ip = root + SOCKET  # where it is seen from here
     # Beyond these a process that floods is not read: its messages would fill the memory of who grades.
     manager.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
     manager.context.setsockopt(zmq.RCVHWM, 20)
     client = manager.blocking_client()
     client.start_channels()
-    return Launched(folder, manager, client)
+    return Launched(folder, root, manager, client)
 
 
-def sandboxed(module: str, sandbox: Sandbox, folder: str) -> KernelManager:
+def sandboxed(module: str, sandbox: Sandbox, folder: Path) -> KernelManager:
     """A manager whose kernel starts in the sandbox."""
-    settings = {"folder": folder, "course": str(course_for(module)), "cache": sandbox.cache, "user": new_user()}
+    settings = {"course": str(course_for(module)), "cache": sandbox.cache, "user": new_user()}
     spec = KernelSpec(
         argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         language="python",
@@ -155,7 +170,7 @@ def sandboxed(module: str, sandbox: Sandbox, folder: str) -> KernelManager:
     return KernelManager(
         kernel_name="python3",
         kernel_spec_manager=OneSpec(spec),
-        connection_file=os.path.join(folder, "connection.json"),
+        connection_file=str(folder / CONNECTION),
     )
 
 
@@ -206,6 +221,7 @@ class StudentKernel:
         """
         self.module, self.sandbox = module, sandbox
         self.manager = self.client = self.own_folder = None
+        self.root, self.watch = "", None
         self.flags: list[str] = []  # integrity flags, each once
 
     def __enter__(self):
@@ -221,19 +237,28 @@ class StudentKernel:
 
     def start(self) -> None:
         kernel = take_prewarmed(self.module, self.sandbox) or launch(self.module, self.sandbox)
-        self.own_folder, self.manager, self.client = kernel.folder, kernel.manager, kernel.client
+        self.own_folder, self.root, self.manager, self.client = (
+            kernel.folder,
+            kernel.root,
+            kernel.manager,
+            kernel.client,
+        )
+        if self.sandbox:
+            self.watch = Watch(self.manager.provisioner.process, self.root, self.flag)
         self.client.wait_for_ready(timeout=START_SECONDS)
 
     def stop(self) -> None:
         if self.manager is None:  # it could not even be launched
             return
+        if self.watch:
+            self.watch.stop()
         if self.alive and (programs := left_behind(self.manager.provisioner.pid, sandboxed=self.sandbox is not None)):
             self.flag(f"{LEFT_BEHIND}: {', '.join(programs)}")
+        if self.sandbox and self.sandbox.fill and self.alive:
+            shutil.copytree(self.root + COMPILED, self.sandbox.cache, dirs_exist_ok=True)
         self.client.stop_channels()
         self.manager.shutdown_kernel(now=True)
-        if self.sandbox and self.sandbox.fill:
-            shutil.copytree(os.path.join(self.own_folder.name, COMPILED), self.sandbox.cache, dirs_exist_ok=True)
-        self.own_folder.cleanup()
+        remove(self.own_folder)
 
     def restart(self) -> None:
         self.stop()
@@ -248,7 +273,7 @@ class StudentKernel:
         self.has_replied("")  # reads what earlier cells left
         request = self.client.execute(code, allow_stdin=False, store_history=True)
         run, kept, records = Run("ok"), 0, 0
-        deadline, interrupted, looked, replied = time.monotonic() + seconds, False, time.monotonic(), None
+        deadline, interrupted, replied = time.monotonic() + seconds, False, None
         while True:
             now = time.monotonic()
             if now > deadline:
@@ -258,11 +283,6 @@ class StudentKernel:
                     return run
                 self.manager.interrupt_kernel()
                 interrupted, deadline = True, now + INTERRUPT_SECONDS
-            if self.sandbox and now > looked + LOOK_SECONDS:
-                looked = now
-                if self.stopped_for_overuse():
-                    run.status = "dead"
-                    return run
             try:
                 message = self.client.get_iopub_msg(timeout=0.1)
             except queue.Empty:
@@ -307,17 +327,21 @@ class StudentKernel:
     def kill(self) -> None:
         self.manager.shutdown_kernel(now=True)
 
-    def stopped_for_overuse(self) -> bool:
-        """Kill the kernel if its processes use too much together."""
-        reason = overuse(self.manager.provisioner.pid, self.own_folder.name) if self.alive else ""
-        if reason:
-            self.flag(f"was stopped: {reason}")
-            self.kill()
-        return bool(reason)
-
     def flag(self, what: str) -> None:
         if what not in self.flags:
             self.flags.append(what)
+
+    def imported(self, names: Iterable[str]) -> list[str]:
+        """Which of these modules have been imported, however their names were written; as far as the kernel says."""
+        if not self.alive:
+            return []
+        code = f"__import__('builtins').exec({IMPORTED!r}, {{'asked': {sorted(names)!r}}})"
+        records = self.run(code, LOOK_SECONDS, is_probe=True).records
+        try:
+            found = json.loads(records) if isinstance(records, str) else []
+        except (ValueError, RecursionError):
+            found = []
+        return [name for name in sorted(names) if isinstance(found, list) and name in found]
 
     def probe(self, check: Check, seed: str, trials: int, seconds: float) -> Run:
         """Run a check in the kernel: its cases, or one trial of its probe for each number, each within that much processor time."""

@@ -19,6 +19,7 @@ from multiprocessing import TimeoutError, get_context
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, edited_sources, fresh_outcomes
+from autograder.judge.expected_cases import cases_of
 from autograder.judge.outcome import same_trials
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.symbols import BEGIN, END
@@ -134,6 +135,8 @@ def earns_all_points(check: Check, source: str) -> bool:
         except Exception:  # the cell itself does not run
             return False
         got = quick.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
+    if check.aspects:
+        return not cases_of(check.name, NOTEBOOK_SEED).failed(got)
     expected = fresh_outcomes(check.name, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
     return same_trials(expected, got, expected[0], check.rtol, check.atol)
 

@@ -8,7 +8,7 @@ from nbformat.v4 import new_output
 from autograder.characters import whole
 from autograder.checks import find
 from autograder.judge.carried_errors import mark_carried_errors
-from autograder.judge.integrity import libraries_in
+from autograder.judge.integrity import LIBRARIES, signs_in
 from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.notebook_run import Limits, NotebookRun, course_cell
 from autograder.judge.report import Report
@@ -49,7 +49,8 @@ def judge_notebook(
         with new_kernel() as kernel:
             first_run = NotebookRun(notebook, lesson, seed, limits, kernel)
             verdicts = first_run.judge_all()
-            for flag in libraries_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
+            imported = [f"imports {name}" for name in kernel.imported(LIBRARIES)]
+            for flag in imported + signs_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
                 kernel.flag(flag)
         verdicts = mark_carried_errors(verdicts, first_run, new_kernel)
     write_verdicts(notebook, verdicts)

@@ -19,9 +19,13 @@ def of_quantity(trial: dict[str, Outcome], name: str) -> Outcome:
 def same(expected: Outcome, got: Outcome, rtol: float, atol: float) -> bool:
     """Equal within the tolerances; two errors are the same if their types are."""
     if expected.error or got.error:
-        return bool(expected.error and got.error) and expected.error["type"] in (got.error["type"], *got.error.get("bases", ()))
-    if hasattr(expected, "agrees"):  # only a fingerprint of it is recorded
-        return expected.agrees(got, rtol, atol)
+        return bool(expected.error and got.error) and expected.error["type"] in (
+            got.error["type"],
+            *got.error.get("bases", ()),
+        )
+    for one, other in ((expected, got), (got, expected)):
+        if hasattr(one, "agrees"):  # only a fingerprint of it is recorded
+            return one.agrees(other, rtol, atol)
     return same_arrays(expected.array, got.array, rtol, atol)
 
 
@@ -81,3 +85,13 @@ def short(array: np.ndarray, digits: int = 6) -> str:
         return np.array2string(array, precision=digits, separator=", ").replace("\n", " ")
     first = np.array2string(array.ravel()[:SHOWN], precision=digits, separator=", ").replace("\n", " ")
     return f"{first[:-1]}, …], shape {array.shape}"
+
+
+def outcome_text(outcome: Outcome, digits: int = 6) -> str:
+    """An outcome as a report shows it."""
+    if outcome.error:
+        place = outcome.error.get("where")
+        if outcome.error["type"] == "NotImplementedError":
+            return f"not written yet (in {place})" if place else "not written yet"
+        return f"{outcome.error['type']}: {outcome.error['message']}" + (f" (in {place})" if place else "")
+    return short(outcome.array, digits)

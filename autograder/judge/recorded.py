@@ -39,11 +39,15 @@ def text_of(recordings: dict[str, dict[str, list[dict[str, Outcome]]]]) -> str:
     checks = []
     for check, outcomes in recordings.items():
         lines = [
-            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials) if isinstance(trials, list) else trials)}"
+            f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(encoded(trials)) if isinstance(trials, list) else compact(trials)}"
             for name, trials in outcomes.items()
         ]
         checks.append(f"{json.dumps(check)}: {{\n" + ",\n".join(lines) + "\n}")
     return "{\n" + ",\n".join(checks) + "\n}\n"
+
+
+def compact(content) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
 def encoded(trials: list[dict[str, Outcome]]) -> list[dict]:

@@ -68,9 +68,9 @@ def is_recorded_by_cases(check: Check, content: dict) -> bool:
         there, here = content[name], trials
         if name == REFERENCE:
             there, here = (dict(enumerate(part["cases"])) for part in (content[name], trials))
-        if set(there) != set(here) or not all(
-            alike(there[number], here[number], plan[int(number)][0]) for number in here
-        ):
+        if set(there) != set(here) or any(set(there[number] or ()) != set(here[number] or ()) for number in here):
+            return False
+        if not all(alike(there[number], here[number], plan[int(number)][0]) for number in here):
             return False
     return True
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograder.checks.check import Check
 from autograder.checks.inside import Outcome
-from autograder.judge.outcome import short
+from autograder.judge.outcome import outcome_text
 from autograder.judge.verdict import Difference, Verdict
 
 SHOWN = 3  # differences in one report; the others are named
@@ -48,6 +48,11 @@ class Report:
         return self.verdict.status == "error" and bool(errors) and not any(error.get("where") for error in errors)
 
     def advice(self) -> str:
+        if self.verdict.stale:
+            return (
+                f"The exercise's cell did not run: {self.verdict.stale}. Mend that first; what is judged here is what an "
+                "earlier run of it defined."
+            )
         if self.verdict.reason or self.verdict.carried:
             return self.verdict.reason or self.verdict.carried
         if self.verdict.same_for_all and self.verdict.right:
@@ -68,7 +73,9 @@ class Report:
             for text in inputs(verdict):
                 lines.append(f"input      {text}")
             if verdict.earned is not None:
-                lines += [line for case in counterexamples(verdict) for line in counterexample_lines(case, verdict.check)]
+                lines += [
+                    line for case in counterexamples(verdict) for line in counterexample_lines(case, verdict.check)
+                ]
             else:
                 for difference in shown(verdict):
                     lines += [
@@ -139,7 +146,7 @@ def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
     if difference.more:
         return difference.quantity, "", "", ""
     if expected.kind != got.kind and expected.kind and outcome_text(expected, 6) == outcome_text(got, 6):
-        return difference.quantity, f"{outcome_text(expected, 6)} ({expected.kind})", f"{outcome_text(got, 6)} ({got.kind})", ""
+        return difference.quantity, with_kind(expected), with_kind(got), ""
     digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
     return (
         difference.quantity,
@@ -149,13 +156,9 @@ def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
     )
 
 
-def outcome_text(outcome: Outcome, digits: int) -> str:
-    if outcome.error:
-        place = outcome.error.get("where")
-        if outcome.error["type"] == "NotImplementedError":
-            return f"not written yet (in {place})" if place else "not written yet"
-        return f"{outcome.error['type']}: {outcome.error['message']}" + (f" (in {place})" if place else "")
-    return short(outcome.array, digits)
+def with_kind(outcome: Outcome) -> str:
+    """An outcome that differs from another in its type alone: "2 parts, a tuple"."""
+    return f"{outcome_text(outcome, 6)}, of type {outcome.kind}"
 
 
 def difference_text(difference: Difference, check: Check, digits: int) -> str:
@@ -251,8 +254,13 @@ def counterexample_html(parts: list[Difference], check: Check) -> str:
             rows.append(f"<tr><td {cell} colspan=4>{escape(part.more)}</td></tr>")
             continue
         _, *texts = row(part, check)
-        named = [part.label, *(f"{label} {text}" if text else "" for label, text in zip(("expected", "got", ""), texts))]
-        rows.append("<tr>" + "".join(f"<td {cell}><code>{escape(text.strip())}</code></td>" for text in named if text) + "</tr>")
+        named = [
+            part.label,
+            *(f"{label} {text}" if text else "" for label, text in zip(("expected", "got", ""), texts)),
+        ]
+        rows.append(
+            "<tr>" + "".join(f"<td {cell}><code>{escape(text.strip())}</code></td>" for text in named if text) + "</tr>"
+        )
     where = f"<div style='{FAINT}'>{escape(sentence(first.where))}</div>" if first.where else ""
     return (
         f"<div style='margin-top:.4em'><b>{escape(first.quantity)}</b>"

@@ -12,8 +12,8 @@ from autograder.judge.case_verdict import Cases, Failed, known
 from autograder.judge.counterexample import as_code
 from autograder.judge.expected import expected_outcomes
 from autograder.judge.expected_cases import cases_of, mistaken
-from autograder.judge.plan import aspects_of
 from autograder.judge.outcome import MISSING, of_quantity, only_errors, same, same_trials, same_words, short
+from autograder.judge.plan import aspects_of
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class Verdict:
     reason: str = ""  # one sentence, where no comparison was possible
     carried: str = ""  # one sentence, if the verdict comes from carried-error marking
     device: str = ""  # one sentence, the result of the finite-difference check
+    stale: str = ""  # how the last run of the exercise's cell failed: what is judged is what an earlier one defined
     earned: float | None = None  # of a check that is made of cases
     same_for_all: bool = False  # is everything that is right the same for every seed, while other quantities are not?
 
@@ -79,8 +80,10 @@ def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
     verdict = Verdict(check, "ok", earned=cases.points(failed))
     for aspect in aspects_of(check.name):
         its = [fail for fail in failed.values() if fail.aspect is aspect]
-        if its:
+        if its and (aspect.points or not verdict.wrong):  # an example adds nothing to a counterexample
             verdict.wrong += in_words(cases, its, failed)
+        elif its:
+            continue
         else:
             verdict.right.append(aspect.name)
     verdict.status = status_of(verdict)
@@ -94,13 +97,25 @@ def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
 def in_words(cases: Cases, failed: list[Failed], every: dict[int, Failed]) -> list[Difference]:
     """The smallest counterexample of an aspect: the first case that fails."""
     fail = next((fail for fail in failed if fail.parts), failed[0])
-    code = as_code(fail.aspect, fail.case) or f'case("{cases.check.name}", {fail.number})'
+    code = (
+        as_code(fail.aspect, fail.case)
+        or f'from autograder.notebook import case; case("{cases.check.name}", {fail.number})'
+    )
     said = cases.where(fail.aspect, every)
     if not fail.parts:
         (label, outcome), *_ = fail.conditions
         more = broken(label, outcome, cases.check)
         return [Difference(fail.aspect.name, MISSING, outcome, "", "", code, said, more)]
-    return [Difference(fail.aspect.name, want, got, "", label, code, said) for label, want, got in fail.parts]
+    lines = [line for line in code.splitlines() if not fail.aspect.points]  # of an example: the line says which part
+    return [
+        Difference(fail.aspect.name, want, got, "", without_line(label, lines), code, said)
+        for label, want, got in fail.parts
+    ]
+
+
+def without_line(label: str, lines: list[str]) -> str:
+    """What a label says beyond the line of an example that it begins with, where that is the last one."""
+    return label.removeprefix(lines[-1]) if lines else label
 
 
 def broken(label: str, outcome: Outcome, check: Check) -> str:

@@ -23,6 +23,7 @@ from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.kernel import StudentKernel, code_in_kernel
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.notebook_run import Limits, course_cell
+from autograder.judge.plan import request_of
 from autograder.judge.report import Report
 from autograder.learner import inside as measuring
 from autograder.lesson.notebooks import solved_notebook
@@ -34,9 +35,12 @@ STYLES = (".code", "default", ""), (".code", "github-dark", "@media (prefers-col
 SECONDS = 0.5  # of measuring, for each exercise on each side
 COST = "application/x-course-cost+json"
 
-# Runs in the kernel. What the probe does is what the check does, on the same inputs.
+# Runs in the kernel. What is measured is what the check does, on the same inputs.
 MEASURE = f"""
-run = lambda: inside.run_probe(probe, names, request["seed"], tools.Tools(), request["limit"])
+if request["aspects"]:
+    run = lambda: inside.run_cases(request["aspects"], names, tools.Tools(), request["limit"])
+else:
+    run = lambda: inside.run_probe(probe, names, request["seed"], tools.Tools(), request["limit"])
 cost = module("measuring").cost_of(run, request["seconds"])
 get_ipython().display_pub.publish({{"{COST}": json.dumps(cost)}})
 """
@@ -169,6 +173,7 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
         MEASURE,
         check,
         measuring=getsource(measuring),
+        aspects=request_of(check.name, NOTEBOOK_SEED) if check.aspects else [],
         seed=check.seeds(NOTEBOOK_SEED, 1)[0],
         limit=check.seconds,
         seconds=SECONDS,

@@ -3,10 +3,12 @@
 import ast
 
 
-def names_imported(source: str) -> set[str]:
-    """The dotted names that a source imports, anywhere in it: by `import`, `from`, `__import__("…")` or `import_module("…")`."""
+def names_imported(source: str | ast.AST) -> set[str]:
+    """The dotted names that a source, or its syntax tree, imports, anywhere in it: by `import`, `from`, `__import__("…")` or
+    `import_module("…")`.
+    """
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(ast.parse(source) if isinstance(source, str) else source):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -1,7 +1,8 @@
 """The command that runs a program in a bubblewrap sandbox, with limits on what it may use.
 
 Inside there are: the system, read-only; the Python environment, read-only; the course as students may use it,
-read-only; one folder to write in; no network, no other process, no other user's files.
+read-only; /tmp and /dev/shm to write to, which are memory of a fixed size; no network, no other process, no other
+user's files. Nothing that is written inside reaches a disk.
 """
 
 import itertools
@@ -9,12 +10,22 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+import psutil
+
+from autograder.sandbox.folders import kept_folder
+from autograder.sandbox.seccomp import filter_here
+
 COURSE = "/course"  # where the course lies inside
+SCRATCH = ("/tmp", "/dev/shm")  # all that can be written to
+HOME = "/tmp/student"  # the working folder
+START_SECONDS = 20  # until there is a process inside
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/sys", "/opt/intel")
+HIDDEN = ("/proc/keys", "/proc/key-users")  # the names of the grader's keys
 ETC = ("OpenCL", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "fonts", "localtime", "alternatives", "ssl")
 KEPT = (
     "LANG",
@@ -43,13 +54,13 @@ class Limits:
     cpu_seconds: int = 600
     address_space: int = 12 * 2**30  # mapped, not used: drivers map a lot
     file_size: int = 100 * 2**20
-    scratch: int = 512 * 2**20  # of /tmp, which is memory
+    scratch: int = 512 * 2**20  # of /tmp, which is memory; of /dev/shm as much again
     processes: int = 256  # threads count, and a driver starts some for each core
     open_files: int = 512
     # These are watched from outside (`watch`): no process of its own can be held to them.
     memory: int = 4 * 2**30
     together: int = 32  # processes, without their threads
-    files: int = 20_000  # in the folder that the submission may write to
+    files: int = 20_000  # in /tmp, or in /dev/shm
 
 
 @lru_cache
@@ -57,10 +68,55 @@ def why_not() -> str:
     """Why there is no sandbox on this machine, with what to do; "" where there is one. Tried, not guessed."""
     if shutil.which("bwrap") is None or shutil.which("prlimit") is None or shutil.which("setpriv") is None:
         return f"There is no sandbox on this machine: bubblewrap is not installed. {HELP}"
-    trial = subprocess.run(box(["true"], Limits(), [], {}, new_user()), capture_output=True, text=True)
-    if trial.returncode:
-        return f"There is no sandbox on this machine: bubblewrap does not work here ({trial.stderr.strip()}). {HELP}"
+    trial = subprocess.Popen(
+        box(["sh", "-c", "touch /tmp/began && read line"], Limits(), [], {}, new_user()),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        began = Path(root_of(trial.pid), "tmp", "began")
+        end = time.monotonic() + START_SECONDS
+        while trial.poll() is None and not began.exists() and time.monotonic() < end:
+            time.sleep(0.01)
+        seen_from_outside = began.exists()
+    except OSError:
+        seen_from_outside = False
+    _, said = trial.communicate("\n")
+    if trial.returncode or not seen_from_outside:
+        reason = said.strip() or "its files cannot be seen from outside"
+        return f"There is no sandbox on this machine: bubblewrap does not work here ({reason}). {HELP}"
     return ""
+
+
+def root_of(pid: int) -> str:
+    """The folder under which the files of a sandbox are seen from outside, once it is made; OSError where it has ended.
+
+    pid   the process that was started for the sandbox: bubblewrap, whose child is the first process inside
+    """
+    end = time.monotonic() + START_SECONDS
+    try:
+        while time.monotonic() < end:
+            first = psutil.Process(pid)
+            if inside := first.children():
+                return f"/proc/{inside[0].pid}/root"
+            if first.status() == psutil.STATUS_ZOMBIE:
+                break
+            time.sleep(0.005)
+    except psutil.Error:
+        pass
+    raise OSError("the sandbox did not start")
+
+
+@lru_cache
+def refused_calls() -> list[str]:
+    """The beginning of a command that opens the seccomp filter under number 9 and starts what follows; [] where there is none."""
+    content = filter_here()
+    if not content:
+        return []
+    file = kept_folder() / "seccomp"
+    file.write_bytes(content)
+    return ["sh", "-c", 'exec "$@" 9<"$0"', str(file)]
 
 
 STARTED = itertools.count()
@@ -117,8 +173,11 @@ def box(command: list[str], limits: Limits, binds: list[str], environment: dict[
         argument for name in ETC for argument in ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
     ]
     variables = [argument for pair in environment.items() for argument in ("--setenv", *pair)]
+    calls = refused_calls()
     return [
+        *calls,
         "bwrap",
+        *(["--seccomp", "9"] if calls else []),
         *namespaces,
         "--die-with-parent",
         "--new-session",
@@ -128,11 +187,26 @@ def box(command: list[str], limits: Limits, binds: list[str], environment: dict[
         *etc,
         "--proc",
         "/proc",
+        *[argument for path in HIDDEN if os.path.exists(path) for argument in ("--ro-bind", "/dev/null", path)],
         "--dev",
         "/dev",
-        *scratch("/tmp", limits),
-        *scratch("/dev/shm", limits),
+        # It gives as many zeros, and is no memory that can be mapped.
+        "--dev-bind-try",
+        "/dev/full",
+        "/dev/zero",
+        *[argument for place in SCRATCH for argument in scratch(place, limits)],
         *binds,
+        "--perms",
+        "1777",
+        "--dir",
+        HOME,
+        "--chdir",
+        HOME,
+        # Who starts it without root owns these, and could fill them.
+        "--remount-ro",
+        "/dev",
+        "--remount-ro",
+        "/",
         "--clearenv",
         *variables,
         "--",
@@ -176,7 +250,7 @@ def python_binds() -> list[str]:
         if path.name in ("site-packages", "dist-packages") and (path / name).is_dir()
     ]
     return [argument for place in shown for argument in (*way_to(place), "--ro-bind", place, place)] + [
-        argument for path in installed for argument in ("--tmpfs", str(path))
+        argument for path in installed for argument in ("--tmpfs", str(path), "--remount-ro", str(path))
     ]
 
 

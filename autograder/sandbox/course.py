@@ -1,9 +1,7 @@
 """The course as a submission finds it: without the parts that its module asks the student to write."""
 
-import atexit
 import compileall
 import shutil
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +10,7 @@ from autograder.lesson.imports import names_imported
 from autograder.lesson.symbols import module_source, with_stand_ins
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import COURSE
+from autograder.sandbox.folders import kept_folder
 
 NOTEBOOK = '''"""What a student's notebook imports, while it is graded: checks are run by the grader, not here."""
 
@@ -143,12 +142,3 @@ def put_in_place(path: Path, source: str) -> None:
         path = path.with_suffix(".py")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(source, encoding="utf-8")
-
-
-@lru_cache
-def kept_folder() -> Path:
-    """A folder that lives as long as the process."""
-    made = tempfile.mkdtemp(prefix="course-seen-")
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    Path(made).chmod(0o755)
-    return Path(made)

@@ -4,16 +4,49 @@ The operating system limits each process separately. So these functions add up t
 """
 
 import os
+import subprocess
+import threading
+from collections.abc import Callable
 
 import psutil
 
-from autograder.sandbox.bubblewrap import Limits
+from autograder.sandbox.bubblewrap import SCRATCH, Limits
 
 ENDING = 1.0  # seconds that a program gets to end by itself
+LOOK_SECONDS = 0.5  # between two looks at what a sandbox uses
 
 
-def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
-    """One sentence on the limit that a sandbox exceeds, `pid` being its first process; "" if none."""
+class Watch(threading.Thread):
+    """Looks at a sandbox for as long as it lives, also while nobody waits for it, and kills it where it uses too much.
+
+    tell(sentence) is called with the reason.
+    """
+
+    def __init__(self, process: subprocess.Popen, root: str, tell: Callable[[str], None]):
+        """process: what was started for the sandbox; root: as for `overuse`."""
+        super().__init__(daemon=True)
+        self.process, self.root, self.tell = process, root, tell
+        self.over = threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        while not self.over.wait(LOOK_SECONDS):
+            if reason := overuse(self.process.pid, self.root):
+                self.tell(f"was stopped: {reason}")
+                self.process.kill()
+                return
+
+    def stop(self) -> None:
+        self.over.set()
+        self.join()
+
+
+def overuse(pid: int, root: str, limits: Limits = Limits()) -> str:
+    """One sentence on the limit that a sandbox exceeds; "" if none.
+
+    pid   the process that was started for it
+    root  the folder under which its files are seen from outside (`bubblewrap.root_of`)
+    """
     try:
         processes = psutil.Process(pid).children(recursive=True)
     except psutil.Error:
@@ -22,8 +55,9 @@ def overuse(pid: int, folder: str, limits: Limits = Limits()) -> str:
         return f"it started more than {limits.together} processes"
     if memory_of(processes, limits.memory) > limits.memory:
         return f"it used more than {limits.memory / 2**30:g} GiB of memory"
-    if is_full(folder, limits):
-        return f"it wrote more than {limits.scratch / 2**20:g} MiB, or {limits.files} files, into its folder"
+    for place in SCRATCH:
+        if is_full(root + place, limits):
+            return f"it wrote {limits.scratch / 2**20:g} MiB, or more than {limits.files} files, into {place}"
     return ""
 
 
@@ -83,21 +117,10 @@ def each_memory(process, method: str, kind: str) -> int:
         return 0
 
 
-def is_full(folder: str, limits: Limits) -> bool:
-    """Whether the folder exceeds a limit. Counting stops there, so a million files take no longer than the limit."""
-    size = count = 0
-    waiting = [folder]  # not os.walk, which calls itself for each level
-    while waiting:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    count += 1
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
-                    else:  # blocks, since a file may have holes
-                        size += entry.stat(follow_symlinks=False).st_blocks * 512
-                    if size > limits.scratch or count > limits.files:
-                        return True
-        except OSError:  # it is gone already
-            continue
-    return False
+def is_full(place: str, limits: Limits) -> bool:
+    """Whether a place in memory is full, or holds too many files. Files that have lost their names, or lie deep, count as well."""
+    try:
+        found = os.statvfs(place)
+    except OSError:  # the sandbox has ended
+        return False
+    return found.f_bfree * found.f_bsize < 2**20 or found.f_files - found.f_ffree > limits.files

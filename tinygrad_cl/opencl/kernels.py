@@ -13,7 +13,7 @@ from tinygrad_cl.opencl.devices import Device, default_device
 
 MARGIN = 2**16  # elements on either side of an array: room for an index of i·64, and aligned for every device
 PATIENCE = 10  # seconds for one launch; the kernels of a lesson take milliseconds
-SENTINEL = 123.25  # the value of the margins before a run; no sine or cosine gives it
+SENTINEL = 0x7FA00001  # the bits of a margin before a run, for each array the next: NaN, which any arithmetic changes
 
 
 Argument: TypeAlias = np.ndarray | np.generic | int | float  # an argument of a kernel
@@ -35,7 +35,7 @@ def build_kernel(source: str, name: str) -> cl.Kernel:
     try:
         program = default_device().build(source)
     except cl.RuntimeError as error:
-        raise KernelError(first_error(source, str(error))) from None
+        raise KernelError(first_error(source.rpartition("#line 1\n")[2], str(error))) from None
     names = [kernel.function_name for kernel in program.all_kernels()]
     if name not in names:
         raise KernelError(f"there is no kernel {name} in the source; it has {', '.join(names) or 'none'}")
@@ -108,13 +108,15 @@ def launch_guarded(
     """Like `launch`, but counts writes outside the arrays: (arrays, number of elements overwritten outside).
 
     A write outside an array often goes unnoticed, or crashes something else much later. Here each array lies between
-    two margins, where such writes are counted and do no harm. The arrays are float32 and one-dimensional. `offset` is
-    the global id of the first work-item.
+    two margins, where such writes are counted and do no harm. What is read there is NaN. The arrays are float32 and
+    one-dimensional. `offset` is the global id of the first work-item that is started: the kernel is told that the
+    groups before it were started, too.
     """
+    source = as_if_all_started(source, local_size, offset)
     arrays = [argument for argument in arguments if isinstance(argument, np.ndarray)]
     refuse_misread(arrays)
     device, kernel = default_device(), build_kernel(source, name)
-    padded = [np.pad(array, MARGIN, constant_values=SENTINEL) for array in arrays]
+    padded = [between_margins(array, SENTINEL + number) for number, array in enumerate(arrays)]
     buffers = buffers_of(device.context, padded)
     inner = iter([buffer.get_sub_region(4 * MARGIN, array.nbytes) for buffer, array in zip(buffers, arrays)])
     start(
@@ -123,12 +125,41 @@ def launch_guarded(
         [next(inner) if isinstance(argument, np.ndarray) else argument for argument in arguments],
         work_items,
         local_size,
-        offset,
     )
     for whole, buffer in zip(padded, buffers):  # read whole buffers, margins included
         cl.enqueue_copy(device.queue, whole, buffer)
-    outside = sum(int((margin != SENTINEL).sum()) for whole in padded for margin in (whole[:MARGIN], whole[-MARGIN:]))
+    outside = sum(
+        int((margin.view(np.uint32) != SENTINEL + number).sum())
+        for number, whole in enumerate(padded)
+        for margin in (whole[:MARGIN], whole[-MARGIN:])
+    )
     return [whole[MARGIN:-MARGIN].copy() for whole in padded], outside
+
+
+def between_margins(array: np.ndarray, bits: int) -> np.ndarray:
+    """The array with a margin of such numbers on either side."""
+    whole = np.full(array.size + 2 * MARGIN, bits, np.uint32)
+    whole[MARGIN:-MARGIN] = array.view(np.uint32)
+    return whole.view(np.float32)
+
+
+def as_if_all_started(source: str, local_size: Size | None, offset: Size) -> str:
+    """The source with ids and sizes as if the groups before `offset` had been started, too.
+
+    By macros, not by OpenCL's global offset: with that, `get_group_id(0) * get_local_size(0) + get_local_id(0)`, CUDA's
+    way to write `get_global_id(0)`, would be another number.
+    """
+    first = as_tuple(offset) or (0,)
+    if not any(first):
+        return source
+    group = as_tuple(local_size) or (1,) * len(first)
+    groups = tuple(items // size for items, size in zip(first, group))
+    shifts = {"get_global_id": first, "get_global_size": first, "get_group_id": groups, "get_num_groups": groups}
+    lines = [
+        f"#define {name}(d) ({name}(d) + ({' : '.join(f'(d) == {i} ? {n}' for i, n in enumerate(shift))} : 0))"
+        for name, shift in shifts.items()
+    ]
+    return "\n".join([*lines, "#line 1", source])
 
 
 def kernel_seconds(
@@ -162,7 +193,6 @@ def start(
     arguments: Sequence[Argument | cl.Buffer | cl.LocalMemory],
     work_items: Size,
     local_size: Size | None,
-    offset: Size = 0,
 ) -> cl.Event:
     """Start a kernel, wait until it ends, and return its event. KernelError if it takes more than PATIENCE seconds."""
     global _last
@@ -171,11 +201,11 @@ def start(
             "the device still works on a kernel that did not end; restart the notebook's kernel "
             "(menu Kernel), since only that stops it"
         )
-    size, group, first = map(as_tuple, (work_items, local_size, offset or None))
+    size, group = as_tuple(work_items), as_tuple(local_size)
     given = [
         np.int32(each) if type(each) is int else np.float32(each) if type(each) is float else each for each in arguments
     ]
-    event = _last = kernel(device.queue, size, group, *given, global_offset=first)  # type: ignore[arg-type] # pyopencl's types lack LocalMemory
+    event = _last = kernel(device.queue, size, group, *given)  # type: ignore[arg-type] # pyopencl's types lack LocalMemory
     device.queue.flush()
     end = time.monotonic() + PATIENCE
     while is_busy():  # wait in Python: a wait in the driver cannot be interrupted

@@ -48,6 +48,43 @@ def try_kernel(
     return outs if several else outs[0], said
 
 
+def tried(
+    source: str,
+    name: str,
+    *arguments: Argument | None,
+    result: int | tuple[int, ...],
+    work_items: Size,
+    local_size: Size | None = None,
+    offset: Size = 0,
+    seed: int = 0,
+) -> dict:
+    """What a kernel leaves behind, for a check: {"out": the result, or several, "outside": numbers written outside the arrays,
+    "inputs changed": how many of them}. Arguments as for `try_kernel`; the results are filled with random numbers of the seed
+    before, so that what nobody writes is right nowhere.
+    """
+    sizes = iter(result if isinstance(result, tuple) else (result,))
+    rng = np.random.default_rng(seed)
+    given = [rng.normal(0, 50, next(sizes)).astype(np.float32) if each is None else each for each in arguments]
+    after, outside = launch_guarded(source, name, *given, work_items=work_items, local_size=local_size, offset=offset)
+    arrays = [(now, then, each is None) for now, (then, each) in zip(after, arrays_of(given, arguments))]
+    outs = [now for now, _, written in arrays if written]
+    changed = sum(int((now.view(np.uint32) != then.view(np.uint32)).sum()) for now, then, out in arrays if not out)
+    return {"out": outs if isinstance(result, tuple) else outs[0], "outside": outside, "inputs changed": changed}
+
+
+def arrays_of(
+    given: Sequence[Argument], arguments: Sequence[Argument | None]
+) -> list[tuple[np.ndarray, Argument | None]]:
+    return [(now, each) for now, each in zip(given, arguments) if isinstance(now, np.ndarray)]
+
+
+def faults(source: str, name: str, *arguments: Argument | None, result: int | tuple[int, ...], **sizes) -> list[str]:
+    """What Oclgrind finds in one launch, as sentences; [] where it finds nothing, or is not installed."""
+    lengths = iter(result if isinstance(result, tuple) else (result,))
+    given = [np.zeros(next(lengths), np.float32) if each is None else each for each in arguments]
+    return list(inspect_kernel(source, name, *given, **sizes))
+
+
 def verdict_on_memory(outs: Sequence[np.ndarray], outside: int, changed: int) -> str:
     faults = [f"{outside} numbers outside the arrays overwritten"] * bool(outside)
     faults += [f"{changed} numbers of the inputs overwritten"] * bool(changed)

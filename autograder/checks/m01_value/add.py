@@ -1,33 +1,29 @@
 """Check 2 of lesson 01: the sum."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import gradients, number
+from autograder.checks.value_programs import arriving, programs, two
 
+value_add = exercise("value.add", "The sum of two Values, of a Value and a number, of a Value and itself.")
+SUMS = (
+    programs(
+        "f",
+        "a + b",
+        "a + a",
+        "a + 2.5",
+        "a + 2",
+        "a + (b + a)",
+        "b + np.float64(0.5)",
+        operators="+",
+        nested=False,
+        left=False,
+    )
+    * two()
+)
 
-@check("value.add", points=2, device=("a.grad", "b.grad", "a + a, a.grad"))
-def value_add(student, rng, tools):
-    """The sum of two Values, of a Value and a number, of a Value and itself."""
-    x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
-
-    def run(f):
-        a, b = tools.leaves(student, a=x, b=y)
-        out = f(a, b)
-        after = [a.data, b.data, a.grad, b.grad]
-        tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
-        "a + b": lambda: run(lambda a, b: a + b)["value"],
-        "a.grad": lambda: run(lambda a, b: a + b)["a"],
-        "b.grad": lambda: run(lambda a, b: a + b)["b"],
-        "a + a, a.grad": lambda: run(lambda a, b: a + a)["a"],
-        "a + 2.5": lambda: run(lambda a, b: a + 2.5)["value"],
-        "a + 2.5, a.grad": lambda: run(lambda a, b: a + 2.5)["a"],
-        "a + 2": lambda: run(lambda a, b: a + 2)["value"],
-        "b + a + b, b.grad": lambda: run(lambda a, b: b + a + b)["b"],
-        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a + b)["after"],
-    }
+value_add.aspect("the gradients of a and b", 1.5, cases=SUMS.add(up=arriving), device=6)(gradients)
+value_add.aspect("the number and the op; a and b stay", 0.5, cases=SUMS, few=20)(number)
 
 
 value_add.mistake(

@@ -1,126 +1,92 @@
 """Check 10 of lesson 01: backward and zero_grad."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, fixed
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.value_programs import programs, two
 
-
-@check(
+value_backward = exercise(
     "value.backward",
-    points=4,
+    "Gradients over all paths, over several calls, and after zero_grad.",
     needs=("value.add", "value.mul", "value.pow", "value.order"),
-    device=(
-        "c = (a + b)·b: a.grad",
-        "c = (a + b)·b: b.grad",
-        "e = d·b + d·d with d = a·a: a.grad",
-        "six times h + b·h: b.grad",
-    ),
 )
-def value_backward(student, rng, tools):
-    """Gradients over all paths, over several calls, and after zero_grad."""
-    x, y = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8)
+FIRST = (
+    "(a + b) * b",
+    "a",
+    "a * a",
+    "(s := a * a) * b + s * s",
+    "(s := (h := a + b * a) * b + h) + b * s",
+    "(s := a + b) * (s + b) + s",
+)
+PROGRAMS = programs("f", *FIRST, left=False) * two()
+POWERS = programs("f", "a ** a", "a ** b * a", "(s := a * b) ** s") * two(
+    (2.0, 1.5), (0.5, 2.0), (3.0, 3.0), low=0.2, high=2.0
+)
 
-    def first():
-        a, b = tools.leaves(student, a=x, b=y)
-        s = a + b
-        c = s * b
-        c.backward()
-        return {"a": a, "b": b, "s": s, "c": c}
 
-    def diamond():
-        a, b = tools.leaves(student, a=x, b=y)
-        d = a * a
-        e = d * b + d * d
-        e.backward()
-        return {"a": a, "b": b, "d": d}
+@value_backward.aspect("gradients over all paths", 1.75, cases=PROGRAMS + POWERS, device=8, few=24)
+def paths(student, case):
+    a, b = student.Value(case.a), student.Value(case.b)
+    y = case.f(a, b)
+    yield
+    y.backward()
+    return {"a.grad": a.grad, "b.grad": b.grad, "y.grad": y.grad}
 
-    def ladder():
-        a, b = tools.leaves(student, a=x, b=y)
-        h = a
-        for _ in range(3):
-            h = h + b * h
-            h = b * h + h
+
+INNER = programs("inner", "a * b", "a + b", "a * a", left=False)
+SHARED = programs("f", "c * a", "c * c", "c + b * c", names="abc", left=False)
+OTHER = programs("g", "c + b", "c * b", "a * b", names="abc", left=False)
+
+
+@value_backward.aspect("two results, and one of them twice", 1.25, cases=INNER * SHARED * OTHER * two())
+def calls(student, case):
+    a, b = student.Value(case.a), student.Value(case.b)
+    c = case.inner(a, b)
+    y, z = case.f(a, b, c), case.g(a, b, c)
+    yield
+    for result in (y, z, y):
+        result.backward()
+    return {"a.grad": a.grad, "b.grad": b.grad, "c.grad": c.grad, "y.grad": y.grad}
+
+
+@value_backward.aspect("zero_grad", 0.5, corner=True, few=12, cases=INNER * SHARED * two())
+def cleared(student, case):
+    a, b = student.Value(case.a), student.Value(case.b)
+    c = case.inner(a, b)
+    y = case.f(a, b, c)
+    y.backward()
+    y.zero_grad()
+    return {"grad": [a.grad, b.grad, c.grad, y.grad], "data": [a.data, b.data, c.data, y.data]}
+
+
+STEPS = fixed(
+    {"step": Text("lambda h, b: h + b"), "n": 15_000},
+    {"step": Text("lambda h, b: h + h"), "n": 60},
+    {"step": Text("lambda h, b: h + b * h"), "n": 1000},
+)
+
+
+@value_backward.aspect("long chains and many paths", 0.25, corner=True, few=3, many=3, cases=STEPS)
+def large(student, case, tools):
+    a, b = student.Value(1.5), student.Value(0.01)
+    h = a
+    for _ in range(case.n):
+        h = case.step(h, b)
+    with tools.work_limit(200 * case.n):
         h.backward()
-        return {"a": a, "b": b}
+    return {"a.grad": a.grad, "b.grad": b.grad}
 
-    def called_again():
-        boxes = first()
-        boxes["c"].backward()
-        return boxes
 
-    def two_results():
-        a, b = tools.leaves(student, a=x, b=y)
-        s = a * b
-        u, v = s * a, s + b
-        u.backward()
-        v.backward()
-        return {"a": a, "b": b, "s": s}
-
-    def cleared():
-        boxes = called_again()
-        boxes["c"].zero_grad()
-        return boxes
-
-    def cleared_and_called():
-        boxes = cleared()
-        boxes["c"].backward()
-        return boxes
-
-    def leaf_alone():
-        a = tools.leaves(student, a=x)
-        a.backward()
-        return a.grad
-
-    def both_arms():
-        a = tools.leaves(student, a=x)
-        (a**a).backward()
-        return a.grad
-
-    def zeros():
-        p, q = tools.leaves(student, p=0.0, q=0.0)
-        (p * q + p).backward()
-        return [p.grad, q.grad]
-
-    def long_chain():
-        a, b = tools.leaves(student, a=x, b=y)
-        h = a
-        for _ in range(10_500):
-            h = h + b
-        h.backward()
-        return [a.grad, b.grad]
-
-    def doublings():
-        h = a = tools.leaves(student, a=x)
-        for _ in range(60):
-            h = h + h
-        with tools.work_limit(50_000):
-            h.backward()
-        return a.grad
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}",
-        "c = (a + b)·b: a.grad": lambda: first()["a"].grad,
-        "c = (a + b)·b: b.grad": lambda: first()["b"].grad,
-        "c = (a + b)·b: grad of a + b": lambda: first()["s"].grad,
-        "c = (a + b)·b: c.grad": lambda: first()["c"].grad,
-        "e = d·b + d·d with d = a·a: a.grad": lambda: diamond()["a"].grad,
-        "e = d·b + d·d with d = a·a: d.grad": lambda: diamond()["d"].grad,
-        "six times h + b·h: a.grad": lambda: ladder()["a"].grad,
-        "six times h + b·h: b.grad": lambda: ladder()["b"].grad,
-        "a alone, a.backward(): a.grad": leaf_alone,
-        "a ** a: a.grad": both_arms,
-        "p·q + p, both 0: p.grad and q.grad": zeros,
-        "backward called twice: a.grad": lambda: called_again()["a"].grad,
-        "backward called twice: grad of a + b": lambda: called_again()["s"].grad,
-        "two results of s = a·b, s·a and s + b: a.grad": lambda: two_results()["a"].grad,
-        "two results of s = a·b, s·a and s + b: s.grad": lambda: two_results()["s"].grad,
-        "after zero_grad: a.grad": lambda: cleared()["a"].grad,
-        "after zero_grad: grad of a + b": lambda: cleared()["s"].grad,
-        "after zero_grad: c.grad": lambda: cleared()["c"].grad,
-        "after zero_grad: data of a and of a + b": lambda: [cleared()["a"].data, cleared()["s"].data],
-        "zero_grad, then backward: b.grad": lambda: cleared_and_called()["b"].grad,
-        "60 doublings of a: a.grad": doublings,
-        "10,500 times + b: a.grad and b.grad": long_chain,
-    }
+@value_backward.aspect("zero_grad of long chains and many paths", 0.25, corner=True, few=3, many=3, cases=STEPS)
+def large_cleared(student, case, tools):
+    a, b = student.Value(1.5), student.Value(0.01)
+    h = a
+    for _ in range(case.n):
+        h = case.step(h, b)
+    a.grad = b.grad = h.grad = 2.0
+    with tools.work_limit(100 * case.n):
+        h.zero_grad()
+    return [a.grad, h.grad]
 
 
 value_backward.mistake(

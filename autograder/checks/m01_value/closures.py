@@ -35,7 +35,7 @@ def __pow__(self, other):
             self.grad += other.data * out.data / self.data * out.grad
             other.grad += out.data * math.log(self.data) * out.grad
     else:
-        out = Value(self.data ** other, {self}, op=f"**{other}")
+        out = Value(self.data ** other, {self}, op="**")
 
         def _backward():
             self.grad += other * self.data ** (other - 1) * out.grad

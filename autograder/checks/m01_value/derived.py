@@ -1,55 +1,29 @@
 """Check 5 of lesson 01: the operations made of others."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import whole
+from autograder.checks.value_programs import arriving, programs, two
 
-
-@check(
-    "value.derived",
-    points=3,
-    needs=("value.add", "value.mul", "value.pow"),
-    device=("a − b, b.grad", "a / b, a.grad", "a / b, b.grad", "2.5 / b, b.grad", "2.5 ** b, b.grad"),
+value_derived = exercise(
+    "value.derived", "Minus, divided by, and a number on the left.", needs=("value.add", "value.mul", "value.pow")
 )
-def value_derived(student, rng, tools):
-    """Minus, divided by, and a number on the left."""
-    x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
 
-    def run(f):
-        a, b = tools.leaves(student, a=x, b=y)
-        out = f(a, b)
-        after = [a.data, b.data, a.grad, b.grad]
-        tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
+OPERATORS = {  # points, and programs
+    "−a": (0.25, "-a", "-(a * b)", "-(-a)"),
+    "a − b": (0.5, "a - b", "a - 2.5", "a - a", "a - 2", "(s := a + b) - a * s", "a - np.float64(0.5)"),
+    "a / b": (0.5, "a / b", "a / 2.5", "a / a", "a / 4", "(s := a * b) / (s + a)", "a / np.float64(0.5)"),
+    "2.5 + a": (0.25, "2.5 + a", "sum([a, b, a])", "2 + a * b", "np.float64(0.5) + a"),
+    "2.5 − a": (0.5, "2.5 - a", "2 - a * b", "0 - a", "np.float64(0.5) - b"),
+    "2.5 · a": (0.25, "2.5 * a", "2 * (a + b)", "0 * a", "np.float64(0.5) * b"),
+    "2.5 / a": (0.5, "2.5 / a", "2 / (a * b)", "1 / b", "np.float64(0.5) / b"),
+    "2.5 ** a": (0.25, "2.5 ** a", "2 ** (a * b)", "1 ** b", "np.float64(0.5) ** b"),
+}
+NUMBERS = two((2.0, -3.0), (-0.5, 1.5), (2.0, 2.0), (1.0, 3.0), (-3.0, -0.5))
 
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
-        "−a": lambda: run(lambda a, b: -a)["value"],
-        "−a, a.grad": lambda: run(lambda a, b: -a)["a"],
-        "a − b": lambda: run(lambda a, b: a - b)["value"],
-        "a − b, a.grad": lambda: run(lambda a, b: a - b)["a"],
-        "a − b, b.grad": lambda: run(lambda a, b: a - b)["b"],
-        "a − 2.5": lambda: run(lambda a, b: a - 2.5)["value"],
-        "a − 2.5, a.grad": lambda: run(lambda a, b: a - 2.5)["a"],
-        "a − a, a.grad": lambda: run(lambda a, b: a - a)["a"],
-        "a / b": lambda: run(lambda a, b: a / b)["value"],
-        "a / b, a.grad": lambda: run(lambda a, b: a / b)["a"],
-        "a / b, b.grad": lambda: run(lambda a, b: a / b)["b"],
-        "a / 2.5": lambda: run(lambda a, b: a / 2.5)["value"],
-        "a / 2.5, a.grad": lambda: run(lambda a, b: a / 2.5)["a"],
-        "a / a, a.grad": lambda: run(lambda a, b: a / a)["a"],
-        "2.5 + b": lambda: run(lambda a, b: 2.5 + b)["value"],
-        "2.5 + b, b.grad": lambda: run(lambda a, b: 2.5 + b)["b"],
-        "2.5 − b": lambda: run(lambda a, b: 2.5 - b)["value"],
-        "2.5 − b, b.grad": lambda: run(lambda a, b: 2.5 - b)["b"],
-        "2.5 · b": lambda: run(lambda a, b: 2.5 * b)["value"],
-        "2.5 · b, b.grad": lambda: run(lambda a, b: 2.5 * b)["b"],
-        "2.5 / b": lambda: run(lambda a, b: 2.5 / b)["value"],
-        "2.5 / b, b.grad": lambda: run(lambda a, b: 2.5 / b)["b"],
-        "2.5 ** b": lambda: run(lambda a, b: 2.5**b)["value"],
-        "2.5 ** b, b.grad": lambda: run(lambda a, b: 2.5**b)["b"],
-        "sum([a, b, a]), a.grad": lambda: run(lambda a, b: sum([a, b, a]))["a"],
-        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: -a - b + b / a + 2 / b)["after"],
-    }
+for name, (points, *texts) in OPERATORS.items():
+    cases = programs("f", *texts, operators="") * NUMBERS
+    value_derived.aspect(name, points, cases=cases.add(up=arriving), device=2, few=10, many=32)(whole)
 
 
 value_derived.mistake(

@@ -1,52 +1,33 @@
 """Check 6 of lesson 01: exp and log."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import number
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import function
+from autograder.checks.value_programs import arriving, programs
+
+value_exp_log = exercise("value.exp_log", "The exponential and the logarithm, alone and one in the other.")
+
+EXPS = programs("f", "a.exp()", "a.exp().exp()", operators="", names="a") * number(
+    "a", 1.0, -2.0, 0.0, 3.0, -1.0, 0.5
+) + programs("f", "a.exp()", names="a") * number("a", -30.0, 30.0, 5.0, 200.0, -200.0, low=-30.0, high=30.0)
+LOGS = programs("f", "a.log()", "(a * a).log()", operators="", names="a") * number(
+    "a", 4.0, 0.5, 1.0, 10.0, 0.01, 0.0001, 1e-9, 1e6, low=0.05, high=9.0
+) + programs("f", "a.exp().log()", operators="", names="a") * number("a", -0.5, 2.0)
+value_exp_log.aspect("exp, and its gradient", 0.9, cases=EXPS.add(up=arriving), device=3, atol=0.0)(function)
+value_exp_log.aspect("log, and its gradient", 0.9, cases=LOGS.add(up=arriving), device=3, atol=0.0)(function)
 
 
-@check("value.exp_log", points=2, device=("exp(a), a.grad", "exp(b), b.grad", "log(a), a.grad"))
-def value_exp_log(student, rng, tools):
-    """The exponential and the logarithm, alone and one in the other."""
-    x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
-    small = rng.uniform(0.1, 0.4)
-
-    def run(f):
-        a, b = tools.leaves(student, a=x, b=y)
-        out = f(a, b)
-        after = [a.data, b.data, a.grad, b.grad]
-        tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
-
-    def alone(name, number):
-        c = tools.leaves(student, c=number)
-        out = getattr(c, name)()
-        tools.backpropagate(out, upstream=up)
-        return [out.data, c.grad]
-
-    def refuses(number):
-        try:
-            student.Value(number).log()
-        except ValueError:
-            return True
-        return False
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
-        "exp(a)": lambda: run(lambda a, b: a.exp())["value"],
-        "exp(a), a.grad": lambda: run(lambda a, b: a.exp())["a"],
-        "exp(b)": lambda: run(lambda a, b: b.exp())["value"],
-        "exp(b), b.grad": lambda: run(lambda a, b: b.exp())["b"],
-        "exp(exp(b)), b.grad": lambda: run(lambda a, b: b.exp().exp())["b"],
-        "log(a)": lambda: run(lambda a, b: a.log())["value"],
-        "log(a), a.grad": lambda: run(lambda a, b: a.log())["a"],
-        "log(exp(b)), b.grad": lambda: run(lambda a, b: b.exp().log())["b"],
-        "exp(30), value and gradient": lambda: alone("exp", 30.0),
-        "log near 0, value and gradient": lambda: alone("log", small),
-        "log(0.0001), value and gradient": lambda: alone("log", 0.0001),
-        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a.log() + b.exp())["after"],
-        "ValueError for log(b), since b is negative": lambda: refuses(y),
-        "ValueError for log(0)": lambda: refuses(0.0),
-    }
+@value_exp_log.aspect(
+    "ValueError for the log of what is not above 0",
+    0.2,
+    corner=True,
+    few=8,
+    many=24,
+    cases=number("a", -1.0, 0.0, -0.5, -2.0, -30.0, high=-0.01),
+)
+def refused(student, case):
+    return student.Value(case.a).log().data
 
 
 value_exp_log.mistake(

@@ -1,46 +1,49 @@
 """Check 11 of lesson 01: a gradient check of one's own."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.value_programs import programs
+
+value_gradcheck = exercise(
+    "value.gradcheck",
+    "A whole function, its gradient by backward and by slope.",
+    needs=("value.slope", "value.add", "value.mul", "value.backward"),
+)
+CASES = (
+    programs("f", "(a + b) * b", "a * Value(b.data) + b", "a * b * (a * 10)", left=False)
+    * choice("inputs", [2.0, -3.0], [1.5, 1.5], [3, -2], [0.0, 0.7], [-1.2, 0.4])
+    + programs("f", "a * b * c + c * c + a", "a + c * c", names="abc", left=False)
+    * choice("inputs", [1.5, -0.5, 2.5], [3, 0, -2], [2.0, -1.0, 2.0], [0.7, 0.7, 0.7])
+    + programs("f", "a * a * a", names="a", left=False) * choice("inputs", [3.0], [-0.5], [0])
+)
 
 
-@check("value.gradcheck", points=3, needs=("value.slope", "value.add", "value.mul", "value.backward"))
-def value_gradcheck(student, rng, tools):
-    """A whole function, its gradient by backward and by slope."""
-    x, y, z = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), rng.uniform(2.1, 2.9)
+@value_gradcheck.aspect("by backward", 1, cases=CASES)
+def by_backward(student, case):
+    by_backward, by_slope = student.two_gradients(case.f, case.inputs)
+    return list(map(float, by_backward))
 
-    def product(a, b):
-        return (a + b) * b
 
-    def three(a, b, c):
-        return a * b * c + c * c + a
+@value_gradcheck.aspect("by slope", 1.5, cases=CASES, rtol=1e-7, atol=1e-8)
+def by_slope(student, case):
+    by_backward, by_slope = student.two_gradients(case.f, case.inputs)
+    return list(map(float, by_slope))
 
-    def cut(a, b):
-        return a * student.Value(b.data) + b
 
-    def run(f, inputs, which):
-        by_backward, by_slope = student.two_gradients(f, inputs)
-        return [float(number) for number in (by_backward, by_slope)[which]]
-
-    def afterwards():
-        inputs = [x, y, z]
-        list(student.two_gradients(three, inputs))
-        return inputs
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}, c = {z:.4g}",
-        "(a + b)·b, by backward": lambda: run(product, [x, y], 0),
-        "(a + b)·b, by slope": lambda: run(product, [x, y], 1),
-        "a·b·c + c·c + a, by backward": lambda: run(three, [x, y, z], 0),
-        "a·b·c + c·c + a, by slope": lambda: run(three, [x, y, z], 1),
-        "a · copy of b + b, by backward": lambda: run(cut, [x, y], 0),
-        "a · copy of b + b, by slope": lambda: run(cut, [x, y], 1),
-        "a·b·c + c·c + a at 3, 0, −2, by backward": lambda: run(three, [3, 0, -2], 0),
-        "a·b·c + c·c + a at 3, 0, −2, by slope": lambda: run(three, [3, 0, -2], 1),
-        "(a + b)·b with b = a, by backward": lambda: run(product, [x, x], 0),
-        "(a + b)·b with b = a, by slope": lambda: run(product, [x, x], 1),
-        "the inputs afterwards": afterwards,
-    }
+@value_gradcheck.aspect(
+    "one call of f for backward, two for each slope",
+    0.5,
+    cases=CASES,
+    corner=True,
+    few=8,
+    many=20,
+    at_most=("calls of f",),
+)
+def calls(student, case):
+    calls = []
+    list(student.two_gradients(lambda *leaves: (calls.append(leaves), case.f(*leaves))[1], case.inputs))
+    return {"calls of f": len(calls)}
 
 
 value_gradcheck.mistake(
@@ -206,21 +209,18 @@ def two_gradients(f, inputs):
 """,
 )
 value_gradcheck.variant(
-    "fresh leaves for each backward, NumPy arrays, own differences",
+    "NumPy arrays, own differences",
     source="""
 import numpy as np
 
 def two_gradients(f, inputs):
-    x = np.array(inputs)
-    n, h = len(x), 1e-5
-    rules, slopes = np.zeros(n), np.zeros(n)
-    for i in range(n):
-        leaves = [Value(float(v)) for v in x]
-        f(*leaves).backward()
-        rules[i] = leaves[i].grad
-        step = h * np.eye(n)[i]
+    x, h = np.array(inputs), 1e-5
+    leaves = [Value(v) for v in x]
+    f(*leaves).backward()
+    slopes = np.zeros(len(x))
+    for i, step in enumerate(h * np.eye(len(x))):
         slopes[i] = (f(*[Value(v) for v in x + step]).data - f(*[Value(v) for v in x - step]).data) / (2 * h)
-    return rules, slopes
+    return np.array([leaf.grad for leaf in leaves]), slopes
 """,
 )
 value_gradcheck.variant("as many leaves as inputs", swap=("range(len(inputs))", "range(len(leaves))"))

@@ -1,40 +1,30 @@
 """Check 3 of lesson 01: the product."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import gradients, number
+from autograder.checks.value_programs import arriving, programs, two
 
+value_mul = exercise("value.mul", "The product of two Values, of a Value and a number, of a Value and itself.")
+PRODUCTS = (
+    programs(
+        "f",
+        "a * b",
+        "a * a",
+        "a * 2.5",
+        "a * 2",
+        "a * (b * a)",
+        "b * np.float64(0.5)",
+        "b * 0",
+        operators="*",
+        nested=False,
+        left=False,
+    )
+    * two()
+)
 
-@check("value.mul", points=2, device=("a.grad", "b.grad", "a · b · a, a.grad"))
-def value_mul(student, rng, tools):
-    """The product of two Values, of a Value and a number, of a Value and itself."""
-    x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
-
-    def run(f):
-        a, b = tools.leaves(student, a=x, b=y)
-        out = f(a, b)
-        after = [a.data, b.data, a.grad, b.grad]
-        tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
-
-    def times_zero():
-        b, z = tools.leaves(student, b=y, z=0.0)
-        tools.backpropagate(b * z, upstream=up)
-        return [b.grad, z.grad]
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
-        "a · b": lambda: run(lambda a, b: a * b)["value"],
-        "a.grad": lambda: run(lambda a, b: a * b)["a"],
-        "b.grad": lambda: run(lambda a, b: a * b)["b"],
-        "a · a, a.grad": lambda: run(lambda a, b: a * a)["a"],
-        "a · b · a, a.grad": lambda: run(lambda a, b: a * b * a)["a"],
-        "a · b · a, b.grad": lambda: run(lambda a, b: a * b * a)["b"],
-        "b · 2.5": lambda: run(lambda a, b: b * 2.5)["value"],
-        "b · 2.5, b.grad": lambda: run(lambda a, b: b * 2.5)["b"],
-        "b · 2": lambda: run(lambda a, b: b * 2)["value"],
-        "b · z with z = 0: b.grad and z.grad": times_zero,
-        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a * b)["after"],
-    }
+value_mul.aspect("the gradients of a and b", 1.5, cases=PRODUCTS.add(up=arriving), device=6)(gradients)
+value_mul.aspect("the number and the op; a and b stay", 0.5, cases=PRODUCTS, few=20)(number)
 
 
 value_mul.mistake(
@@ -157,7 +147,7 @@ value_mul.variant(
 @add_to_class(Value)
 def __mul__(self, other):
     other = other if isinstance(other, Value) else Value(other)
-    return Value(other.data * self.data, [other, self], [self.data, other.data], op="·")
+    return Value(other.data * self.data, [other, self], [self.data, other.data], op="*")
 """,
 )
 value_mul.variant(

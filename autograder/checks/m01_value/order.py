@@ -1,80 +1,77 @@
 """Check 9 of lesson 01: the order, parents before children."""
 
-import math
-
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice, fixed
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
 
+value_order = exercise(
+    "value.order", "Every box once, after all of its parents; also for many paths and for long chains."
+)
+SMALL = (
+    [[]],
+    [[], [], [0, 1]],
+    [[], [0], [0], [1, 2]],
+    [[], [0, 0]],
+    [[], [0], [1, 0]],
+    [[], [0], [0, 1], [1, 2]],
+    [[], [], [0, 1], [2, 0], [3, 2], [0, 4, 1], [4, 5]],
+    [[], [0], [1], [2], [3, 0], [4, 1]],
+    [[], [0], [1], [0, 2], [1, 3, 0], [2, 4]],
+)
 
-@check("value.order", points=4)
-def value_order(student, rng, tools):
-    """Every box once, after all of its parents; also for many paths and for long chains."""
-    first = int(rng.integers(2, 90))  # so that the list of boxes cannot be known
 
-    def graph(parents, number=None):
-        """Boxes `first`, `first` + 1, …; parents[i] lists the parents of box i, which come before it; the last is the root."""
-        boxes = []
-        for i, mine in enumerate(parents):
-            boxes.append(
-                student.Value(
-                    math.sin(i + 1) if number is None else number, [boxes[j] for j in mine], [1.0] * len(mine)
-                )
-            )
-        return boxes
-
-    def listed(boxes):
-        index = {id(box): i for i, box in enumerate(boxes, first)}
-        return [index.get(id(box), -1) for box in student.topological_order(boxes[-1])]
-
-    def counted(boxes):
-        """How many boxes are listed, and how many edges go from a box to a parent that stands after it."""
-        order, place = listed(boxes), {}
-        for position, i in enumerate(order):
-            place.setdefault(i, position)
-        index = {id(box): i for i, box in enumerate(boxes, first)}
-        edges = [(index[id(parent)], i) for i, box in enumerate(boxes, first) for parent in box.parents]
-        return [
-            len(order),
-            sum(place[parent] > place[child] for parent, child in edges if parent in place and child in place),
-        ]
-
-    def backwards(boxes):
-        return counted(boxes)[1]
-
-    def twice():
-        boxes = graph(diamond)
-        return [len(listed(boxes)), len(listed(boxes))]
-
-    def doublings():
-        boxes = graph([[]] + [[i, i] for i in range(60)])
-        with tools.work_limit(20_000):
-            return len(student.topological_order(boxes[-1]))
-
-    def long_chain():
-        return counted(
-            graph([[]] + [[i] for i in range(10_500)])
-        )  # longer than a recursion limit of 10,000 lets one go
-
-    diamond = [[], [0], [0], [1, 2]]
-    shortcuts = [[], [], [0, 1], [2, 0], [3, 2], [0, 4, 1], [4, 5]]
-    tangle = [[] if i < 3 else [int(j) for j in rng.integers(0, i, size=rng.integers(1, 4))] for i in range(12)] + [
-        [11, 10, 7]
+def drawn(rng):
+    """The parents of each box, which come before it; the last box is the root."""
+    graph = [
+        [int(j) for j in rng.integers(0, i, size=rng.integers(0, 4))] if i else [] for i in range(rng.integers(3, 13))
     ]
+    return Draft({"graph": [*graph, sorted({0, len(graph) - 1})]})
+
+
+GRAPHS = Source(lambda rng: (Draft({"graph": list(graph)}) for graph in SMALL), drawn)
+
+
+@value_order.aspect("each box once, parents first", 3, cases=GRAPHS * choice("kinds", 100, 1), few=48)
+def order(student, case):
+    boxes = []
+    for i, parents in enumerate(case.graph):
+        boxes.append(student.Value(i % case.kinds, tuple(boxes[j] for j in parents), (1.0,) * len(parents)))
+    order = [boxes.index(box) for box in student.topological_order(boxes[-1])]
     return {
-        "input": f"box 0 is called {first}, box 1 {first + 1}, …; the parents of each box in the diamond: {diamond}; "
-        f"shortcuts: {shortcuts}; tangle: {tangle}",
-        "a leaf alone: the boxes": lambda: sorted(listed(graph([[]]))),
-        "diamond: the boxes": lambda: sorted(listed(graph(diamond))),
-        "diamond: edges the wrong way": lambda: backwards(graph(diamond)),
-        "shortcuts: the boxes": lambda: sorted(listed(graph(shortcuts))),
-        "shortcuts: edges the wrong way": lambda: backwards(graph(shortcuts)),
-        "tangle: the boxes": lambda: sorted(listed(graph(tangle))),
-        "tangle: edges the wrong way": lambda: backwards(graph(tangle)),
-        "diamond of equal numbers: the boxes": lambda: sorted(listed(graph(diamond, 1.0))),
-        "asked twice: how many boxes": twice,
-        "60 doublings: how many boxes": lambda: tools.once(doublings),
-        "a chain of 10,501: boxes, edges the wrong way": lambda: tools.once(long_chain),
+        "the boxes, sorted": sorted(order),
+        "edges to a parent that stands later": sum(j in order[order.index(i) :] for i in order for j in case.graph[i]),
+        "asked again: how many boxes": len(student.topological_order(boxes[-1])),
     }
+
+
+LARGE = fixed(  # how many boxes, and the parents of each
+    {"n": 20_000, "parents": Text("lambda i: [i - 1]")},
+    {"n": 60, "parents": Text("lambda i: [i - 1, i - 1]")},
+    {"n": 3000, "parents": Text("lambda i: [i - 1, i - 2]")},
+    {"n": 2000, "parents": Text("lambda i: [i - 2, i - 1] if i % 2 == 0 else []")},
+    {"n": 2000, "parents": Text("lambda i: [i - 1, i - 2] if i % 2 == 0 else []")},
+)
+
+
+@value_order.aspect("long chains and many paths", 1, few=5, many=5, cases=LARGE)
+def large(student, case, tools):
+    class Box(student.Value):
+        """Compares itself by a call, and calls are counted."""
+
+        __hash__ = object.__hash__
+
+        def __eq__(self, other):
+            return self is other
+
+    boxes = []
+    for i in range(case.n):
+        parents = [boxes[j] for j in case.parents(i) if j >= 0]
+        boxes.append(Box(1.0, parents, [1.0] * len(parents)))
+    with tools.work_limit(30 * case.n):
+        order = student.topological_order(boxes[-1])
+    place = {id(box): i for i, box in enumerate(order)}
+    wrong = sum(place[id(parent)] > place[id(box)] for box in boxes for parent in box.parents)
+    return {"boxes": len(order), "edges to a parent that stands later": wrong}
 
 
 value_order.mistake(
@@ -249,6 +246,25 @@ def topological_order(root, visited=set()):
         "A default argument is made once: make the set inside the function.",
     ],
 )
+value_order.mistake(
+    "each box is looked for in `order`, a list, and compared with all the boxes in it",
+    swap=("node not in visited", "node not in order"),
+    hint=[
+        "What does Python do for `node in order`, if order is a list of 50,000 boxes?",
+        "Note what was visited in a set, `visited`.",
+    ],
+)
+value_order.mistake(
+    "`visited` is a list, so each box is compared with all the boxes in it",
+    swap=[
+        ("order, visited, stack = [], set(), [root]", "order, visited, stack = [], [], [root]"),
+        ("visited.add", "visited.append"),
+    ],
+    hint=[
+        "What does Python do for `node in visited`, if that is a list of 50,000 boxes?",
+        "`visited = set()`, and `visited.add(node)`.",
+    ],
+)
 value_order.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_order.variant(
     "by counting users (Kahn)",
@@ -306,21 +322,3 @@ def topological_order(root):
     return sorted(depth, key=depth.get)
 """,
 )
-value_order.variant(
-    "membership tested in the list itself",
-    source="""
-def topological_order(root):
-    order, stack = [], [root]
-    while stack:
-        node = stack[-1]
-        missing = [parent for parent in node.parents if parent not in order]
-        if missing:
-            stack.append(missing[0])
-        else:
-            stack.pop()
-            if node not in order:
-                order.append(node)
-    return order
-""",
-)
-value_order.variant("looked up in the order: slower, not wrong", swap=("node not in visited", "node not in order"))

@@ -1,58 +1,46 @@
 """Check 4 of lesson 01: the power."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, choice, number
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import whole
+from autograder.checks.value_programs import arriving, programs, two
+
+value_pow = exercise("value.pow", "The power: with a number as exponent, and with a Value as exponent.")
+BASES = number("a", 2.0, -3.0, 0.0, 0.5, 1.0, 4.0, -0.5)
+POWERS = choice("n", 3, 2.0, -1, 0.5, 1, -2, 0, 1.5, -0.5, Text("np.float64(3)"))
 
 
-@check("value.pow", points=3, device=("a ** 3, a.grad", "c ** n, c.grad", "c ** n, n.grad"))
-def value_pow(student, rng, tools):
-    """The power: with a number as exponent, with a Value as exponent, with a base of 0."""
-    x, y, n, up = -rng.uniform(1.2, 1.9), rng.uniform(2.1, 2.9), -rng.uniform(0.6, 0.9), -rng.uniform(1.5, 2.5)
-    small = rng.uniform(0.1, 0.4)
+@value_pow.aspect(
+    "a ** n, n a number",
+    1.25,
+    device=4,
+    cases=(BASES * POWERS)
+    .where(lambda a, n: a > 0 or n >= 1 and n == int(n) or a < 0 and n == int(n))
+    .add(up=arriving),
+)
+def plain(student, case, tools):
+    a = student.Value(case.a)
+    y = a**case.n
+    found = {"y.data": y.data, "y.op": y.op, "parents of y": len(y.parents), "a.data": a.data}
+    yield
+    tools.backpropagate(y, case.up)
+    return found | {"a.grad": a.grad}
 
-    def near_zero(quantity):
-        base, exponent = tools.leaves(student, base=small, n=n)
-        out = base**exponent
-        tools.backpropagate(out, upstream=up)
-        return {"base": base.grad, "n": exponent.grad}[quantity]
 
-    def run(f):
-        a, c, exponent, zero = tools.leaves(student, a=x, c=y, n=n, zero=0.0)
-        out = f(a, c, exponent, zero)
-        after = [a.data, c.data, exponent.data]
-        tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "c": c.grad, "n": exponent.grad, "zero": zero.grad, "after": after}
+BOXES = programs("f", "a ** b", "a ** a", "b ** (a ** b)", "b ** a", operators=["**"], left=False)
+NUMBERS = two((3.0, 2.0), (0.5, 1.5), (2.0, 2.0), (1.0, 3.0), (0.2, 0.7), low=0.1, high=1.9)
+value_pow.aspect("a ** n, n a Value", 1.25, cases=(BOXES * NUMBERS).add(up=arriving), device=4, few=20)(whole)
 
-    def refuses(f):
-        try:
-            run(f)
-        except (ValueError, ArithmeticError):
-            return True
-        return False
 
-    return {
-        "input": f"a = {x:.4g}, c = {y:.4g}, n = Value({n:.4g}); the gradient that arrives at the result is {up:.4g}",
-        "a ** 3": lambda: run(lambda a, c, n, zero: a**3)["value"],
-        "a ** 3, a.grad": lambda: run(lambda a, c, n, zero: a**3)["a"],
-        "a ** 2.0, a.grad": lambda: run(lambda a, c, n, zero: a**2.0)["a"],
-        "a ** -2": lambda: run(lambda a, c, n, zero: a**-2)["value"],
-        "a ** -2, a.grad": lambda: run(lambda a, c, n, zero: a**-2)["a"],
-        "c ** 0.5, c.grad": lambda: run(lambda a, c, n, zero: c**0.5)["c"],
-        "0 ** 2, gradient": lambda: run(lambda a, c, n, zero: zero**2)["zero"],
-        "c ** n": lambda: run(lambda a, c, n, zero: c**n)["value"],
-        "c ** n, c.grad": lambda: run(lambda a, c, n, zero: c**n)["c"],
-        "c ** n, n.grad": lambda: run(lambda a, c, n, zero: c**n)["n"],
-        "c ** c, c.grad": lambda: run(lambda a, c, n, zero: c**c)["c"],
-        "a base between 0 and 1, its gradient": lambda: near_zero("base"),
-        "a base between 0 and 1, n.grad": lambda: near_zero("n"),
-        "a after a ** 3": lambda: run(lambda a, c, n, zero: a**3)["after"][0],
-        "c and n after c ** n": lambda: run(lambda a, c, n, zero: c**n)["after"][1:],
-        "a ** n is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a**n),
-        "a ** Value(3) is refused, since a is negative": lambda: refuses(lambda a, c, n, zero: a ** student.Value(3.0)),
-        "0 ** Value(3) is refused": lambda: refuses(lambda a, c, n, zero: zero ** student.Value(3.0)),
-        "0 ** n is refused": lambda: refuses(lambda a, c, n, zero: zero**n),
-    }
-
+REFUSED = (
+    programs("f", "a ** b", operators="")
+    * number("a", -2.0, 0.0, -0.5, -3.0, high=-0.1)
+    * number("b", 3.0, 2.0, 0.5, 1.0, low=0.1)
+)
+value_pow.aspect(
+    "ValueError unless a > 0, if n is a Value", 0.5, corner=True, few=12, many=40, cases=REFUSED.add(up=arriving)
+)(whole)
 
 value_pow.mistake(
     "the exponent comes down but does not go down: n · aⁿ",
@@ -171,8 +159,8 @@ def __pow__(self, n):
         if self.data <= 0:
             raise ValueError("the base must be above 0")
         p = self.data ** n.data
-        return Value(p, [self, n], [n.data * self.data ** (n.data - 1), p * math.log(self.data)], "pow")
-    return Value(self.data ** n, [self], [n * self.data ** (n - 1)], f"**{n}")
+        return Value(p, [self, n], [n.data * self.data ** (n.data - 1), p * math.log(self.data)], "**")
+    return Value(self.data ** n, [self], [n * self.data ** (n - 1)], "**")
 """,
 )
 value_pow.variant(

@@ -1,37 +1,25 @@
 """Check 8 of lesson 01: the rectifier."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import number
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import function
+from autograder.checks.value_programs import arriving, programs
+
+value_relu = exercise("value.relu", "The rectifier: right of 0, left of 0, at 0.")
+NUMBERS = number("a", 2.0, -3.0, 0.5, -0.5, 7.0, -70.0, 70.0, 0.001, -0.001, 1e-9, 1e6, -1e6).where(lambda a: a != 0)
+PROGRAMS = programs("f", "a.relu()", "a.relu().relu()", "(a * a).relu()", "(a + a).relu()", operators="", names="a")
+
+value_relu.aspect("relu, and its gradient", 1.5, cases=PROGRAMS * NUMBERS.add(up=arriving), device=4)(function)
+value_relu.aspect(
+    "the gradient at 0", 0.25, corner=True, few=10, many=16, cases=PROGRAMS * number("a", 0.0, -0.0).add(up=arriving)
+)(function)
 
 
-@check("value.relu", points=2, device=("relu(a), a.grad", "relu(b), b.grad"))
-def value_relu(student, rng, tools):
-    """The rectifier: right of 0, left of 0, at 0."""
-    x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
-    small = rng.uniform(0.001, 0.009)
-
-    def run(number, upstream, again=False):
-        a = tools.leaves(student, a=number)
-        out = a.relu().relu() if again else a.relu()
-        after = a.data
-        tools.backpropagate(out, upstream=upstream)
-        return {"value": out.data, "grad": a.grad, "after": after}
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
-        "relu(a)": lambda: run(x, up)["value"],
-        "relu(a), a.grad": lambda: run(x, up)["grad"],
-        "relu(a), a.grad for a positive gradient": lambda: run(x, -up)["grad"],
-        "relu(b)": lambda: run(y, up)["value"],
-        "relu(b), b.grad": lambda: run(y, up)["grad"],
-        "relu(relu(a)), a.grad": lambda: run(x, up, again=True)["grad"],
-        "right of 0, but near it": lambda: [run(small, up)["value"], run(small, up)["grad"]],
-        "far right of 0: relu(70), value and gradient": lambda: [run(70.0, up)["value"], run(70.0, up)["grad"]],
-        "far left of 0: relu(−70), value and gradient": lambda: [run(-70.0, up)["value"], run(-70.0, up)["grad"]],
-        "b after relu(b)": lambda: run(y, up)["after"],
-        "relu(0)": lambda: run(0.0, up)["value"],
-        "gradient at 0": lambda: run(0.0, up)["grad"],
-    }
+@value_relu.aspect("a box of its own, with one parent", 0.25, cases=NUMBERS, corner=True, few=10, many=24)
+def box(student, case):
+    a = student.Value(case.a)
+    return {"the parent is a": any(parent is a for parent in a.relu().parents)}
 
 
 value_relu.mistake(
@@ -122,6 +110,18 @@ value_relu.mistake(
     swap=("return Value(max(self.data, 0.0)", "self.data = max(self.data, 0.0)\n    return Value(self.data"),
     hint=["What is in b after b.relu()?", "Leave `self.data` as it is; the result belongs into the new Value."],
 )
+value_relu.mistake(
+    "no box of its own is made: a itself is returned, or a constant that does not know a",
+    source="""
+@add_to_class(Value)
+def relu(self):
+    return self if self.data > 0 else Value(0)
+""",
+    hint=[
+        "The docstring shows one local derivative for each of −2, 0 and 2.",
+        "A new `Value` on both sides of 0, with the parent `(self,)`.",
+    ],
+)
 value_relu.variant("the whole lesson with closures, as in micrograd", source=CLOSURES)
 value_relu.variant(
     "max, and a truth value as slope",
@@ -129,14 +129,6 @@ value_relu.variant(
 @add_to_class(Value)
 def relu(self):
     return Value(max(0, self.data), [self], [self.data > 0], "ReLU")
-""",
-)
-value_relu.variant(
-    "itself, or a constant",
-    source="""
-@add_to_class(Value)
-def relu(self):
-    return self if self.data > 0 else Value(0)
 """,
 )
 value_relu.variant(

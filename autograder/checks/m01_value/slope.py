@@ -1,28 +1,32 @@
 """Check 1 of lesson 01: the slope, measured."""
 
-import math
+from autograder.checks.cases import Text, choice, fixed, number
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+value_slope = exercise("value.slope", "The slope of a function, measured with two points.")
+
+CURVES = choice(
+    "f",
+    *map(
+        Text, ("lambda x: x * x", "lambda x: x ** 3 - 2 * x", "math.exp", "math.cos", "lambda x: 2.5 * x", "math.sin")
+    ),
+)
+PLACES = number("x", 2.0, -1.5, 0.0, 0.7, 3.0, -3.0) + choice("x", 2, 0)
 
 
-@check("value.slope", points=2, rtol=1e-8)
-def value_slope(student, rng, tools):
-    """The slope of a function, measured with two points."""
-    x, k, h = rng.uniform(1.2, 1.9), rng.uniform(2.0, 3.0), rng.uniform(0.2, 0.4)
+@value_slope.aspect("the slope, with the usual step", 1, cases=CURVES * PLACES, rtol=1e-8)
+def usual(student, case):
+    return student.slope(case.f, case.x)
 
-    def cubic(t):
-        return k * t**3 - t**2 + 1
 
-    return {
-        "input": f"f(x) = {k:.4g}·x³ − x² + 1, x = {x:.4g}, the wide step is h = {h:.4g}",
-        "slope of f at x": lambda: student.slope(cubic, x),
-        "slope of f at −x": lambda: student.slope(cubic, -x),
-        "slope of exp at x": lambda: student.slope(math.exp, x),
-        "slope of cos at x, where it falls": lambda: student.slope(math.cos, x),
-        "slope of sin at 0": lambda: student.slope(math.sin, 0.0),
-        "slope of f at x with a wide step": lambda: student.slope(cubic, x, h),
-        "slope of f at −x with a wide step": lambda: student.slope(cubic, -x, h=h),
-    }
+@value_slope.aspect(
+    "the slope, with a step of its own",
+    1,
+    rtol=1e-8,
+    cases=CURVES * PLACES * choice("h", 0.25, 1.0, 0.1, 1, 0.001) + fixed(f=Text("abs"), x=1e-6, h=1e-7),
+)
+def wide(student, case):
+    return student.slope(case.f, case.x, h=case.h)
 
 
 value_slope.mistake(

@@ -1,53 +1,25 @@
 """Check 7 of lesson 01: tanh and sigmoid."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import number
+from autograder.checks.check import exercise
 from autograder.checks.m01_value.closures import CLOSURES
+from autograder.checks.m01_value.operators import function
+from autograder.checks.value_programs import arriving, programs
 
+value_tanh_sigmoid = exercise("value.tanh_sigmoid", "Two S-shaped curves, on both sides of 0, near it and far out.")
+NUMBERS = number("a", 1.0, -0.5, 0.0, 2.0, -3.0, 0.01, 5.0, -6.0, 20.0, -20.0)
+FAR = number("a", 1000.0, -1000.0, 400.0, -400.0, -40.0, 40.0, -710.0, 710.0)
 
-@check(
-    "value.tanh_sigmoid",
-    points=3,
-    device=("tanh(a), a.grad", "tanh(b), b.grad", "sigmoid(a), a.grad", "sigmoid(b), b.grad"),
-)
-def value_tanh_sigmoid(student, rng, tools):
-    """Two S-shaped curves, on both sides of 0, near it and far out."""
-    x, y, up = rng.uniform(1.2, 1.9), -rng.uniform(0.3, 0.8), -rng.uniform(1.5, 2.5)
-    small = rng.uniform(0.05, 0.4)
-
-    def run(f):
-        a, b = tools.leaves(student, a=x, b=y)
-        out = f(a, b)
-        after = [a.data, b.data, a.grad, b.grad]
-        tools.backpropagate(out, upstream=up)
-        return {"value": out.data, "a": a.grad, "b": b.grad, "after": after}
-
-    def alone(number, name="sigmoid"):
-        a = tools.leaves(student, a=number)
-        out = getattr(a, name)()
-        tools.backpropagate(out, upstream=up)
-        return [out.data, a.grad]
-
-    return {
-        "input": f"a = {x:.4g}, b = {y:.4g}; the gradient that arrives at the result is {up:.4g}",
-        "tanh(a)": lambda: run(lambda a, b: a.tanh())["value"],
-        "tanh(a), a.grad": lambda: run(lambda a, b: a.tanh())["a"],
-        "tanh(b)": lambda: run(lambda a, b: b.tanh())["value"],
-        "tanh(b), b.grad": lambda: run(lambda a, b: b.tanh())["b"],
-        "tanh(tanh(a)), a.grad": lambda: run(lambda a, b: a.tanh().tanh())["a"],
-        "sigmoid(a)": lambda: run(lambda a, b: a.sigmoid())["value"],
-        "sigmoid(a), a.grad": lambda: run(lambda a, b: a.sigmoid())["a"],
-        "sigmoid(b)": lambda: run(lambda a, b: b.sigmoid())["value"],
-        "sigmoid(b), b.grad": lambda: run(lambda a, b: b.sigmoid())["b"],
-        "sigmoid near 0, value and gradient": lambda: alone(small),
-        "tanh near 0, value and gradient": lambda: alone(small, "tanh"),
-        "sigmoid(0), value and gradient": lambda: alone(0.0),
-        "tanh(0), value and gradient": lambda: alone(0.0, "tanh"),
-        "sigmoid(−6), value and gradient": lambda: alone(-6.0),
-        "tanh(3), value and gradient": lambda: alone(3.0, "tanh"),
-        "a and b afterwards: data of both, grad of both": lambda: run(lambda a, b: a.tanh() + b.sigmoid())["after"],
-        "sigmoid(1000), value and gradient": lambda: alone(1000.0),
-        "sigmoid(−1000), value and gradient": lambda: alone(-1000.0),
-    }
+for name, points in (("tanh", 1.25), ("sigmoid", 1.25)):
+    cases = programs("f", f"a.{name}()", f"a.{name}().{name}()", f"(a * a).{name}()", operators="", names="a") * NUMBERS
+    value_tanh_sigmoid.aspect(f"{name}, and its gradient", points, cases=cases.add(up=arriving), device=4)(function)
+value_tanh_sigmoid.aspect(
+    "both, far out",
+    0.5,
+    cases=programs("f", "a.sigmoid()", "a.tanh()", operators="", names="a") * FAR.add(up=arriving),
+    few=16,
+    many=40,
+)(function)
 
 
 value_tanh_sigmoid.mistake(
@@ -114,6 +86,11 @@ def sigmoid(self):
     ],
 )
 value_tanh_sigmoid.mistake(
+    "tanh asks for e²ᵃ, and no float is that large for a = 400",
+    swap=("t = math.tanh(self.data)", "e = math.exp(2 * self.data); t = (e - 1) / (e + 1)"),
+    hint=["The formula is right. Which exponent does it meet at a = 400?", "`math.tanh(self.data)`."],
+)
+value_tanh_sigmoid.mistake(
     "the closures forget the gradient that arrives",
     source="""
 @add_to_class(Value)
@@ -160,8 +137,8 @@ value_tanh_sigmoid.variant(
     source="""
 @add_to_class(Value)
 def tanh(self):
-    e = (2 * self).exp()
-    return (e - 1) / (e + 1)
+    e = (-2 * (self if self.data >= 0 else -self)).exp()
+    return (1 - e) / (1 + e) * (1 if self.data >= 0 else -1)
 
 @add_to_class(Value)
 def sigmoid(self):

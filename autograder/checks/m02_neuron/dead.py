@@ -1,70 +1,41 @@
 """Check 8 of lesson 02: neurons that are 0 for every example."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import some
+
+neuron_dead = exercise("neuron.dead", "Neurons that are 0 for every example are counted.", needs=("neuron.layer",))
 
 
-@check("neuron.dead", points=2)
-def neuron_dead(student, rng, tools):
-    """Layers of our own, with a known number of neurons that are never, sometimes or always above 0."""
-    examples = [[rng.uniform(0.2, 1.0), rng.uniform(-1.0, -0.2)] for _ in range(4)] + [[-1.5, 2.0], [3.0, 0.5]]
+def layers(rng) -> Draft:
+    """The weights and the bias of each neuron, many of them dead, and examples."""
+    whole = rng.integers(-2, 3, size=(rng.integers(1, 7), 3))
+    weights = [[float(w), float(v), [-9.0, 0.0, 0.0, float(b), 9.0][rng.integers(5)]] for w, v, b in whole]
+    return Draft({"neurons": weights, "examples": [some(2, rng) for _ in range(rng.integers(1, 4))]})
 
-    class ReLU:
-        def __init__(self, w, b):
-            self.w, self.b = [student.Value(number) for number in w], student.Value(b)
-            self.activation = student.Value.relu
 
-        def __call__(self, x):
-            return (self.w[0] * x[0] + self.w[1] * x[1] + self.b).relu()
+SMALL = (
+    {"neurons": [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0]], "examples": [[1.0, 2.0], [-1.0, 0.5]]},
+    {"neurons": [[0.0, 0.0, 0.0], [1.0, 1.0, -9.0], [0.5, 0.5, 9.0]], "examples": [[1.0, 2.0]]},
+    {"neurons": [[-1.0, 0.0, 0.0]] * 3, "examples": [[1.0, 0.0], [2.0, 0.0]]},
+    {"neurons": [[1e-7, 0.0, 0.0], [0.0, -1.0, 1.0]], "examples": [[1.0, 2.0], [-1.0, 3.0], [-2.0, 5.0]]},
+    {"neurons": [[1.0, 1.0, 9.0]], "examples": [[1.0, 2.0]]},
+)
+ACTIVATIONS = choice("activation", *map(Text, ("Value.relu", "Value.tanh", "None")))
+LAYERS = Source(lambda rng: [*map(Draft, SMALL), *(layers(rng) for _ in range(25))], layers)
 
-        def parameters(self):
-            return [*self.w, self.b]
 
-    class Side:
-        def __init__(self, kinds):
-            made = {
-                "dead": lambda: ReLU([rng.uniform(0.1, 0.9), -rng.uniform(0.1, 0.9)], -9.0),
-                "at 0": lambda: ReLU([0.0, 0.0], 0.0),
-                "alive": lambda: ReLU([rng.uniform(0.1, 0.9), -rng.uniform(0.1, 0.9)], 9.0),
-                "only first": lambda: ReLU([rng.uniform(4.0, 5.0), -rng.uniform(4.0, 5.0)], -1.0),
-                "only last": lambda: ReLU([4.0, 2.0], -11.0),
-                "small": lambda: ReLU([1e-7, 0.0], 3e-7),
-            }
-            self.neurons = [made[kind]() for kind in kinds]
-
-        def __call__(self, x):
-            return [neuron(x) for neuron in self.neurons]
-
-        def parameters(self):
-            return [p for neuron in self.neurons for p in neuron.parameters()]
-
-    def kinds(**counts):
-        names = [name.replace("_", " ") for name, count in counts.items() for _ in range(count)]
-        return [names[i] for i in rng.permutation(len(names))]
-
-    many = int(rng.integers(2, 6))
-    mixed = Side(kinds(dead=many, at_0=1, alive=3, only_first=2, only_last=4, small=1))
-    none = Side(kinds(alive=2, only_first=1, only_last=3))
-    all_of_them = Side(kinds(dead=many + 1))
-
-    def unchanged():
-        before = [p.data for p in mixed.parameters()]
-        student.dead_neurons(mixed, examples)
-        return [p.data - number + many for p, number in zip(mixed.parameters(), before)]
-
-    return {
-        "input": f"{len(mixed.neurons)} neurons, {len(examples)} examples",
-        "neurons of all kinds": lambda: student.dead_neurons(mixed, examples),
-        "the same, first four examples alone": lambda: student.dead_neurons(mixed, examples[:4]),
-        "the same, last two examples alone": lambda: student.dead_neurons(mixed, examples[4:]),
-        "the same, one example": lambda: student.dead_neurons(mixed, examples[2:3]),
-        "the same, examples in another order": lambda: student.dead_neurons(mixed, examples[::-1]),
-        "none is dead": lambda: student.dead_neurons(none, examples),
-        "all are dead": lambda: student.dead_neurons(all_of_them, examples),
-        "weights afterwards": unchanged,
-    }
+@neuron_dead.aspect("how many are dead", 2, cases=LAYERS * ACTIVATIONS)
+def dead(student, case):
+    layer = student.Layer(2, len(case.neurons), case.activation)
+    for neuron, (w, u, b) in zip(layer.neurons, case.neurons):
+        neuron.w[0].data, neuron.w[1].data, neuron.b.data = w, u, b
+    found = {"dead": student.dead_neurons(layer, case.examples)}
+    return found | {"afterwards": [p.data for p in layer.parameters()]}
 
 
 ALL = "all(row[i].data == 0 for row in outputs)"
+
 neuron_dead.mistake(
     "0 for one of the examples is taken for dead",
     swap=(ALL, ALL.replace("all", "any", 1)),
@@ -128,13 +99,26 @@ neuron_dead.mistake(
     swap=("return sum(", "return any("),
     hint=["How many?", "`sum` counts what is True."],
 )
+neuron_dead.mistake(
+    "it is asked whether a nudge comes through, not whether the output is 0",
+    source="""
+def dead_neurons(layer, inputs):
+    return sum(all(neuron(x).local_derivatives[0] == 0 for x in inputs) for neuron in layer.neurons)
+""",
+    hint=["A ReLU at −3 lets nothing through, and so does a tanh at 1000.", "Look at the outputs: `.data == 0`."],
+)
+neuron_dead.mistake(
+    "an output below 0 counts as 0: right for ReLUs alone",
+    swap=(ALL, "all(row[i].data <= 0 for row in outputs)"),
+    hint=["A layer may have another activation, tanh for one. Which outputs has it?", "Exactly 0: `==`."],
+)
 neuron_dead.variant(
     "neuron by neuron, the largest output",
     source="""
 def dead_neurons(layer, inputs):
     count = 0
     for neuron in layer.neurons:
-        if max(neuron(x).data for x in inputs) == 0:
+        if max(abs(neuron(x).data) for x in inputs) == 0:
             count += 1
     return count
 """,
@@ -153,14 +137,7 @@ neuron_dead.variant(
 def dead_neurons(layer, inputs):
     suspects = set(range(len(layer.neurons)))
     for x in inputs:
-        suspects -= {i for i, out in enumerate(layer(x)) if out.data > 0}
+        suspects -= {i for i, out in enumerate(layer(x)) if out.data != 0}
     return len(suspects)
-""",
-)
-neuron_dead.variant(
-    "by the slopes: nothing is handed back for any example",
-    source="""
-def dead_neurons(layer, inputs):
-    return sum(all(neuron(x).local_derivatives[0] == 0 for x in inputs) for neuron in layer.neurons)
 """,
 )

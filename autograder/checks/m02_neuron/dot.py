@@ -2,50 +2,25 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, array, choice, filled
+from autograder.checks.check import exercise
+
+neuron_dot = exercise("neuron.dot", "The dot product of two arrays, and what it hands back to both.")
+KINDS = ("decimals", "integers", "whole")
+PAIRS = array("w", [(2,), (3,), (1,), (5,)], KINDS, axes=1).where(lambda w: w.ndim == 1).each(
+    x=lambda w, rng: [Text("w"), *(filled(w.shape, kind, rng) for kind in KINDS)]
+) * choice("arrived", 10.0, -0.5, 1.0, 2.5, 0.0, 3)  # fmt: skip
 
 
-@check("neuron.dot", points=2, device=("slopes for w", "slopes for x"))
-def neuron_dot(student, rng, tools):
-    """Value and slopes for arrays of five, of one, and of whole numbers."""
-    w, x, up = rng.normal(size=5), rng.normal(size=5) + 2.0, -rng.uniform(1.5, 2.5)
+@neuron_dot.aspect("both slopes", 1.5, cases=PAIRS, device=2)
+def slopes(student, case):
+    _, by_w, by_x = student.dot_with_slopes(case.w, case.x, case.arrived)
+    return {"∂loss/∂w": np.asarray(by_w), "∂loss/∂x": np.asarray(by_x)}
 
-    def run(which, *arguments):
-        return np.asarray(student.dot_with_slopes(*arguments)[which], dtype=float)
 
-    def afterwards():
-        given = [w.copy(), x.copy()]
-        _, by_w, by_x = student.dot_with_slopes(*given, up)
-        by_w += 1.0
-        by_x += 1.0
-        return given
-
-    def like_values():
-        n = 4
-        boxes = [student.Value(float(number)) for number in [*w[:n], *x[:n]]]
-        total = student.Value(0.0)
-        for a, b in zip(boxes[:n], boxes[n:]):
-            total = total + a * b
-        tools.backpropagate(total, upstream=up)
-        value, by_w, by_x = student.dot_with_slopes(w[:n].copy(), x[:n].copy(), up)
-        return [value - total.data + up, *(np.array([*by_w, *by_x]) - [box.grad for box in boxes])]
-
-    return {
-        "input": f"w = {np.round(w, 3)}, x = {np.round(x, 3)}, arrived: {up:.3g}",
-        "w·x": lambda: run(0, w.copy(), x.copy(), up),
-        "slopes for w": lambda: run(1, w.copy(), x.copy(), up),
-        "slopes for x": lambda: run(2, w.copy(), x.copy(), up),
-        "one element: all three": lambda: [
-            float(part) for part in map(np.sum, student.dot_with_slopes(w[:1].copy(), x[:1].copy(), up))
-        ],
-        "shapes of the slopes": lambda: [
-            np.shape(part) for part in student.dot_with_slopes(w.copy(), x.copy(), up)[1:]
-        ],
-        "1 arrives: slopes for w": lambda: run(1, w.copy(), x.copy(), 1.0),
-        "whole numbers, 2.5 arrives: slopes for w": lambda: run(1, np.array([3, -2, 0]), np.array([1, 0, -4]), 2.5),
-        "difference from the same in Values": like_values,
-        "w and x afterwards, also if somebody adds to the slopes": afterwards,
-    }
+@neuron_dot.aspect("w · x", 0.5, cases=PAIRS, few=15)
+def product(student, case):
+    return float(student.dot_with_slopes(case.w, case.x, case.arrived)[0])
 
 
 RETURN = "float(w @ x), arrived * x, arrived * w"
@@ -68,11 +43,6 @@ neuron_dot.mistake(
     "what arrived is forgotten",
     swap=(RETURN, "float(w @ x), x.copy(), w.copy()"),
     hint=["Along a path we multiply. What came down the path so far?", "`arrived * x`, `arrived * w`."],
-)
-neuron_dot.mistake(
-    "what arrived is forgotten, and the arrays themselves are handed out",
-    swap=(RETURN, "float(w @ x), x, w"),
-    hint=["Along a path we multiply. What came down the path so far?", "`arrived * x` also makes a new array."],
 )
 neuron_dot.mistake(
     "what arrived is added, not multiplied",

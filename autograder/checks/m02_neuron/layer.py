@@ -1,92 +1,62 @@
 """Check 3 of lesson 02: neurons side by side."""
 
-import numpy as np
-
-from autograder.checks.check import check
+from autograder.checks.cases import Text, choice
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import inputs, sizes, some
 from autograder.checks.m02_neuron.device import on_traced_values
 
+neuron_layer = exercise(
+    "neuron.layer",
+    "A layer: its outputs, its parameters, and what its neurons are made with.",
+    needs=("neuron.neuron",),
+)
+OPTIONS = choice(
+    "options",
+    *map(
+        Text,
+        (
+            "{'activation': Value.tanh}",
+            "{'activation': Value.relu}",
+            "{'activation': None}",
+            "{}",
+            "{'activation': Value.sigmoid}",
+        ),
+    ),
+)
+LAYERS = (sizes("n", 2, 3, 1) * sizes("m", 3, 2, 1, 4) * OPTIONS).add(x=lambda n, rng: inputs(n, rng))
 
-@check("neuron.layer", points=2, needs=("neuron.neuron",), device=("grad of all weights and biases",))
-def neuron_layer(student, rng, tools):
-    """A layer with three inputs and four outputs, its weights set one by one."""
-    numbers = rng.permutation(np.linspace(-0.9, 0.8, 16)) + rng.uniform(-0.02, 0.02)
-    given = [-0.9 - rng.uniform(0.05, 0.2), 0.4 + rng.uniform(0.05, 0.2), 1.3 + rng.uniform(0.05, 0.2)]
-    ups = -rng.uniform(0.5, 2.5, 4)
-    outputs_of_it = int(rng.integers(3, 9))
 
-    def values_of(layer):
-        return [p for neuron in layer.neurons for p in [*neuron.w, neuron.b]]
+@neuron_layer.aspect(
+    "the outputs, and the gradients",
+    1.0,
+    device=4,
+    cases=LAYERS.add(w=lambda n, m, rng: some((n + 1) * m, rng), up=lambda m, rng: some(m, rng)),
+)
+def outputs(student, case):
+    layer = student.Layer(case.n, case.m, **case.options)
+    boxes = [box for neuron in layer.neurons for box in [*neuron.w, neuron.b]]
+    for box, number in zip(boxes, case.w):
+        box.data = number
+    y = layer(case.x)
+    yield
+    sum((out * up for out, up in zip(y, case.up)), student.Value(0.0)).backward()
+    return {"outputs": [out.data for out in y], "gradients": [box.grad for box in boxes]}
 
-    def make(activation=student.Value.tanh, inputs=3, outputs=4):
-        layer = student.Layer(inputs, outputs, activation)
-        for value, number in zip(values_of(layer), numbers):
-            value.data = float(number)
-        return layer
 
-    def outputs(*activation):
-        return [out.data for out in make(*activation)(given)]
+@neuron_layer.aspect(
+    "the parameters, drawn from the rng that is given", 1.0, cases=LAYERS.add(seed=lambda rng: int(rng.integers(1000)))
+)
+def parameters(student, case):
+    import random
 
-    def grads():
-        layer = make()
-        total = student.Value(0.0)
-        for out, up in zip(layer(given), ups):
-            total = total + out * float(up)
-        tools.backpropagate(total, upstream=-1.3)
-        return [value.grad for value in values_of(layer)]
-
-    class Counting:
-        """An rng that counts how often it is asked."""
-
-        draws = 0
-
-        def uniform(self, low, high):
-            self.draws += 1
-            return (low + high) / 2 + 0.01 * self.draws
-
-    def drawn():
-        source = Counting()
-        student.Layer(3, outputs_of_it, student.Value.relu, source)
-        return source.draws
-
-    def after_change():
-        layer = make()
-        for k, p in enumerate(layer.parameters()):
-            p.data = 0.05 * k - 0.3
-        return [out.data for out in layer(given)]
-
-    def twice():
-        layer = make()
-        first = [out.data for out in layer(given)]
-        layer([x + 0.5 for x in given])
-        return [
-            len(layer.parameters()),
-            len(layer.parameters()),
-            *[out.data - before for out, before in zip(layer(given), first)],
-        ]
-
-    return {
-        "input": f"Layer(3, 4), inputs {', '.join(f'{x:.3g}' for x in given)}",
-        "outputs with tanh": outputs,
-        "outputs with relu": lambda: outputs(student.Value.relu),
-        "outputs without activation": lambda: outputs(None),
-        "grad of all weights and biases": grads,
-        "how many neurons, how many weights each": lambda: [
-            [len(neuron.w) for neuron in student.Layer(n, m).neurons] for n, m in ((5, 2), (2, 2))
-        ],
-        "how many outputs of Layer(2, 5), of Layer(1, 1)": lambda: [
-            len(student.Layer(2, 5)([1.0, 2.0])),
-            len(student.Layer(1, 1)([1.0])),
-        ],
-        "how many weights are drawn from the rng that is given": drawn,
-        "the activation that is handed on, at −1 and 1": lambda: [
-            neuron.activation(student.Value(number)).data
-            for neuron in student.Layer(2, 3, lambda value: value * value * (3 + ups[0])).neurons
-            for number in (-1.0, 1.0)
-        ],
-        "parameters, their numbers": lambda: [p.data for p in make().parameters()],
-        "outputs after all parameters are changed": after_change,
-        "called again: number of parameters, change of the outputs": twice,
-    }
+    layer = student.Layer(case.n, case.m, rng=random.Random(case.seed), **case.options)
+    before = [out.data for out in layer(case.x)]
+    drawn = [[*[w.data for w in neuron.w], neuron.b.data] for neuron in layer.neurons]
+    numbers = [p.data for p in layer.parameters()]
+    for i, p in enumerate(layer.parameters()):
+        p.data = (-1) ** i * i / 10
+    after = [out.data for out in layer(case.x)]
+    return {"drawn": drawn, "their numbers": numbers, "outputs before": before, "outputs after they are changed": after}
 
 
 MAKE, CALL, PARAMETERS = (
@@ -95,6 +65,7 @@ MAKE, CALL, PARAMETERS = (
     "[p for neuron in self.neurons for p in neuron.parameters()]",
 )
 neuron_layer.on_device(on_traced_values)
+
 neuron_layer.mistake(
     "one and the same neuron, several times in the list",
     swap=(MAKE, "[Neuron(inputs, activation, rng)] * outputs"),

@@ -1,65 +1,47 @@
 """Check 5 of lesson 02: the mean squared error."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, choice, fixed
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import boxes, sizes, some
 from autograder.checks.m02_neuron.device import on_traced_values
+from autograder.checks.value_programs import arriving
+
+neuron_loss = exercise("neuron.loss", "The mean of the squared differences, and its gradients.")
+LOSSES = sizes("n", *(2, 1, 3) * 8, most=6).add(
+    p=lambda n, rng: boxes(some(n, rng)),
+    t=lambda n, rng: some(n, rng) if rng.integers(3) else [round(t) for t in some(n, rng)],
+) + choice("p", *map(Text, ("[Value(1.5)] * 2", "[(x := Value(2.0)) * 3, x * x]"))) * choice("t", [0.5, -1.0], [3, 3])
 
 
-@check("neuron.loss", points=2, device=("five examples: grad of the predictions", "predictions 3·x and x·x: x.grad"))
-def neuron_loss(student, rng, tools):
-    """The loss of three predictions, of one, of five, and its gradients."""
-    numbers = [
-        1.0 + rng.uniform(0.1, 0.8),
-        -2.0 - rng.uniform(0.1, 0.8),
-        0.3 + rng.uniform(0.1, 0.8),
-        -0.6 - rng.uniform(0.1, 0.3),
-        2.2 + rng.uniform(0.1, 0.8),
-    ]
-    aims = [2.5 + rng.uniform(0.1, 0.8), -0.2 - rng.uniform(0.1, 0.4), -1.5 - rng.uniform(0.1, 0.8), 0.4, -0.9]
-    up = -rng.uniform(1.5, 2.5)
+@neuron_loss.aspect("the loss", 0.7, cases=LOSSES)
+def loss(student, case):
+    loss = student.mean_squared_error(case.p, case.t)
+    return {"the loss": loss.data, "p.data": [p.data for p in case.p]}
 
-    def run(n, targets=aims):
-        predictions = [student.Value(number) for number in numbers[:n]]
-        loss = student.mean_squared_error(predictions, targets[:n])
-        tools.backpropagate(loss, upstream=up)
-        return {"loss": loss.data, "grad": [p.grad for p in predictions], "data": [p.data for p in predictions]}
 
-    def before_it():
-        x = student.Value(numbers[0])
-        loss = student.mean_squared_error([x * 3.0, x * x], aims[:2])
-        tools.backpropagate(loss, upstream=up)
-        return x.grad
+@neuron_loss.aspect("the gradients of the predictions", 0.9, cases=LOSSES.add(up=arriving), device=6)
+def gradients(student, case):
+    loss = student.mean_squared_error(case.p, case.t)
+    yield
+    (loss * case.up).backward()
+    return [p.grad for p in case.p]
 
-    def afterwards():
-        targets = list(aims)
-        return [*run(5, targets)["data"], *targets]
 
-    def refuses(predictions, targets):
-        try:
-            student.mean_squared_error([student.Value(1.0) for _ in range(predictions)], [1.5] * targets)
-        except ValueError:
-            return True
-        return False
-
-    return {
-        "input": f"predictions {', '.join(f'{p:.3g}' for p in numbers)}; targets {', '.join(f'{t:.3g}' for t in aims)}, the first one, "
-        f"three, or all; the gradient that arrives is {up:.3g}",
-        "three examples: loss": lambda: run(3)["loss"],
-        "three examples: grad of the predictions": lambda: run(3)["grad"],
-        "five examples: loss": lambda: run(5)["loss"],
-        "five examples: grad of the predictions": lambda: run(5)["grad"],
-        "one example: loss": lambda: run(1)["loss"],
-        "one example: grad of the prediction": lambda: run(1)["grad"],
-        "targets 3, 0, −1: loss": lambda: run(3, [3, 0, -1])["loss"],
-        "predictions 3·x and x·x: x.grad": before_it,
-        "prediction and target equal: loss and grad": lambda: [run(2, numbers)["loss"], *run(2, numbers)["grad"]],
-        "predictions and targets afterwards": afterwards,
-        "ValueError if there are more predictions": lambda: refuses(3, 2),
-        "ValueError if there are more targets": lambda: refuses(2, 3),
-    }
+@neuron_loss.aspect(
+    "ValueError unless there are as many targets as predictions",
+    0.4,
+    corner=True,
+    cases=fixed(
+        {"p": 3, "t": 2}, {"p": 2, "t": 3}, {"p": 1, "t": 2}, {"p": 2, "t": 1}, {"p": 1, "t": 5}, {"p": 4, "t": 2}
+    ),
+)
+def refused(student, case):
+    return student.mean_squared_error([student.Value(1.0)] * case.p, [1.5] * case.t).data
 
 
 DIVIDED = "total / len(targets)"
 neuron_loss.on_device(on_traced_values)
+
 neuron_loss.mistake(
     "the sum, not the mean: nothing divides by the number of examples",
     swap=(DIVIDED, "total"),

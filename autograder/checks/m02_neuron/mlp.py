@@ -1,96 +1,65 @@
 """Check 4 of lesson 02: layers one after the other."""
 
-import numpy as np
+import math
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, choice
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import inputs
 from autograder.checks.m02_neuron.device import on_traced_values
+from autograder.checks.value_programs import arriving
 
-
-@check(
+neuron_mlp = exercise(
     "neuron.mlp",
-    points=3,
+    "Networks: sizes, activations, outputs, gradients, parameters.",
     needs=("neuron.neuron", "neuron.layer"),
-    device=("[2, 4, 3, 1]: grad of all parameters", "[2, 3, 4]: grad of all parameters"),
 )
-def neuron_mlp(student, rng, tools):
-    """Networks with set weights: sizes, activations, outputs, gradients, parameters."""
-    numbers = rng.permutation(np.linspace(-0.9, 0.8, 80)) + rng.uniform(-0.005, 0.005)
-    given = [-0.9 - rng.uniform(0.05, 0.2), 0.7 + rng.uniform(0.05, 0.2)]
-    up, middle, factor = -rng.uniform(1.5, 2.5), int(rng.integers(3, 9)), 2.0 + rng.uniform(0.1, 0.9)
+SIZES = choice(
+    "sizes", [2, 3, 1], [2, 1], [1, 2], [2, 3, 2], [2, 1, 3, 1], [1, 1, 1], [2, 4, 3, 4], [3, 2, 2, 2], [1, 3, 1, 2]
+)
+OPTIONS = choice(
+    "options",
+    *map(
+        Text,
+        (
+            "{'activation': Value.tanh}",
+            "{'activation': Value.relu}",
+            "{'activation': lambda s: s * s}",
+            "{}",
+            "{'activation': Value.sigmoid}",
+        ),
+    ),
+)
+NETWORKS = (SIZES * OPTIONS).add(x=lambda sizes, rng: inputs(sizes[0], rng), start=lambda rng: int(rng.integers(100)))
 
-    def values_of(model):
-        return [p for layer in model.layers for neuron in layer.neurons for p in [*neuron.w, neuron.b]]
 
-    def make(sizes, *activation):
-        model = student.MLP(sizes, *activation)
-        for value, number in zip(values_of(model), numbers):
-            value.data = float(number)
-        return model
+@neuron_mlp.aspect("the outputs, and the gradients", 1.75, cases=NETWORKS.add(up=arriving), device=4)
+def outputs(student, case):
+    model = student.MLP(case.sizes, **case.options)
+    boxes = [box for layer in model.layers for neuron in layer.neurons for box in [*neuron.w, neuron.b]]
+    for i, box in enumerate(boxes):
+        box.data = math.sin(i + case.start)
+    y = model(case.x)
+    outs = y if isinstance(y, list) else [y]
+    yield
+    sum((out * (case.up + i) for i, out in enumerate(outs)), student.Value(0.0)).backward()
+    found = {"outputs": [out.data for out in outs], "they come in a list": isinstance(y, list)}
+    return found | {"gradients": [box.grad for box in boxes]}
 
-    def squared(value):
-        return value * value * factor
 
-    def grads(sizes, last):
-        model = make(sizes, student.Value.tanh)
-        out = model(given)
-        out = out * last if not isinstance(out, list) else out[0] * last + out[-1]
-        tools.backpropagate(out, upstream=up)
-        return [value.grad for value in values_of(model)]
+@neuron_mlp.aspect("the parameters, drawn from the rng that is given", 1.25, cases=NETWORKS)
+def parameters(student, case):
+    import random
 
-    class Counting:
-        """An rng that counts how often it is asked."""
-
-        draws = 0
-
-        def uniform(self, low, high):
-            self.draws += 1
-            return (low + high) / 2 + 0.01 * self.draws
-
-    def drawn():
-        source = Counting()
-        student.MLP([2, middle, 1], student.Value.tanh, source)
-        return source.draws
-
-    def after_change():
-        model = make([2, 3, 1])
-        for k, p in enumerate(model.parameters()):
-            p.data = 0.05 * k - 0.3
-        return model(given).data
-
-    def again():
-        model = make([2, 4, 3, 1])
-        first = model(given).data
-        model([x + 0.5 for x in given])
-        return [model(given).data - first, len(model.parameters()), len(model.parameters())]
-
-    def given_lists():
-        sizes, inputs = [2, 3, 1], list(given)
-        make(sizes)(inputs)
-        return [*sizes, *inputs]
-
-    return {
-        "input": f"inputs {', '.join(f'{x:.3g}' for x in given)}; the gradient that arrives is {up:.3g}",
-        "[2, 3, 1]: output": lambda: make([2, 3, 1])(given).data,
-        "[2, 4, 3, 1]: output": lambda: make([2, 4, 3, 1])(given).data,
-        "[2, 1]: output": lambda: make([2, 1])(given).data,
-        "[2, 3, 4]: outputs": lambda: [out.data for out in make([2, 3, 4])(given)],
-        "[2, 3, 1] with relu: output": lambda: make([2, 3, 1], student.Value.relu)(given).data,
-        "[2, 4, 3, 1] with a function of ours: output": lambda: make([2, 4, 3, 1], squared)(given).data,
-        "[2, 1, 3, 1]: output": lambda: make([2, 1, 3, 1])(given).data,
-        "[2, 4, 3, 1]: grad of all parameters": lambda: grads([2, 4, 3, 1], 1.7),
-        "[2, 3, 4]: grad of all parameters": lambda: grads([2, 3, 4], 1.7),
-        "[2, 5, 3, 4]: neurons in each layer": lambda: [
-            len(layer.neurons) for layer in student.MLP([2, 5, 3, 4]).layers
-        ],
-        "[2, 5, 3, 4]: weights of a neuron in each layer": lambda: [
-            len(layer.neurons[0].w) for layer in student.MLP([2, 5, 3, 4]).layers
-        ],
-        "how many weights are drawn from the rng that is given": drawn,
-        "[2, 4, 3, 1]: parameters, their numbers": lambda: [p.data for p in make([2, 4, 3, 1]).parameters()],
-        "output after all parameters are changed": after_change,
-        "called again: change of the output, number of parameters": again,
-        "sizes and inputs afterwards": given_lists,
+    model = student.MLP(case.sizes, rng=random.Random(case.start), **case.options)
+    model(case.x)
+    found = {
+        "inputs and outputs of the layers": [[len(layer.neurons[0].w), len(layer.neurons)] for layer in model.layers]
     }
+    found["their numbers"] = [p.data for p in model.parameters()]
+    for i, p in enumerate(model.parameters()):
+        p.data = math.cos(i)
+    y = model(case.x)
+    return found | {"outputs after they are changed": [out.data for out in (y if isinstance(y, list) else [y])]}
 
 
 MAKE = "[Layer(*pair, activation, rng) for pair in pairs[:-1]]"
@@ -98,6 +67,7 @@ LAST = "self.layers.append(Layer(*pairs[-1], None, rng))"
 RETURN = "return values[0] if len(values) == 1 else values"
 PARAMETERS = "[p for layer in self.layers for p in layer.parameters()]"
 neuron_mlp.on_device(on_traced_values)
+
 neuron_mlp.mistake(
     "the last layer has the activation, too: the output cannot leave −1 … 1",
     swap=("Layer(*pairs[-1], None, rng)", "Layer(*pairs[-1], activation, rng)"),

@@ -1,88 +1,43 @@
 """Check 2 of lesson 02: a neuron that can be called, and its parameters."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import ACTIVATIONS, inputs, sizes, some
 from autograder.checks.m02_neuron.device import on_traced_values
+from autograder.checks.value_programs import arriving
 
-
-@check(
-    "neuron.neuron",
-    points=2,
-    needs=("neuron.sum",),
-    device=(
-        "tanh: grad of the weights",
-        "tanh: grad of the bias",
-        "without activation: grad of the weights",
-        "inputs are Values: their grad",
-    ),
+neuron_neuron = exercise(
+    "neuron.neuron", "A neuron with set weights: output, gradients, parameters.", needs=("neuron.sum",)
 )
-def neuron_neuron(student, rng, tools):
-    """A neuron with set weights: output, gradients, parameters."""
-    numbers = [0.3 + rng.uniform(0.05, 0.2), -0.6 - rng.uniform(0.05, 0.2), 0.8 + rng.uniform(0.05, 0.1)]
-    given = [-0.9 - rng.uniform(0.05, 0.2), 0.4 + rng.uniform(0.05, 0.2), 1.3 + rng.uniform(0.05, 0.2)]
-    start, up = 0.2 + rng.uniform(0.05, 0.2), -rng.uniform(1.5, 2.5)
+NEURONS = (sizes("n", 2, 1, 3) * ACTIVATIONS).add(w=lambda n, rng: some(n + 1, rng), x=lambda n, rng: inputs(n, rng))
 
-    def make(activation):
-        neuron = student.Neuron(3, activation)
-        for w, number in zip(neuron.w, numbers):
-            w.data = number
-        neuron.b.data = start
-        return neuron
 
-    def run(activation, inputs=given):
-        neuron = make(activation)
-        out = neuron(inputs)
-        tools.backpropagate(out, upstream=up)
-        return {"out": out.data, "w": [w.grad for w in neuron.w], "b": neuron.b.grad}
+@neuron_neuron.aspect("the output, and the gradients", 1.2, cases=NEURONS.add(up=arriving), device=6)
+def output(student, case):
+    neuron = student.Neuron(case.n, case.activation)
+    for box, number in zip([*neuron.w, neuron.b], case.w):
+        box.data = number
+    y = neuron(case.x)
+    yield
+    (y * case.up).backward()
+    found = {"output": y.data, "w": [w.grad for w in neuron.w], "b": neuron.b.grad}
+    return found | {"x": [getattr(x, "grad", 0.0) for x in case.x]}
 
-    def squared(value):
-        return value * value
 
-    def of_values():
-        inputs = [student.Value(number) for number in given]
-        run(student.Value.tanh, inputs)
-        return [x.grad for x in inputs]
-
-    def parameters():
-        return [p.data for p in make(student.Value.tanh).parameters()]
-
-    def are_the_same_boxes():
-        neuron = make(student.Value.tanh)
-        for p, number in zip(neuron.parameters(), [0.11, 0.22, -0.33, 0.44]):
-            p.data = number + start
-        return neuron(given).data
-
-    def after_parameters():
-        neuron = make(student.Value.tanh)
-        neuron.parameters()
-        neuron.parameters()
-        return [len(neuron.w), len(neuron.parameters()), neuron(given).data]
-
-    def called_twice():
-        neuron = make(student.Value.tanh)
-        return [neuron(given).data, neuron([x + 0.5 for x in given]).data, neuron(given).data]
-
-    return {
-        "input": f"w = {', '.join(f'{w:.3g}' for w in numbers)}; b = {start:.3g}; inputs {', '.join(f'{x:.3g}' for x in given)}; "
-        f"the gradient that arrives is {up:.3g}",
-        "output with tanh": lambda: run(student.Value.tanh)["out"],
-        "output with relu, for the inputs and for their negatives": lambda: [
-            run(student.Value.relu)["out"],
-            run(student.Value.relu, [-3 * x for x in given])["out"],
-        ],
-        "output with a function of ours, s · s": lambda: run(squared)["out"],
-        "output without activation": lambda: run(None)["out"],
-        "tanh: grad of the weights": lambda: run(student.Value.tanh)["w"],
-        "tanh: grad of the bias": lambda: run(student.Value.tanh)["b"],
-        "without activation: grad of the weights": lambda: run(None)["w"],
-        "inputs are Values: their grad": of_values,
-        "called three times": called_twice,
-        "parameters, their numbers": parameters,
-        "output after all parameters are changed": are_the_same_boxes,
-        "parameters called three times: number of weights, of parameters, output": after_parameters,
-    }
+@neuron_neuron.aspect("the parameters", 0.8, cases=NEURONS.add(after=lambda n, rng: some(n + 1, rng)))
+def parameters(student, case):
+    neuron = student.Neuron(case.n, case.activation)
+    for box, number in zip([*neuron.w, neuron.b], case.w):
+        box.data = number
+    first, before = neuron.parameters(), neuron(case.x).data
+    numbers = [p.data for p in first]
+    for p, number in zip(neuron.parameters(), case.after):
+        p.data = number
+    found = {"their numbers": numbers, "output before": before, "output after they are changed": neuron(case.x).data}
+    return found | {"a new list each time": first is not neuron.parameters(), "weights": len(neuron.w)}
 
 
 neuron_neuron.on_device(on_traced_values)
+
 neuron_neuron.mistake(
     "the activation is left out",
     swap=("total if self.activation is None else self.activation(total)", "total"),

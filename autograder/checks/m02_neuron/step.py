@@ -1,69 +1,53 @@
 """Check 6 of lesson 02: one step against the gradient, and the eraser."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import sizes, some
+
+neuron_step = exercise("neuron.step", "A step moves every parameter against its gradient; zero_grad erases.")
+PARAMETERS = (
+    sizes("n", 2, 1, 3, 0)
+    .add(data=lambda n, rng: some(n, rng))
+    .each(
+        grad=lambda n, rng: [
+            some(n, rng),
+            [7.5, -20.0, 0.0, 0.001][:n],
+            [0.0, 100.0, -0.5, 3][:n],
+            [2.0, -3.0, 1.5, 4.0][:n],
+        ]
+    )
+)
 
 
-@check("neuron.step", points=2)
-def neuron_step(student, rng, tools):
-    """Four parameters with gradients of both signs and a gradient of 0."""
-    numbers = [
-        1.0 + rng.uniform(0.1, 0.8),
-        -2.0 - rng.uniform(0.1, 0.8),
-        0.3 + rng.uniform(0.1, 0.4),
-        -0.6 - rng.uniform(0.1, 0.3),
-    ]
-    slopes = [3.0 + rng.uniform(0.1, 0.8), -1.5 - rng.uniform(0.1, 0.8), 0.0, 0.4 + rng.uniform(0.1, 0.8)]
-    rate = rng.uniform(0.05, 0.4)
+@neuron_step.aspect("a step", 1.25, cases=PARAMETERS * choice("rate", 0.1, 0.5, 0.0, 2.0, 1))
+def moved(student, case):
+    parameters = list(map(student.Value, case.data))
+    for p, grad in zip(parameters, case.grad):
+        p.grad = grad
+    given = list(parameters)
+    student.step(given, case.rate)
+    found = {"data": [p.data for p in parameters], "grad": [p.grad for p in parameters]}
+    return found | {"the same boxes in the list": [id(p) for p in given] == [id(p) for p in parameters]}
 
-    def made():
-        values = [student.Value(number) for number in numbers]
-        for value, slope in zip(values, slopes):
-            value.grad = slope
-        return values
 
-    def stepped(times=1, how=list):
-        values = made()
-        for _ in range(times):
-            student.step(how(values), rate)
-        return values
+INFINITE = sizes("n", 2, 3).add(
+    data=lambda n, rng: some(n, rng), grad=lambda n: [float("nan"), float("inf"), -float("inf")][:n]
+)
 
-    def erased(how=list):
-        values = made()
-        student.zero_grad(how(values))
-        return values
 
-    def the_list(call):
-        values = made()
-        given = list(values)
-        call(given)
-        return [len(given), *[value.data for value in given]]
-
-    def erased_then_backward():
-        a, b, *_ = values = erased()
-        (a * b).backward()
-        return [value.grad for value in values]
-
-    def unreached():
-        value = student.Value(numbers[0])
-        student.step([value], rate)
-        return value.data
-
-    return {
-        "input": f"data {', '.join(f'{x:.3g}' for x in numbers)}; grad {', '.join(f'{x:.3g}' for x in slopes)}; learning rate {rate:.3g}",
-        "step: data": lambda: [value.data for value in stepped()],
-        "step: grad": lambda: [value.grad for value in stepped()],
-        "three steps: data": lambda: [value.data for value in stepped(3)],
-        "step on parameters that come from a generator: data": lambda: [value.data for value in stepped(how=iter)],
-        "step: the list that was given": lambda: the_list(lambda given: student.step(given, rate)),
-        "step on a parameter without gradient yet: data": unreached,
-        "zero_grad: grad": lambda: [value.grad for value in erased()],
-        "zero_grad: data": lambda: [value.data for value in erased()],
-        "zero_grad: the list that was given": lambda: the_list(student.zero_grad),
-        "zero_grad, then backward: grad": erased_then_backward,
-    }
+@neuron_step.aspect("zero_grad", 0.75, cases=PARAMETERS + INFINITE)
+def erased(student, case):
+    parameters = list(map(student.Value, case.data))
+    for p, grad in zip(parameters, case.grad):
+        p.grad = grad
+    given = list(parameters)
+    student.zero_grad(given)
+    found = {"grad": [p.grad for p in parameters], "data": [p.data for p in parameters]}
+    return found | {"the same boxes in the list": [id(p) for p in given] == [id(p) for p in parameters]}
 
 
 STEP, ERASE = "p.data -= learning_rate * p.grad", "p.grad = 0.0"
+
 neuron_step.mistake(
     "uphill: the step goes along the slope",
     swap=(STEP, "p.data += learning_rate * p.grad"),
@@ -176,6 +160,6 @@ def step(parameters, learning_rate):
 
 def zero_grad(parameters):
     for p in list(parameters):
-        p.grad *= 0.0
+        p.grad = int(0)
 """,
 )

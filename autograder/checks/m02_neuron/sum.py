@@ -1,70 +1,54 @@
 """Check 1 of lesson 02: the weighted sum."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, fixed
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import boxes, inputs, sizes, some
 from autograder.checks.m02_neuron.device import on_traced_values
+from autograder.checks.value_programs import arriving
+
+neuron_sum = exercise(
+    "neuron.sum", "Weights times inputs, plus the bias: the number, and the gradients of all that goes in."
+)
+SUMS = sizes("n", *(2, 1, 3) * 8).add(
+    w=lambda n, rng: boxes(some(n, rng)),
+    x=lambda n, rng: inputs(n, rng),
+    b=lambda rng: Text(f"Value({some(1, rng)[0]})"),
+)
 
 
-@check("neuron.sum", points=2, device=("grad of the weights", "grad of the bias", "inputs are Values: their grad"))
-def neuron_sum(student, rng, tools):
-    """Weights times inputs, plus the bias: the number, and the gradients of all that goes in."""
-    numbers = [1.0 + rng.uniform(0.1, 0.8), -2.0 - rng.uniform(0.1, 0.8), 3.0 + rng.uniform(0.1, 0.8)]
-    given = [-1.3 - rng.uniform(0.1, 0.4), 0.4 + rng.uniform(0.1, 0.2), 2.1 + rng.uniform(0.1, 0.3)]
-    start, up = -0.7 - rng.uniform(0.1, 0.9), -rng.uniform(1.5, 2.5)
-
-    def run(inputs, n=3):
-        weights, bias = [student.Value(number) for number in numbers[:n]], student.Value(start)
-        out = student.weighted_sum(weights, inputs[:n], bias)
-        tools.backpropagate(out, upstream=up)
-        return {
-            "out": out.data,
-            "w": [w.grad for w in weights],
-            "b": bias.grad,
-            "data": [bias.data] + [w.data for w in weights],
-            "lengths": [len(weights), len(inputs)],
-        }
-
-    def of_values():
-        inputs = [student.Value(number) for number in given]
-        out = run(inputs)
-        return {"out": out["out"], "x": [x.grad for x in inputs], "w": out["w"]}
-
-    def whole_numbers():
-        return run([3, 0, -2])["w"]
-
-    def afterwards():
-        inputs = list(given)
-        return [*run(inputs)["data"], *inputs]
-
-    def again():
-        weights, bias = [student.Value(number) for number in numbers], student.Value(start)
-        return [student.weighted_sum(weights, given, bias).data for _ in range(2)]
-
-    def refuses(more_weights, more_inputs):
-        weights = [student.Value(1.0) for _ in range(2 + more_weights)]
-        try:
-            student.weighted_sum(weights, [1.0] * (2 + more_inputs), student.Value(0.0))
-        except ValueError:
-            return True
-        return False
-
+@neuron_sum.aspect("the sum; what is given stays", 0.6, cases=SUMS)
+def number(student, case):
+    y = student.weighted_sum(case.w, case.x, case.b)
     return {
-        "input": f"weights {', '.join(f'{w:.3g}' for w in numbers)}; inputs {', '.join(f'{x:.3g}' for x in given)}; bias {start:.3g}; "
-        f"the gradient that arrives is {up:.3g}",
-        "the sum": lambda: run(given)["out"],
-        "grad of the weights": lambda: run(given)["w"],
-        "grad of the bias": lambda: run(given)["b"],
-        "inputs 3, 0, −2: grad of the weights": whole_numbers,
-        "inputs are Values: the sum": lambda: of_values()["out"],
-        "inputs are Values: their grad": lambda: of_values()["x"],
-        "one weight, one input": lambda: run(given, 1)["out"],
-        "weights, bias and inputs afterwards": afterwards,
-        "called twice with the same": again,
-        "ValueError if there are more weights": lambda: refuses(1, 0),
-        "ValueError if there are more inputs": lambda: refuses(0, 1),
+        "the sum": y.data,
+        "w.data": [w.data for w in case.w],
+        "b.data": case.b.data,
+        "lengths": [len(case.w), len(case.x)],
     }
 
 
+@neuron_sum.aspect("the gradients", 1.0, cases=SUMS.add(up=arriving), device=6)
+def gradients(student, case):
+    y = student.weighted_sum(case.w, case.x, case.b)
+    yield
+    (y * case.up).backward()
+    return {"w": [w.grad for w in case.w], "b": case.b.grad, "x": [getattr(x, "grad", 0.0) for x in case.x]}
+
+
+@neuron_sum.aspect(
+    "ValueError unless there are as many inputs as weights",
+    0.4,
+    corner=True,
+    cases=fixed(
+        {"w": 3, "x": 2}, {"w": 2, "x": 3}, {"w": 1, "x": 0}, {"w": 0, "x": 1}, {"w": 1, "x": 4}, {"w": 5, "x": 2}
+    ),
+)
+def refused(student, case):
+    return student.weighted_sum([student.Value(1.5)] * case.w, [2.0] * case.x, student.Value(0.5)).data
+
+
 neuron_sum.on_device(on_traced_values)
+
 neuron_sum.mistake(
     "the bias is forgotten",
     swap=("total = bias", "total = Value(0.0)"),

@@ -1,83 +1,43 @@
 """Check 7 of lesson 02: the training loop."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m02_neuron.boxes import sizes, some
 from autograder.checks.m02_neuron.device import on_traced_values
 
-
-@check(
+neuron_train = exercise(
     "neuron.train",
-    points=4,
+    "A small model of our own, trained for some rounds: losses and parameters.",
     needs=("neuron.loss", "neuron.step"),
-    device=("one round: parameters", "five rounds: parameters"),
 )
-def neuron_train(student, rng, tools):
-    """A small model of our own, trained for some rounds: losses, parameters, what is left behind."""
-    start = [
-        0.4 + rng.uniform(0.05, 0.3),
-        -0.7 - rng.uniform(0.05, 0.3),
-        0.2 + rng.uniform(0.05, 0.3),
-        0.9 + rng.uniform(0.05, 0.3),
-    ]
-    examples = [
-        [1.0 + rng.uniform(0.1, 0.5), -0.6 - rng.uniform(0.1, 0.5)],
-        [-0.8 - rng.uniform(0.1, 0.5), 0.3 + rng.uniform(0.1, 0.5)],
-        [0.5 + rng.uniform(0.1, 0.2), 1.4 + rng.uniform(0.1, 0.5)],
-    ]
-    aims, rate = (
-        [0.9 + rng.uniform(0.05, 0.2), -1.1 - rng.uniform(0.05, 0.2), 0.3 + rng.uniform(0.05, 0.2)],
-        0.1 + rng.uniform(0.01, 0.05),
-    )
+TRAININGS = sizes("n", *(2, 3, 1) * 4).add(
+    start=lambda rng: some(4, rng), x=lambda n, rng: [some(2, rng) for _ in range(n)], t=lambda n, rng: some(n, rng)
+) * choice("rounds", 1, 3, 2, 0, 40) * choice("rate", 0.1, 0.02, 0.9, 0.0) * choice("old", 0.0, 2.5)  # fmt: skip
 
-    class Bent:
-        """tanh(w · x + b) · v, which keeps count of its calls."""
 
-        def __init__(self, stale=0.0):
-            self.values = [student.Value(number) for number in start]
-            for value in self.values:
-                value.grad = stale
+@neuron_train.aspect("the parameters", 2.25, cases=TRAININGS, device=3)
+def parameters(student, case):
+    values = [student.Value(number) for number in case.start]
+    (values[0] * case.old).backward()
 
-        def __call__(self, x):
-            w0, w1, b, v = self.values
-            return (w0 * x[0] + w1 * x[1] + b).tanh() * v
+    def model(x):
+        return (values[0] * x[0] + values[1] * x[1] + values[2]).tanh() * values[3]
 
-        def parameters(self):
-            return list(self.values)
+    model.parameters = lambda: list(values)
+    student.train(model, case.x, case.t, case.rounds, case.rate)
+    return [value.data for value in values]
 
-    def run(rounds, stale=0.0, n=3, model_rate=rate):
-        model = Bent(stale)
-        losses = student.train(model, examples[:n], aims[:n], rounds, model_rate)
-        return {"losses": list(losses), "data": [value.data for value in model.values], "model": model}
 
-    def afterwards():
-        inputs, targets = [list(x) for x in examples], list(aims)
-        student.train(Bent(), inputs, targets, 2, rate)
-        return [*[number for x in inputs for number in x], *targets]
+@neuron_train.aspect("the losses", 1.75, cases=TRAININGS)
+def losses(student, case):
+    values = [student.Value(number) for number in case.start]
+    (values[0] * case.old).backward()
 
-    def in_two_parts():
-        model = Bent()
-        losses = [*student.train(model, examples, aims, 2, rate), *student.train(model, examples, aims, 2, rate)]
-        return [*losses, *[value.data for value in model.values]]
+    def model(x):
+        return (values[0] * x[0] + values[1] * x[1] + values[2]).tanh() * values[3]
 
-    def of_the_students_own():
-        model = student.MLP([2, 3, 1])
-        for k, p in enumerate(model.parameters()):
-            p.data = start[k % 4] * (-1) ** (k // 4) / (1 + k // 3)
-        return student.train(model, examples, aims, 3, rate)
-
-    return {
-        "input": f"tanh(w·x + b)·v from {', '.join(f'{x:.3g}' for x in start)}; targets {', '.join(f'{t:.3g}' for t in aims)}; learning rate {rate:.3g}",
-        "one round: losses": lambda: run(1)["losses"],
-        "one round: parameters": lambda: run(1)["data"],
-        "five rounds: losses": lambda: run(5)["losses"],
-        "five rounds: parameters": lambda: run(5)["data"],
-        "one example, two rounds: parameters": lambda: run(2, n=1)["data"],
-        "old gradients in the model, two rounds: parameters": lambda: run(2, stale=2.5)["data"],
-        "no rounds: number of losses, parameters": lambda: [len(run(0)["losses"]), *run(0)["data"]],
-        "learning rate 0, three rounds: losses": lambda: run(3, model_rate=0.0)["losses"],
-        "trained in two parts: losses and parameters": in_two_parts,
-        "your own MLP([2, 3, 1]): losses": of_the_students_own,
-        "inputs and targets afterwards": afterwards,
-    }
+    model.parameters = lambda: list(values)
+    return list(student.train(model, case.x, case.t, case.rounds, case.rate))
 
 
 ERASE, BACK, STEP, NOTE = (
@@ -88,6 +48,7 @@ ERASE, BACK, STEP, NOTE = (
 )
 LOSS = "loss = mean_squared_error([model(x) for x in inputs], targets)"
 neuron_train.on_device(on_traced_values)
+
 neuron_train.mistake(
     "zero_grad is missing: the gradients of all rounds add up",
     swap=(ERASE, "pass"),

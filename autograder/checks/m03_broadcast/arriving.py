@@ -22,7 +22,11 @@ def of_product(a, b, rng):
 
 
 SUMS = (
-    array("x", shapes=((2,), (2, 3), (3, 2), (1,), (2, 2), (2, 1), (1, 3), (2, 3, 4), (3, 1, 2), (2, 2, 2), ()), kinds=(*KINDS, "infinite"))
+    array(
+        "x",
+        shapes=((2,), (2, 3), (3, 2), (1,), (2, 2), (2, 1), (1, 3), (2, 3, 4), (3, 1, 2), (2, 2, 2), ()),
+        kinds=(*KINDS, "infinite"),
+    )
     .each(axis=lambda x: axes_of(x.ndim), keepdims=lambda: [False, True])
     .add(grad=of_sum)
 )

@@ -2,7 +2,18 @@
 
 from autograder.checks.cases import Draft, Source, filled
 
-SIZES = ((1, 1, 1, 1), (2, 1, 1, 1), (1, 2, 1, 1), (1, 1, 2, 1), (1, 1, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2), (3, 2, 4, 1), (2, 3, 2, 4))
+KINDS = ("small", "small", "small", "large", *["small"] * 6)
+SIZES = (
+    (1, 1, 1, 1),
+    (2, 1, 1, 1),
+    (1, 2, 1, 1),
+    (1, 1, 2, 1),
+    (1, 1, 1, 2),
+    (2, 2, 2, 2),
+    (1, 2, 3, 2),
+    (3, 2, 4, 1),
+    (2, 3, 2, 4),
+)
 
 
 def network(sizes, kind, rng):
@@ -13,7 +24,10 @@ def network(sizes, kind, rng):
 
 
 def drawn(rng):
-    return network([int(n) for n in rng.integers(1, 5, size=4)], ("decimals", "whole")[rng.integers(2)], rng)
+    return network([int(n) for n in rng.integers(1, 5, size=4)], "small", rng)
 
 
-NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("decimals", "whole")), drawn)
+NETWORKS = Source(lambda rng: (network(sizes, kind, rng) for sizes in SIZES for kind in ("small", "decimals")), drawn)
+SMALL_NETWORKS = Source(
+    lambda rng: (network(sizes, kind, rng) for sizes, kind in zip((*SIZES[:3], (1, 1, 1, 1), *SIZES[3:]), KINDS)), drawn
+)

@@ -13,7 +13,12 @@ def second(a, rng):
 def any_second(a, rng):
     """The same with vectors and stacks, whose added axes broadcast against those of a."""
     k, stack = a.shape[-1], a.shape[:-2]
-    shapes = [(k,), (k, 2), *([(*stack, k, 3), stack[1:] + (k, 2), (*[1] * len(stack), k, 2)] if stack else []), (2, k, 1)]
+    shapes = [
+        (k,),
+        (k, 2),
+        *([(*stack, k, 3), stack[1:] + (k, 2), (*[1] * len(stack), k, 2)] if stack else []),
+        (2, k, 1),
+    ]
     shapes += [(2, 1, k, 3), (4, *[1] * len(stack), k, 2)]
     return [filled(shape, "decimals", rng) for shape in dict.fromkeys(shapes) if fits(stack, shape[:-2])]
 

@@ -5,7 +5,23 @@ from autograder.checks.check import exercise
 
 broadcast_shape = exercise("broadcast.shape", "The shape that two shapes broadcast to.")
 
-SHAPES = ((), (1,), (2,), (3,), (0,), (1, 2), (2, 1), (3, 2), (2, 3), (1, 3), (0, 3), (2, 1, 3), (3, 1, 1), (4, 1, 2, 1), (3, 2, 2))
+SHAPES = (
+    (),
+    (1,),
+    (2,),
+    (3,),
+    (0,),
+    (1, 2),
+    (2, 1),
+    (3, 2),
+    (2, 3),
+    (1, 3),
+    (0, 3),
+    (2, 1, 3),
+    (3, 1, 1),
+    (4, 1, 2, 1),
+    (3, 2, 2),
+)
 
 
 def fits(a, b):
@@ -19,9 +35,7 @@ def drawn(rng):
 PAIRS = choice("a", *SHAPES) * choice("b", *SHAPES)
 
 
-@broadcast_shape.aspect(
-    "the shape", 1.5, cases=Source(PAIRS.where(fits).small, drawn), exact="a tuple"
-)
+@broadcast_shape.aspect("the shape", 1.5, cases=Source(PAIRS.where(fits).small, drawn), exact="a tuple")
 @broadcast_shape.aspect(
     "shapes that do not fit are refused", 0.5, corner=True, cases=PAIRS.where(lambda a, b: not fits(a, b))
 )
@@ -155,6 +169,9 @@ def broadcast_shape(a, b):
 broadcast_shape.variant("1 among two sizes, in either order", swap=("(m, n):", "(n, m):"))
 broadcast_shape.mistake(
     "a list comes back, not a tuple",
-    swap=("return tuple(n if m == 1 else m for m, n in zip(a, b))", "return [n if m == 1 else m for m, n in zip(a, b)]"),
+    swap=(
+        "return tuple(n if m == 1 else m for m, n in zip(a, b))",
+        "return [n if m == 1 else m for m, n in zip(a, b)]",
+    ),
     hint="The docstring promises a tuple; an array's shape is one, and a list is never equal to it.",
 )

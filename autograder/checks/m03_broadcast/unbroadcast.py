@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checks.cases import array, fixed
+from autograder.checks.cases import array
 from autograder.checks.check import exercise
 
 broadcast_unbroadcast = exercise(
@@ -38,9 +38,11 @@ SHAPES = ((), (1,), (2,), (2, 3), (3, 2), (2, 2), (1, 2), (2, 1), (1, 1), (2, 3,
     0.5,
     corner=True,
     few=12,
-    cases=array("grad", ((3,), (2, 3), (4,), (2, 2), (2, 3, 4))).each(
+    cases=array("grad", ((3,), (2, 3), (4,), (2, 2), (2, 3, 4)))
+    .each(
         shape=lambda grad: [grad.shape[::-1], (2, *grad.shape), (2, 2), (3, 5), (*grad.shape[:-1], grad.shape[-1] + 1)]
-    ).where(lambda grad, shape: not fits(grad.shape, shape)),
+    )
+    .where(lambda grad, shape: not fits(grad.shape, shape)),
 )
 def summed(student, case):
     return student.unbroadcast(case.grad, case.shape)

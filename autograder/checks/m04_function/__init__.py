@@ -1,7 +1,7 @@
 """The checks of lesson 04, a file for each exercise.
 
-Gradients that arrive are random, never ones. Rules are asked directly, through the node that `apply` made, until `backward` is
-written; afterwards through the given `input_gradients`, so that what broadcast is summed up by the engine.
+`inputs` draws operands in every form and place, `graphs` small programs. A rule is asked directly, through the node that `apply`
+made, until `backward` is written; afterwards through the given `input_gradients`, so that the engine sums what broadcast.
 """
 
 from autograder.checks.m04_function import (

@@ -2,84 +2,53 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import STRETCHES
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import of, operands
 
-
-@check(
-    "function.add_mul",
-    points=2,
-    needs=("function.context", "function.apply"),
-    device=("a + b: for a", "a + b: for b", "a · b: for a", "a · b: for b", "a · a: both parts added"),
+function_add_mul = exercise(
+    "function.add_mul", "The rules of the sum and of the product.", needs=("function.context", "function.apply")
 )
-def function_add_mul(student, rng, tools):
-    """Values, and what the rules answer to a random gradient."""
-    a_data, b_data, grad = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
-    row, number = rng.normal(size=2), float(rng.uniform(1.2, 1.9))
 
-    def tensors(needs=(True, True)):
-        return [student.Tensor(data, requires_grad=need) for data, need in zip((a_data, b_data), needs)]
 
-    def answer(out):
-        """The gradients that the rule behind `out` returns, as arrays."""
-        upstream = student.Tensor(grad)
-        parts = out.grad_fn.function.backward(out.grad_fn, upstream)
-        if not np.array_equal(upstream.data, grad):
-            raise ValueError("the gradient that arrived was changed")
-        if not isinstance(parts, (tuple, list)) or len(parts) != 2:
-            raise TypeError(f"backward of {out.grad_fn.name} has to return two gradients, for a and for b")
-        return [None if part is None else np.asarray(student.raw(part)) for part in parts]
+def value(student, case):
+    return case.f(case.a, case.b).data
 
-    def part(f, i, needs=(True, True)):
-        return answer(f(*tensors(needs)))[i]
 
-    def kept(needs):
-        """Whether a, and whether b, is kept for backward; and the product."""
-        a, b = tensors(needs)
-        out = student.Mul.apply(a, b)
-        saved = [student.raw(x) for x in out.grad_fn.kept]
-        return [any(x is a.data for x in saved), any(x is b.data for x in saved), *out.data.ravel()]
+def rule(student, case):
+    y, grad = case.f(case.a, case.b), student.Tensor(case.grad)
+    case.f(case.c, case.c)
+    yield
+    node = y.grad_fn
+    parts = node.function.backward(node, grad)
+    found = {f"for {name}": student.raw(part) for name, part, need in zip("ab", parts, node.needs_input_grad) if need}
+    return found | {"parts": len(parts), "a": student.raw(case.a), "b": student.raw(case.b), "grad": grad.data}
 
-    def kept_by_add():
-        a, b = tensors()
-        out = student.Add.apply(a, b)
-        return [len(out.grad_fn.kept), *answer(out)[0].ravel()]
 
-    def product(a, b):
-        return student.Mul.apply(a, b)
+def kept(student, case):
+    y = case.f(case.a, case.b)
+    node = y.grad_fn
+    bags = [x for name, x in vars(node).items() if name != "next_nodes"]
+    things = [student.raw(x) for bag in bags for x in (bag if isinstance(bag, (tuple, list)) else [bag])]
+    found = {f"{name} is kept": any(x is student.raw(getattr(case, name)) for x in things) for name in "ab"}
+    return found | {"arrays kept": sum(isinstance(x, np.ndarray) and x.ndim > 0 for x in things), "product": y.data}
 
-    def total(a, b):
-        return student.Add.apply(a, b)
 
-    def times_zero():
-        return [*answer(tensors()[0] * 0)[0].ravel(), *answer(0 * tensors()[1])[1].ravel(), number]
-
-    def afterwards():
-        a, b = tensors()
-        answer(product(a, b)), answer(total(a, b))
-        return [*a.data.ravel(), *b.data.ravel(), a.grad is None]
-
-    return {
-        "input": f"a = {np.round(a_data, 3).tolist()}, b = {np.round(b_data, 3).tolist()}, a row {np.round(row, 3).tolist()}, "
-        f"a number {number:.4g}; grad = {np.round(grad, 3).tolist()}",
-        "a + b": lambda: total(*tensors()).data,
-        "a + row": lambda: total(tensors()[0], row).data,
-        "a + b: for a": lambda: part(total, 0),
-        "a + b: for b": lambda: part(total, 1),
-        "a + b: how much is saved": kept_by_add,
-        "a · b": lambda: product(*tensors()).data,
-        "a · row": lambda: product(tensors()[0], row).data,
-        "a · b: for a": lambda: part(product, 0),
-        "a · b: for b": lambda: part(product, 1),
-        "a · a: both parts added": lambda: sum(answer(product(*[tensors()[0]] * 2))),
-        "a · number: for a": lambda: answer(tensors()[0] * number)[0],
-        "number · b: for b": lambda: answer(number * tensors()[1])[1],
-        "a · 0: for a; 0 · b: for b": times_zero,
-        "a · b, only a needs it: is a kept, b; a · b": lambda: kept((True, False)),
-        "a · b, only a needs it: for a": lambda: part(product, 0, (True, False)),
-        "a · b, only b needs it: is a kept, b; a · b": lambda: kept((False, True)),
-        "a · b, only b needs it: for b": lambda: part(product, 1, (False, True)),
-        "a and b afterwards": afterwards,
-    }
+function_add_mul.aspect(
+    "the product's rule", 0.75, cases=operands() * of("a * b", "Mul.apply(a, b)"), device=4, few=24
+)(rule)
+function_add_mul.aspect("the sum's rule", 0.5, cases=operands() * of("a + b", "Add.apply(a, b)"), device=4, few=16)(
+    rule
+)
+function_add_mul.aspect("sum and product", 0.25, cases=operands(STRETCHES) * of("a + b", "a * b"), few=12)(value)
+function_add_mul.aspect(
+    "a factor is saved only if it is needed",
+    0.5,
+    cases=operands() * of("a * b"),
+    at_most=("arrays kept", "a is kept", "b is kept"),
+    corner=True,
+    few=10,
+)(kept)
 
 
 @function_add_mul.on_device

@@ -1,165 +1,106 @@
 """Check 2 of lesson 04: a call of a Function becomes a node of the graph."""
 
-import numpy as np
+from itertools import product
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, choice, fixed
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import texts
+
+function_apply = exercise(
+    "function.apply", "A call of a Function becomes a node of the graph.", needs=("function.context",)
+)
+
+FORWARD = "type('Scale', (Function,), {{'forward': staticmethod({})}})".format
+NAMED = {
+    "Scale": FORWARD(
+        "lambda ctx, a, b, c, power=1: [setattr(ctx, 'got', (*getattr(ctx, 'got', ()), a, b, c)), a * b**power + c][1]"
+    ),
+    "Needs": FORWARD("lambda ctx, *arrays: np.array(ctx.needs_input_grad) * 1.0"),
+    "x": "Tensor(np.array([[1.5, -0.5], [2.0, 3.0]]), requires_grad=True)",
+    "w": "Tensor([0.5, -2.0], requires_grad=True)",
+    "h": "Scale.apply(w, -1.0, 0.5)",  # Neg comes further down in the lesson
+    "c": "Tensor(np.array([4.0, 0.0]))",
+    "p": "type('Picture', (Tensor,), {})([[2.5, 1.0]], requires_grad=True)",
+    "n": "np.array([3.0, 5.0])",
+}
+FIRST = [
+    "x, w, 2.5",
+    "h, c, x",
+    "x, x, x",
+    "2.5, c, w",
+    "n, h, c",
+    "p, w, x",
+    "h, h, w",
+    "c, p, n",
+    "3, n, x",
+    "c, h, 3",
+]
+MORE = [", ".join(some) for some in product("xwhcpn3", repeat=3) if set(some) & set("xwhp")]
+ONE = {name: Text(text) for name, text in NAMED.items()}
+LINKED = (
+    fixed(ONE)
+    * choice("options", {}, {"power": 2})
+    * choice("inputs", *texts(*(f"[{some}]" for some in FIRST + MORE[::2])))
+)
+CONSTANT = (
+    fixed(ONE)
+    * choice("recording", True)
+    * choice("inputs", *texts("[c, c, 2.5]", "[3, c]", "[n, 2.5, c]", "[c]", "[c, n]"))
+)
+OFF = fixed(ONE) * choice("recording", False) * choice("inputs", *texts(*(f"[{some}]" for some in FIRST)))
+WANTED = (
+    fixed(ONE)
+    * choice("recording", True)
+    * choice("inputs", *texts("[x]", "[c, h]", "[2.5, w, c]", "[x, x]", "[c, n, p]"))
+)
 
 
-@check("function.apply", points=3, needs=("function.context",))
-def function_apply(student, rng, tools):
-    """Forward runs on arrays; the result is linked to its inputs where a gradient is wanted."""
-    x_data, w_data, number = rng.normal(size=(3, 2)), rng.normal(size=2), float(rng.uniform(1.2, 1.9))
-    calls, wrapped = [], []
-
-    class Scale(student.Function):
-        @staticmethod
-        def forward(ctx, a, b, c=0.5, power=1):
-            calls.append((ctx, [a, b, c], [student.raw(x) is x for x in (a, b, c)], tuple(ctx.needs_input_grad)))
-            return a * b**power + c
-
-    class Total(student.Function):
-        @staticmethod
-        def forward(ctx, a):
-            return a.sum()
-
-    class Keep(student.Function):
-        @staticmethod
-        def forward(ctx, a, b, c):
-            ctx.save_for_backward(a, b)
-            return a + b + c
-
-    class Noting(student.Context):
-        """A node that notes what wrap_result is given."""
-
-        def wrap_result(self, returned, inputs):
-            wrapped.append((returned, inputs))
-            return super().wrap_result(returned, inputs)
-
-    class Picture(student.Tensor):
-        @classmethod
-        def context(cls, function, needs_input_grad):
-            return Noting(function, needs_input_grad, cls)
-
-    def leaves():
-        return student.Tensor(x_data, requires_grad=True), student.Tensor(w_data, requires_grad=True)
-
-    def same(found, wanted):
-        return [found[i] is wanted[i] for i in range(len(wanted))] + [len(found)]
-
-    def value(*inputs, **options):
-        return Scale.apply(*inputs, **options).data
-
-    def what_forward_gets():
-        x, w = leaves()
-        Scale.apply(x, w, number)
-        return [*calls[-1][2], *[np.sum(array) for array in calls[-1][1]]]
-
-    def needed():
-        x, w = leaves()
-        Scale.apply(x, student.Tensor(w_data), number)
-        Scale.apply(x_data, w, student.Tensor(number))
-        return [*calls[-2][3], *calls[-1][3]]
-
-    def linked():
-        x, w = leaves()
-        out = Scale.apply(x, w, number)
-        return [out.requires_grad, out.grad_fn is calls[-1][0], out.grad_fn.function is Scale, out.data[1, 1]]
-
-    def next_of_leaves():
-        x, w = leaves()
-        return same(Scale.apply(x, w, number).grad_fn.next_nodes, [x, w, None])
-
-    def next_of_results():
-        x, w = leaves()
-        first = Scale.apply(x, w)
-        second = Scale.apply(first, student.Tensor(w_data), x)
-        return same(second.grad_fn.next_nodes, [first.grad_fn, None, x])
-
-    def square():
-        x, _ = leaves()
-        node = Scale.apply(x, x).grad_fn
-        return same(node.next_nodes, [x, x])
-
-    def shapes():
-        x, w = leaves()
-        node = Scale.apply(x, w, number).grad_fn
-        return [
-            *node.input_shapes[0],
-            len(node.input_shapes[0]),
-            *node.input_shapes[1],
-            len(node.input_shapes[1]),
-            len(node.input_shapes[2]),
-            len(node.input_shapes),
-        ]
-
-    def unrecorded(run):
-        out = run()
-        return [*np.ravel(out.data), bool(out.requires_grad), out.grad_fn is None]
-
-    def plain():
-        return Scale.apply(student.Tensor(x_data), student.Tensor(w_data), number)
-
-    def switched_off():
-        x, w = leaves()
-        with student.GradMode(False):
-            return Scale.apply(x, w, number)
-
-    def needed_while_off():
-        switched_off()
-        return [*calls[-1][3], calls[-1][1][2]]
-
-    def of_a_subclass():
-        x, w = leaves()
-        out = Scale.apply(x_data, Picture(w_data), w_data)
-        of_node = [calls[-1][0].tensor_type is Picture, *saved_in(Picture(w_data, requires_grad=True))]
-        return [*of_node, type(out) is Picture, type(Scale.apply(x, w)) is student.Tensor, out.data[0, 0]]
-
-    def saved_in(picture):
-        """Of which class are the tensors of a node whose first tensor is of a subclass."""
-        return [type(x) is Picture for x in Keep.apply(x_data, picture, student.Tensor(x_data)).grad_fn.saved_tensors]
-
-    def what_is_wrapped():
-        x = Picture(x_data, requires_grad=True)
-        Scale.apply(x, w_data, number)
-        returned, inputs = wrapped[-1]
-        return [np.sum(returned), *same(inputs, [x, w_data, number])]
-
-    def one_number():
-        x, _ = leaves()
-        out = Total.apply(x)
-        return [isinstance(out.data, np.ndarray), out.data, *np.shape(out.data)]
-
-    def two_calls():
-        x, w = leaves()
-        one, two = Scale.apply(x, w), Scale.apply(x, w, number)
-        return [one.grad_fn is not two.grad_fn, len(one.grad_fn.next_nodes), len(two.grad_fn.next_nodes)]
-
-    def inputs_afterwards():
-        x, w = leaves()
-        Scale.apply(x, w, number)
-        return [*x.data.ravel(), *w.data, x.is_leaf, w.is_leaf, x.grad is None]
-
-    return {
-        "input": f"x = {np.round(x_data, 3).tolist()}, w = {np.round(w_data, 3).tolist()}, a number {number:.4g}; "
-        "a Function of a, b, c with the option power: a · b^power + c",
-        "the numbers": lambda: value(*leaves(), number),
-        "the numbers, with an option": lambda: value(*leaves(), power=3),
-        "what forward gets: all plain; the sum of each": what_forward_gets,
-        "needs_input_grad of two calls": needed,
-        "requires_grad; is grad_fn the ctx of forward; its function": linked,
-        "next_nodes of (leaf, leaf, number)": next_of_leaves,
-        "next_nodes of (result, constant, leaf)": next_of_results,
-        "next_nodes of (x, x)": square,
-        "shapes of the inputs": shapes,
-        "constants only: the numbers, requires_grad, no grad_fn": lambda: unrecorded(plain),
-        "recording off: the numbers, requires_grad, no grad_fn": lambda: unrecorded(switched_off),
-        "recording off: needs_input_grad": needed_while_off,
-        "class of the result, of its node, of what it saves": of_a_subclass,
-        "what wrap_result gets: the sum of the numbers; are these the inputs": what_is_wrapped,
-        "a forward that returns one number": one_number,
-        "two calls have two nodes": two_calls,
-        "x and w afterwards": inputs_afterwards,
+def node(student, case):
+    names = {
+        id(x): name
+        for name, x in {"None": None, "x": case.x, "w": case.w, "p": case.p, "the node of h": case.h.grad_fn}.items()
     }
+    y = case.Scale.apply(*case.inputs, **case.options)
+    case.Scale.apply(case.w, case.w, case.x)
+    yield
+    return {
+        "requires_grad": y.requires_grad,
+        "forward had this node as ctx": hasattr(y.grad_fn, "got"),
+        "its function": y.grad_fn.function.__name__,
+        "needs_input_grad": [bool(need) for need in y.grad_fn.needs_input_grad],
+        "next_nodes": ", ".join(names.get(id(below), "something else") for below in y.grad_fn.next_nodes),
+        "input_shapes": " ".join(str(tuple(shape)) for shape in y.grad_fn.input_shapes),
+    }
+
+
+def result(student, case):
+    y = case.Scale.apply(*case.inputs, **case.options)
+    yield
+    got = ", ".join(type(x).__name__ for x in getattr(y.grad_fn, "got", ()))
+    return {"y": y.data, "y is of": f"{type(y).__name__}, {y.data.dtype}", "forward got": got}
+
+
+def unlinked(student, case):
+    with student.GradMode(case.recording):
+        y = case.Needs.apply(*case.inputs)
+    return {
+        "needs_input_grad, in forward": y.data,
+        "requires_grad": y.requires_grad,
+        "grad_fn is None": y.grad_fn is None,
+    }
+
+
+def kinds(student, case):
+    node = case.Scale.apply(*case.inputs).grad_fn
+    return {name: type(getattr(node, name)).__name__ for name in ("needs_input_grad", "next_nodes", "input_shapes")}
+
+
+function_apply.aspect("the node and what it is linked to", 1.5, cases=LINKED, few=24)(node)
+function_apply.aspect("the result", 0.75, cases=LINKED, few=16)(result)
+function_apply.aspect("nothing is linked where no gradient is needed", 0.5, cases=OFF + CONSTANT + WANTED, few=18)(
+    unlinked
+)
+function_apply.aspect("tuples", 0.25, cases=LINKED, corner=True, few=4)(kinds)
 
 
 NEXT = "tuple([(x.grad_fn or x) if need else None for x, need in pairs])"
@@ -269,8 +210,12 @@ function_apply.variant(
     swap=("np.shape(array) for array in arrays", "np.shape(array) for array in inputs"),
 )
 NEEDED = "[recording and isinstance(x, Variable) and x.requires_grad for x in inputs]"
-for reason, text in [("needs_input_grad", f"tuple({NEEDED})"), ("next_nodes", NEXT), ("input_shapes", SHAPES)]:
-    function_apply.variant(f"{reason} is a list", swap=(text, text.removeprefix("tuple(").removesuffix(")")))
+for attribute, text in [("needs_input_grad", f"tuple({NEEDED})"), ("next_nodes", NEXT), ("input_shapes", SHAPES)]:
+    function_apply.mistake(
+        f"{attribute} is a list, not a tuple",
+        swap=(text, text.removeprefix("tuple(").removesuffix(")")),
+        hint=["What says the docstring that it is?", "`tuple([…])`."],
+    )
 function_apply.variant(
     "loops, conditions one by one; forward is called directly",
     source="""
@@ -297,8 +242,8 @@ def apply(cls, *inputs, **options):
             nodes.append(x)
         else:
             nodes.append(x.grad_fn)
-    ctx.next_nodes = nodes
-    ctx.input_shapes = [x.shape if isinstance(x, (Tensor, np.ndarray)) else () for x in inputs]
+    ctx.next_nodes = tuple(nodes)
+    ctx.input_shapes = tuple(x.shape if isinstance(x, (Tensor, np.ndarray)) else () for x in inputs)
     return result
 """,
 )

@@ -2,144 +2,88 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import lists
+
+function_attach_grad = exercise(
+    "function.attach_grad",
+    "attach_grad, what backward overwrites or adds, and the head gradient.",
+    needs=("function.apply", "function.ends", "function.backward"),
+)
 
 
-@check("function.attach_grad", points=3, needs=("function.apply", "function.ends", "function.backward"))
-def function_attach_grad(student, rng, tools):
-    """attach_grad, what backward overwrites or adds, and the head gradient."""
-    x_data, w_data, head = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
+def script(student, case):
+    """What x and w are after each step, and what the step gave."""
+    x, w, found = student.NDArray(case.x), student.NDArray(2 - case.x), {}
+    w.attach_grad()
+    for i, step in enumerate(case.steps):
+        made = step(x, w)
+        for name, one in (("x", x), ("w", w), ("what it gave", made)):
+            if isinstance(one, student.NDArray):
+                grad = one.grad
+                found[f"{i}: {name}"] = {
+                    "grad": grad if grad is None else np.array(student.raw(grad)),
+                    "grad is a Tensor": isinstance(grad, student.Tensor),
+                    "requires_grad": one.requires_grad,
+                    "is a leaf": one.grad_fn is None,
+                }
+        yield
+    return found | {"x": x.data}
 
-    def array(data=x_data, *request):
-        x = student.NDArray(data)
-        x.attach_grad(*request)
-        return x
 
-    def room():
-        x = array()
-        before = x.grad.data.copy()
-        (x * w_data).backward(head)
-        return [*before.ravel(), isinstance(x.grad, student.Tensor), x.requires_grad, x.is_leaf, *x.grad.data.ravel()]
+def steps(*small, parts=()):
+    """The first step attaches; H is a head gradient of x's shape."""
+    said = ["lambda x, w: " + ", lambda x, w: ".join(script) for script in small]
+    drawn = [f"lambda x, w: {part}" for part in parts or sorted({step for script in small for step in script})]
+    return array("x", ((2,), (2, 3), (1,)), ("decimals", "whole")) * lists("steps", said, drawn, 5)
 
-    def room_alone():
-        x = array()
-        return [x.grad is None, isinstance(x.grad, student.Tensor), x.data[0, 0]]
 
-    def asked_by_hand():
-        """grad_req is set as an attribute."""
-        x = array()
-        x.grad_req = "add"
-        (x * w_data).backward(head)
-        (x * x).backward(w_data)
-        return x.grad.data
+H = "np.arange(x.size).reshape(x.shape) - 1.5"
+WRITE, ADD, NULL = "x.attach_grad()", "x.attach_grad('add')", "x.attach_grad('null')"
+ONCE, SQUARE, BOTH, SUM = (
+    f"(x * w).backward({H})",
+    f"(x * x).backward({H})",
+    f"(x * w + x * x).backward({H})",
+    "(x * w).sum().backward()",
+)
+BY_HAND, W_ADDS = "setattr(x, 'grad_req', 'add')", "w.attach_grad('add')"
+GRADS = steps(
+    (WRITE, ONCE), (WRITE, ONCE, SQUARE), (ADD, ONCE, SQUARE), (WRITE, BOTH, BOTH), (WRITE, BY_HAND, ONCE, SQUARE), (ADD, BOTH, WRITE, ONCE),
+    (WRITE, ONCE, ADD, ONCE, ONCE), (WRITE, W_ADDS, ONCE, ONCE), ("x.attach_grad('write')", ONCE, ONCE), (ADD, ONCE, ADD, SQUARE),
+    parts=(WRITE, ADD, ONCE, SQUARE, BOTH, W_ADDS),
+)  # fmt: skip
+ROOM = steps(
+    (WRITE,),
+    (ADD,),
+    (WRITE, WRITE),
+    (WRITE, SQUARE, WRITE),
+    (f"[h := w * w, h.attach_grad(), (h * h).backward({H})][0]",),
+    (W_ADDS,),
+)
+HEADS = steps(
+    (WRITE, "(x * x).backward()"), (WRITE, SQUARE), (WRITE, SUM), (WRITE, "(x * w).backward(None)"), (ADD, "x.backward()"),
+    (WRITE, f"(x * x).backward(({H}).tolist())"), (WRITE, f"(x * x).backward(out_grad={H})"), (ADD, "(x * x).backward()", SQUARE),
+)  # fmt: skip
+NONE = steps(
+    (NULL,),
+    (NULL, ONCE),
+    (WRITE, NULL, ONCE),
+    (WRITE, ONCE, NULL, "x * 2.0"),
+    (NULL, ADD, ONCE),
+    (ADD, NULL, WRITE, SQUARE),
+)
+AGAIN = f"[y := x * w, y.backward({H}, {{}}), y.backward()][0]".format
+RETAINED = steps(
+    (ADD, AGAIN("True")), (WRITE, AGAIN("retain_graph=True")), (WRITE, AGAIN("False")), (WRITE, AGAIN("retain_graph=False")),
+    ("x.attach_grad('overwrite')",), (WRITE, "x.attach_grad('Add')"), ("x.attach_grad(None)",), ("x.attach_grad('')",), (WRITE, "x.attach_grad(True)"),
+)  # fmt: skip
 
-    def twice(*request):
-        x = array(x_data, *request)
-        (x * w_data).backward(head)
-        (x * x).backward(w_data)
-        return x.grad.data
-
-    def both_in_one():
-        """x is used twice in one program: overwriting is for the next backward."""
-        x = array()
-        (x * w_data + x * x).backward(head)
-        return x.grad.data
-
-    def without():
-        x, w = array(x_data, "null"), array(w_data)
-        (x * w).backward(head)
-        return [x.requires_grad, x.grad is None, *w.grad.data.ravel()]
-
-    def taken_back():
-        """First "write", then "null"."""
-        x = array()
-        x.attach_grad("null")
-        out = x * w_data
-        return [out.requires_grad, x.grad is None, *out.data.ravel()]
-
-    def afresh():
-        """attach_grad once more: zeros again, and with "add" it goes on from there."""
-        x = array()
-        (x * w_data).backward(head)
-        x.attach_grad("add")
-        zeros = x.grad.data.copy()
-        (x * w_data).backward(head)
-        return [*zeros.ravel(), *x.grad.data.ravel()]
-
-    def in_the_middle():
-        """attach_grad to a result cuts it from its graph: it is a leaf from now on."""
-        x = array()
-        h = x * w_data
-        h.attach_grad()
-        (h * h).backward(head)
-        return [h.is_leaf, *h.grad.data.ravel(), *x.grad.data.ravel()]
-
-    def heads(given, f=lambda x: x * x):
-        x = array()
-        f(x).backward(given) if given is not None else f(x).backward()
-        return x.grad.data
-
-    def retained():
-        x = array(x_data, "add")
-        y = x * w_data
-        y.backward(head, retain_graph=True)
-        y.backward(head)
-        return x.grad.data
-
-    def freed():
-        """Without retain_graph a second backward is refused (1)."""
-        x = array()
-        y = x * w_data
-        y.backward(head)
-        try:
-            y.backward(head)
-        except RuntimeError as error:
-            if isinstance(error, NotImplementedError):
-                raise
-            return [1, *x.grad.data.ravel()]
-        return [0, *x.grad.data.ravel()]
-
-    def refused():
-        x = student.NDArray(x_data)
-        try:
-            x.attach_grad("overwrite")
-        except ValueError:
-            return [1, x.data[0, 0]]
-        return [0, x.data[0, 0]]
-
-    def two_arrays():
-        x, w = array(), array(w_data, "add")
-        for _ in range(2):
-            (x * w).backward(head)
-        return [*x.grad.data.ravel(), *w.grad.data.ravel()]
-
-    def afterwards():
-        x, given = array(), head.copy()
-        (x * w_data).backward(given)
-        return [*x.data.ravel(), *given.ravel()]
-
-    return {
-        "input": f"x = {np.round(x_data, 3).tolist()}, w = {np.round(w_data, 3).tolist()}, head = {np.round(head, 3).tolist()}",
-        "zeros at first; is it a Tensor, requires_grad, leaf; after backward": room,
-        "after attach_grad: is grad None, is it a Tensor": room_alone,
-        "two backwards": twice,
-        'two backwards, grad_req="write"': lambda: twice("write"),
-        'two backwards, grad_req="add"': lambda: twice("add"),
-        'two backwards, x.grad_req = "add"': asked_by_hand,
-        "x used twice in one program": both_in_one,
-        'grad_req="null": requires_grad, grad is None; for w': without,
-        'first "write", then "null"': taken_back,
-        'attach_grad("add") after a backward: zeros; then': afresh,
-        "attach_grad to a result: is it a leaf; its gradient, that of x": in_the_middle,
-        "x · x without a head gradient": lambda: heads(None),
-        "x · x with a head gradient": lambda: heads(head),
-        "one number, without a head gradient": lambda: heads(None, lambda x: (x * w_data).sum()),
-        "retain_graph, add: two backwards": retained,
-        "is a second backward refused; the gradient": freed,
-        'grad_req="overwrite": ValueError': refused,
-        "two arrays, write and add": two_arrays,
-        "x and head afterwards": afterwards,
-    }
+function_attach_grad.aspect("write and add", 1, cases=GRADS, few=20)(script)
+function_attach_grad.aspect("room for a gradient", 0.5, cases=ROOM, few=10)(script)
+function_attach_grad.aspect("the head gradient", 0.75, cases=HEADS, few=14)(script)
+function_attach_grad.aspect("null", 0.25, cases=NONE, few=10)(script)
+function_attach_grad.aspect("retained or refused", 0.5, cases=RETAINED, corner=True, few=16)(script)
 
 
 function_attach_grad.mistake(

@@ -2,77 +2,82 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import lists, texts
+
+function_context = exercise("function.context", "What was saved comes back as tensors, and free drops it.")
+
+ROW, MATRIX = "np.array([0.5, -1.5])", "np.array([[1.0, 2.0], [3.0, 4.0]])"
+THINGS = [ROW, MATRIX, "np.array([0, 1, 2])", "np.array(7.5)", "np.zeros((0, 2))", "None", "2.5", "0"]
+SMALL = [
+    *THINGS,
+    f"{ROW}, {MATRIX}",
+    "None, " + ROW,
+    ROW + ", None",
+    f"2.5, {ROW}, None",
+    f"None, {MATRIX}, 0, {ROW}",
+    "",
+    f"{ROW}, {ROW}",
+]
+EARLIER = lists("earlier", ["", "", f"[{MATRIX}]", f"[None], [{ROW}, 2.5]"], [f"[{thing}]" for thing in THINGS], 2)
+SAVED = lists("things", SMALL, THINGS, 4) * EARLIER * choice("kind", *texts("Tensor", "type('Picture', (Tensor,), {})"))
 
 
-@check("function.context", points=2)
-def function_context(student, rng, tools):
-    """What was saved comes back as tensors, and free drops it."""
-    a, b = rng.normal(size=(2, 3)), rng.normal(size=4)
-    number = float(rng.uniform(2, 3))
-
-    def saved(*things):
-        ctx = student.Context(type("Twice", (), {}), (True, False), student.Tensor)
+def saved(student, case):
+    ctx, another = (student.Context(None, (True,), case.kind) for _ in range(2))
+    for things in case.earlier:
         ctx.save_for_backward(*things)
-        return ctx
-
-    def numbers(things):
-        return np.concatenate([np.ravel(x.data) if isinstance(x, student.Tensor) else [np.nan] for x in things])
-
-    def mixed():
-        back = saved(None, a, number, None).saved_tensors
-        is_tensor = [isinstance(x, student.Tensor) for x in back]
-        return [len(back), *[x is None for x in back], *is_tensor, -1 if is_tensor[2] else back[2]]
-
-    def is_plain():
-        (back,) = saved(number).saved_tensors
-        return [float(back), isinstance(back, student.Tensor)]
-
-    def twice():
-        ctx = saved(a, b)
-        return np.concatenate([numbers(ctx.saved_tensors), numbers(ctx.saved_tensors)])
-
-    def replaced():
-        ctx = saved(a)
-        ctx.save_for_backward(b)
-        return numbers(ctx.saved_tensors)
-
-    def no_copy():
-        x, y = saved(a, b).saved_tensors
-        return [x.data is a, y.data is b]
-
-    def is_alive():
-        """Whether an array that only the node holds is alive, before and after free."""
-        import weakref
-
-        array = rng.normal(size=5)
-        watched = weakref.ref(array)
-        ctx = saved(array, b)
-        del array
-        before = [watched() is not None, bool(ctx.freed)]
-        ctx.free()
-        return before + [watched() is not None, bool(ctx.freed)]
-
-    def another():
-        """What is saved in one node, after another has saved something and was freed."""
-        first, second = saved(a), saved(b)
-        back = numbers(first.saved_tensors)
-        second.free()
-        return np.concatenate([back, numbers(first.saved_tensors), [first.freed]])
-
+        ctx.saved_tensors
+    ctx.save_for_backward(*case.things)
+    another.save_for_backward(np.ones(3))
+    yield
+    back = ctx.saved_tensors
     return {
-        "input": f"a = {np.round(a, 3).tolist()}, b = {np.round(b, 3).tolist()}, the number {number:.4g}",
-        "one array: its numbers": lambda: numbers(saved(a).saved_tensors),
-        "a, b: their numbers, in this order": lambda: numbers(saved(a, b).saved_tensors),
-        "how many come back, of a, b; of b": lambda: [len(saved(a, b).saved_tensors), len(saved(b).saved_tensors)],
-        "None, a, number, None: what comes back": mixed,
-        "a plain number: its value; is it a tensor": is_plain,
-        "asked twice": twice,
-        "saved twice: the numbers": replaced,
-        "are the tensors around the very arrays": no_copy,
-        "is the array alive, freed: before free, after": is_alive,
-        "two nodes: the one, before and after the other is freed": another,
+        "classes": ", ".join(type(x).__name__ for x in back),
+        "numbers": [student.raw(x) for x in back],
+        "they are what was saved, not copies": [student.raw(x) is y for x, y in zip(back, case.things)],
+        "asked again": [student.raw(x) for x in ctx.saved_tensors],
+        "kept": [x is y for x, y in zip(ctx.kept, case.things)],
     }
+
+
+def freed(student, case):
+    import weakref
+
+    ctx, another = (student.Context(None, (True,), case.kind) for _ in range(2))
+    arrays = [np.array(numbers) for numbers in ([1.0, 2.0], [3.0])[: 1 + len(case.things) % 2]]
+    watched = [weakref.ref(array) for array in arrays]
+    ctx.save_for_backward(*arrays)
+    another.save_for_backward(*case.things)
+    if case.earlier:
+        ctx.saved_tensors
+    before = ctx.freed, another.freed
+    del arrays
+    ctx.free()
+    return {
+        "freed before": before,
+        "freed": [ctx.freed, another.freed],
+        "still alive": [ref() is not None for ref in watched],
+        "kept": len(ctx.kept),
+        "saved_tensors": len(ctx.saved_tensors),
+        "another's": len(another.saved_tensors),
+    }
+
+
+def kinds(student, case):
+    ctx = student.Context(None, (True,), student.Tensor)
+    ctx.save_for_backward(*case.things)
+    before = type(ctx.saved_tensors).__name__
+    ctx.free()
+    return before, ctx.kept == ()
+
+
+function_context.aspect("saved_tensors", 1.25, cases=SAVED, few=40)(saved)
+function_context.aspect("free", 0.5, cases=SAVED, few=15)(freed)
+function_context.aspect(
+    "a tuple, and () after free", 0.25, cases=lists("things", SMALL, THINGS, 4), corner=True, few=5
+)(kinds)
 
 
 function_context.mistake(
@@ -139,15 +144,16 @@ function_context.mistake(
     swap=[("self.kept = arrays", "Context.kept = arrays"), ("in self.kept]", "in Context.kept]")],
     hint=["Two nodes save something. Whose arrays come back?", "`self.kept`: each node has its own."],
 )
-function_context.variant(
-    "a list",
+function_context.mistake(
+    "saved_tensors is a list, not a tuple",
+    hint=["Look at the docstring's first words.", "`tuple([…])`."],
     swap=(
         "tuple([wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept])",
         "[wrap(x) if isinstance(x, np.ndarray) else x for x in self.kept]",
     ),
 )
 function_context.variant(
-    "a loop and a list; what holds nothing is a list",
+    "a loop and a list",
     source="""
 @add_to_class(Context)
 def save_for_backward(self, *arrays):
@@ -160,27 +166,24 @@ def saved_tensors(self):
     found = []
     for x in self.kept:
         if type(x) is np.ndarray:
-            x = Tensor.wrap(x)
+            x = self.tensor_type.wrap(x)
         found.append(x)
-    return found
+    return tuple(found)
 
 
 @add_to_class(Context)
 def free(self):
-    self.kept, self.freed = [], True
+    self.kept, self.freed = (), True
 """,
 )
 function_context.variant(
     "wrapped at once, not when they are asked for",
     source="""
-def wrapped(x):
-    return Tensor.wrap(x) if hasattr(x, "dtype") else x
-
 
 @add_to_class(Context)
 def save_for_backward(self, *arrays):
     self.kept = arrays
-    self.tensors = tuple(map(wrapped, arrays))
+    self.tensors = tuple(self.tensor_type.wrap(x) if hasattr(x, "dtype") else x for x in arrays)
 
 
 @add_to_class(Context)

@@ -2,129 +2,98 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, filled, literal
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import texts
+
+function_ends = exercise(
+    "function.ends",
+    "The root and its gradient; errors where there is none; leaves that add up, and forget.",
+    needs=("function.apply", "function.add_mul"),
+)
+ONE, SEVERAL = ((), (1,), (1, 1)), ((2,), (2, 3), (3, 2), (2, 1), (0,))
+KINDS = ("decimals", "whole", "float32")
+PICTURE = "type('Picture', (Tensor,), {})"
 
 
-@check("function.ends", points=3, needs=("function.apply", "function.add_mul"))
-def function_ends(student, rng, tools):
-    """The root and its gradient; errors where there is none; leaves that add up, and forget."""
-    x_data, grad, more = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
-    one = rng.normal(size=(1, 1))
+def tensors(x):
+    made = f"{{}}({literal(x)}, requires_grad=True)".format
+    return texts(made("Tensor"), f"-{made('Tensor')}", made(PICTURE), f"-{made(PICTURE)}")
 
-    def leaf(data=x_data):
-        return student.Tensor(data, requires_grad=True)
 
-    def start(tensor, *gradient):
-        root, gradient = student.start(tensor, *gradient)
-        if not isinstance(gradient, student.Tensor):
-            raise TypeError(f"start returned a {type(gradient).__name__} as the gradient, not a Tensor")
-        return root, gradient
+def given(x, rng):
+    numbers = filled(x.shape, "decimals", rng)
+    if x.shape == ():
+        return texts(f"[{literal(numbers)}]", f"[{numbers}]", f"[Tensor({literal(numbers)})]")
+    text = literal(numbers)
+    return texts(
+        f"[{text}]", f"[{numbers.tolist()}]", f"[Tensor({text})]", f"[{literal(filled(x.shape, 'integers', rng))}]"
+    )
 
-    def given(gradient):
-        return start(leaf(), gradient)[1]
 
-    def root_of_leaf():
-        x = leaf()
-        root, gradient = start(x, grad)
-        return [root is x, *gradient.data.ravel()]
-
-    def root_of_result():
-        y = leaf() * x_data
-        root, gradient = start(y, grad)
-        return [root is y.grad_fn, *gradient.data.ravel()]
-
-    def is_tensor():
-        return [
-            *given(grad).data.ravel(),
-            *[isinstance(given(g), student.Tensor) for g in (grad, grad.tolist(), student.Tensor(grad))],
-        ]
-
-    def of_one_number(data):
-        x = student.Tensor(data, requires_grad=True)
-        gradient = start(x * 2.0)[1]
-        return [
-            *np.ravel(gradient.data),
-            gradient.ndim,
-            isinstance(gradient, student.Tensor),
-            float(np.ravel(x.data)[0]),
-        ]
-
-    def refuses(run, error):
-        """1 if it raises that error, and 0 or another error if not; with numbers that change."""
-        try:
-            run()
-        except error as raised:
-            if isinstance(raised, NotImplementedError):  # an exercise that is not written yet is no answer
-                raise
-            return [1, *x_data.ravel()]
-        return [0, *x_data.ravel()]
-
-    def constant():
-        return student.start(student.Tensor(x_data), grad)
-
-    def constant_number():
-        return student.start(student.Tensor(one))
-
-    def added(*grads):
-        x = leaf()
-        for g in grads:
-            x.accumulate_grad(student.Tensor(g))
-        return x.grad
-
-    def arrived():
-        """What arrived, after it was given to two leaves, and one of them got more."""
-        shared, later = student.Tensor(grad), student.Tensor(more)
-        x, y = leaf(), leaf()
-        x.accumulate_grad(shared)
-        y.accumulate_grad(shared)
-        x.accumulate_grad(later)
-        return [*shared.data.ravel(), *later.data.ravel(), *y.grad.data.ravel(), *x.grad.data.ravel()]
-
-    def own_memory():
-        shared = student.Tensor(grad)
-        x = leaf()
-        x.accumulate_grad(shared)
-        return [
-            x.grad is shared,
-            np.shares_memory(x.grad.data, shared.data),
-            isinstance(x.grad, student.Tensor),
-            *x.grad.data.ravel(),
-        ]
-
-    def forgotten():
-        x = leaf()
-        x.accumulate_grad(student.Tensor(grad))
-        before = x.grad.data.copy()
-        x.zero_grad()
-        none = x.grad is None
-        x.accumulate_grad(student.Tensor(more))
-        return [none, *before.ravel(), *x.grad.data.ravel()]
-
-    def never_had_one():
-        x = leaf()
-        x.zero_grad()
-        return [x.grad is None, *x.data.ravel()]
-
-    return {
-        "input": f"x = {np.round(x_data, 3).tolist()}, gradients {np.round(grad, 3).tolist()} and {np.round(more, 3).tolist()}",
-        "start of a leaf: is it the root; the gradient": root_of_leaf,
-        "start of a product: is its node the root; the gradient": root_of_result,
-        "the gradient given as array, list, tensor: is it a Tensor": is_tensor,
-        "one number, no gradient given": lambda: of_one_number(one[0, 0]),
-        "shape (1, 1), no gradient given": lambda: of_one_number(one),
-        "six numbers, no gradient: RuntimeError": lambda: refuses(lambda: student.start(leaf()), RuntimeError),
-        "no gradient required: RuntimeError": lambda: refuses(constant, RuntimeError),
-        "one number, no gradient required: RuntimeError": lambda: refuses(constant_number, RuntimeError),
-        "gradient of shape (2, 3): ValueError": lambda: refuses(lambda: given(grad.T), ValueError),
-        "gradient of shape (2,): ValueError": lambda: refuses(lambda: given(grad[0]), ValueError),
-        "a first gradient": lambda: added(grad).data,
-        "two gradients": lambda: added(grad, more).data,
-        "three gradients": lambda: added(grad, more, grad).data,
-        "what arrived, and the other leaf": arrived,
-        "does the leaf keep what arrived, share its memory": own_memory,
-        "zero_grad, then another gradient": forgotten,
-        "zero_grad before any gradient": never_had_one,
+def unfit(x, rng):
+    n = x.size
+    shapes = {x.shape[::-1], (*x.shape, 1), (1, *x.shape), (n,), (n + 1,), (1,), (), x.shape[:-1], x.shape[1:]} - {
+        x.shape
     }
+    wrong = [literal(filled(shape, "decimals", rng)) for shape in sorted(shapes)]
+    return texts(*(f"[{text}]" for text in wrong), *(f"[Tensor({text})]" for text in wrong[:2]))
+
+
+def begin(student, case):
+    root, gradient = student.start(case.y, *case.given)
+    where = "the tensor" if root is case.y else "its node" if root is case.y.grad_fn else "something else"
+    found = {"root": where, "gradient": gradient.data}
+    for given in case.given:
+        used = "the very tensor" if gradient is given else f"{type(gradient).__name__}, {gradient.data.dtype}"
+    return found | {"gradient is": used} if case.given else found
+
+
+def arrive(student, case):
+    x, y = (student.Tensor(case.x, requires_grad=True) for _ in range(2))
+    grads = [student.Tensor(grad) for grad in case.grads]
+    for grad in grads:
+        x.accumulate_grad(grad)
+    yield
+    y.accumulate_grad(grads[0])
+    x.accumulate_grad(grads[-1])
+    found = {"x.grad": x.grad.data, "y.grad": y.grad.data, "given": [grad.data for grad in grads]}
+    found["memory is shared"] = any(np.shares_memory(one.grad.data, grad.data) for one in (x, y) for grad in grads)
+    found["y.grad is what arrived"] = y.grad is grads[0]
+    return found | {"x.grad is of": type(x.grad).__name__, "x": x.data}
+
+
+def forget(student, case):
+    x, y = (student.Tensor(case.x, requires_grad=True) for _ in range(2))
+    for grad in case.grads[1:]:
+        x.accumulate_grad(student.Tensor(grad))
+    y.accumulate_grad(student.Tensor(case.grads[0]))
+    x.zero_grad()
+    forgotten = x.grad is None
+    x.accumulate_grad(student.Tensor(case.grads[0]))
+    return {"x.grad is None": forgotten, "then": x.grad.data, "y.grad": y.grad.data, "x": x.data}
+
+
+GRADS = array("x", ((2,), (2, 3), (1,), (3, 2), ()), KINDS[:2]).add(
+    grads=lambda x, rng: [
+        filled(x.shape, kind, rng) for kind in ("decimals", "whole", "decimals")[: rng.integers(1, 4)]
+    ]
+)
+STARTS = array("x", ONE + SEVERAL, KINDS).each(y=tensors)
+ALONE = array("x", ONE, KINDS).where(lambda x: x.size == 1).each(y=tensors, given=lambda: texts("[]"))
+UNSAID = array("x", SEVERAL, KINDS).where(lambda x: x.size != 1).each(y=tensors, given=lambda: texts("[]"))
+CONSTANT = (
+    array("x", ONE + SEVERAL, KINDS[:1])
+    .each(y=lambda x: texts(f"Tensor({literal(x)})", f"-Tensor({literal(x)})"))
+    .each(given=given)
+)
+
+function_ends.aspect("start: the root and its gradient", 1, cases=STARTS.each(given=given) + ALONE, few=24)(begin)
+function_ends.aspect("accumulate_grad", 1, cases=GRADS, few=14)(arrive)
+function_ends.aspect("zero_grad", 0.25, cases=GRADS, corner=True, few=8)(forget)
+function_ends.aspect(
+    "start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + UNSAID + CONSTANT, corner=True, few=24
+)(begin)
 
 
 ADD = "self.grad = grad.clone() if self.grad is None else self.grad + grad"
@@ -229,7 +198,7 @@ def start(tensor, gradient=None):
     if tensor.requires_grad is False:
         raise RuntimeError("no gradient is wanted")
     if gradient is not None:
-        gradient = gradient if isinstance(gradient, Tensor) else Tensor(np.array(gradient, tensor.dtype))
+        gradient = gradient if isinstance(gradient, Tensor) else tensor.wrap(np.array(gradient, tensor.dtype))
         if tuple(gradient.shape) != tuple(tensor.shape):
             raise ValueError("another shape")
     elif math.prod(tensor.shape) == 1:
@@ -258,12 +227,14 @@ function_ends.variant(
     "from zeros, with plain arrays; a list is returned",
     source="""
 def start(tensor, gradient=None):
-    if not tensor.requires_grad or (gradient is None and tensor.data.size > 1):
+    if not tensor.requires_grad or (gradient is None and tensor.data.size != 1):
         raise RuntimeError("backward is not possible from here")
-    array = np.ones(tensor.shape) if gradient is None else np.asarray(raw(gradient), dtype=tensor.dtype)
-    if array.shape != tensor.shape:
+    array = np.ones(tensor.shape) if gradient is None else raw(gradient)
+    if np.shape(array) != tensor.shape:
         raise ValueError("the shapes differ")
-    return [tensor if tensor.grad_fn is None else tensor.grad_fn, Tensor(array)]
+    if not isinstance(gradient, Tensor):
+        gradient = type(tensor)(np.asarray(array, dtype=tensor.dtype))
+    return [tensor if tensor.grad_fn is None else tensor.grad_fn, gradient]
 
 
 @add_to_class(Tensor)

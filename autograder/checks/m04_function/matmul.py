@@ -2,87 +2,55 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m03_broadcast.device import product as matmul
+from autograder.checks.m04_function.inputs import FORMS, of, operands
+from autograder.checks.m04_function.sub_div_pow import rule
 
-
-@check(
+function_matmul = exercise(
     "function.matmul",
-    points=3,
+    "The matrix product of matrices, vectors and stacks.",
     needs=("function.apply", "function.shapes"),
-    device=("(3, 4) @ (4, 6): for a", "(3, 4) @ (4, 6): for b", "(5, 3, 4) @ (4, 6): for b"),
 )
-def function_matmul(student, rng, tools):
-    """Values and gradients for every kind of shapes."""
-    left, right = rng.normal(size=(2, 5, 3, 4)), rng.normal(size=(2, 5, 4, 6))
-    kinds = {
-        "(3, 4) @ (4, 6)": (left[0, 0], right[0, 0]),
-        "(3, 4) @ (4,)": (left[0, 0], right[0, 0, :, 0]),
-        "(4,) @ (4, 6)": (left[0, 0, 0], right[0, 0]),
-        "(4,) @ (4,)": (left[0, 0, 0], right[0, 0, :, 0]),
-        "(5, 3, 4) @ (5, 4, 6)": (left[0], right[0]),
-        "(5, 3, 4) @ (4, 6)": (left[0], right[0, 0]),
-        "(3, 4) @ (5, 4, 6)": (left[0, 0], right[0]),
-        "(5, 3, 4) @ (4,)": (left[0], right[0, 0, :, 0]),
-        "(4,) @ (5, 4, 6)": (left[0, 0, 0], right[0]),
-        "(2, 1, 3, 4) @ (5, 4, 6)": (left[:, :1], right[0]),
-    }
+SQUARES = ((2,), (2,)), ((2, 2), (2, 2)), ((1, 1), (1, 1)), ((3, 2, 2), (2, 2)), ((1,), (1,))
+PAIRS = (
+    ((2, 3), (3, 2)), ((2, 3), (3,)), ((2,), (2, 3)), ((3,), (3,)), ((2, 2), (2, 2)), ((1, 2), (2, 1)), ((1, 3), (3,)), ((2,), (2, 1)),
+    ((3, 2, 2), (2, 3)), ((2, 3), (2, 3, 1)), ((2, 1, 3), (2, 3, 2)), ((2, 2, 3), (3,)), ((2,), (3, 2, 2)), ((2, 1, 1, 3), (2, 3, 2)),
+    ((1, 2, 3), (2, 3, 2)), ((2, 2, 2), (1, 2, 2)), ((3, 4), (4, 6)), ((2,), (2, 1, 2, 3)),
+)  # fmt: skip
+UNFIT = (
+    ((2, 3), (2, 3)),
+    ((3,), (2,)),
+    ((2,), (3, 2)),
+    ((2, 3), (2,)),
+    ((2, 2, 3), (2, 2)),
+    ((2, 3), (1, 2)),
+    ((3,), (2, 3)),
+)
+ARRAYS = [form for form in FORMS if form != "a number"]
 
-    def tensors(kind, needs=(True, True)):
-        return [student.Tensor(data, requires_grad=need) for data, need in zip(kinds[kind], needs)]
 
-    def value(kind):
-        return student.MatMul.apply(*tensors(kind)).data
+def product(first, second):
+    return np.matmul(np.empty(first), np.empty(second)).shape
 
-    def answer(kind, i, needs=(True, True)):
-        out = student.MatMul.apply(*tensors(kind, needs))
-        g = np.random.default_rng(out.ndim * 100 + out.size).normal(size=out.shape) * left[0, 0, 0, 0]
-        upstream = student.Tensor(g)
-        part = student.input_gradients(out.grad_fn, upstream)[i]
-        if not np.array_equal(upstream.data, g):
-            raise ValueError("the gradient that arrived was changed")
-        return None if part is None else part.data
 
-    def with_array(i):
-        """One of the two is a plain array."""
-        a, b = kinds["(3, 4) @ (4, 6)"]
-        out = a @ student.Tensor(b, requires_grad=True) if i else student.Tensor(a, requires_grad=True) @ b
-        return student.input_gradients(out.grad_fn, student.Tensor(2 * out.data))[i].data
+def value(student, case):
+    return case.f(case.a, case.b).data
 
-    def afterwards():
-        a, b = tensors("(5, 3, 4) @ (4,)")
-        out = a @ b
-        student.input_gradients(out.grad_fn, student.Tensor(out.data))
-        return [*a.data.ravel(), *b.data.ravel(), *a.shape, *b.shape]
 
-    def refused():
-        """1 where shapes that do not fit raise ValueError; with numbers that change."""
-        try:
-            student.MatMul.apply(student.Tensor(left[0, 0]), student.Tensor(left[0, 0]))
-        except ValueError:
-            return [1, *left[0, 0, 0]]
-        return [0, *left[0, 0, 0]]
+PRODUCTS = operands(PAIRS, ("decimals", "whole", "transposed"), ARRAYS, ARRAYS, shape_of=product)
+PRODUCTS += operands(SQUARES, ("decimals",), ("a leaf", "computed"), ("a itself",), shape_of=product)
+PRODUCTS *= of("a @ b", "MatMul.apply(a, b)")
+REFUSED = operands(UNFIT, ("decimals",), ARRAYS, ARRAYS, shape_of=lambda first, second: ()) * of("a @ b")
 
-    quantities = {
-        "input": f"random a and b of these shapes, the matrices among them a = {np.round(left[0, 0], 3).tolist()}, "
-        f"b = {np.round(right[0, 0], 3).tolist()}"
-    }
-    for kind in kinds:
-        quantities[f"{kind}"] = lambda kind=kind: value(kind)
-        quantities[f"{kind}: for a"] = lambda kind=kind: answer(kind, 0)
-        quantities[f"{kind}: for b"] = lambda kind=kind: answer(kind, 1)
-    return quantities | {
-        "matrix @ array: for the matrix": lambda: with_array(0),
-        "array @ matrix: for the matrix": lambda: with_array(1),
-        "a constant matrix @ a vector: for the vector": lambda: answer("(3, 4) @ (4,)", 1, (False, True)),
-        "a vector @ a constant matrix: for the vector": lambda: answer("(4,) @ (4, 6)", 0, (True, False)),
-        "a and b afterwards": afterwards,
-        "(3, 4) @ (3, 4): ValueError": refused,
-    }
+function_matmul.aspect("both gradients", 2.25, cases=PRODUCTS, device=6, few=40)(rule)
+function_matmul.aspect("the product", 0.5, cases=PRODUCTS, few=12)(value)
+function_matmul.aspect("shapes that do not fit are refused", 0.25, cases=REFUSED, corner=True, few=8)(value)
 
 
 @function_matmul.on_device
 def names(on, reference):
-    return {"MatMul": on.function(on.ag.matmul, base=reference["Function"])}
+    return {"MatMul": on.function(matmul(on.ag), base=reference["Function"])}
 
 
 FOR_A = "grad_a = grad @ (b.unsqueeze(-1) if ctx.b_is_vector else b).mT"

@@ -1,131 +1,113 @@
 """Check 9 of lesson 04: two switches, one for the process and one for a block."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+function_record = exercise(
+    "function.record",
+    "Two switches, one for the process and one for a block.",
+    needs=("function.apply", "function.add_mul"),
+)
 
 
-@check("function.record", points=2, needs=("function.apply", "function.add_mul"))
-def function_record(student, rng, tools):
-    """What is recorded, switch by switch; every switch is put back afterwards."""
-    x_data = rng.normal(size=(3, 2))
+def walk(student, case):
+    """Whether -x is recorded after each step, with both switches on at first."""
+    import threading
 
-    def safely(run):
-        """Run with both switches on, and put them back whatever happens."""
-        before = student.process["autograd"], student.switch.on
-        student.process["autograd"], student.switch.on = True, True
-        try:
-            return [*run(), float(x_data[0, 0])]
-        finally:
-            student.process["autograd"], student.switch.on = before
+    def look():
+        found.append((-student.Tensor([1.0], requires_grad=True)).requires_grad)
 
-    def recorded():
-        x = student.Tensor(x_data, requires_grad=True)
-        out = x * x_data
-        return [bool(out.requires_grad), out.grad_fn is not None]
+    process, switch, blocks, found, error = student.process, student.switch, [], [], KeyError("inside")
+    before, process["autograd"], switch.on = (process["autograd"], switch.on), True, True
+    try:
+        for step in case.steps:
+            if step in ("record", "pause"):
+                blocks.append(getattr(student, step)())
+            elif step == "with":
+                blocks[-1].__enter__()
+            elif step == "end":
+                blocks.pop().__exit__(None, None, None)
+            elif step == "error":
+                blocks.pop().__exit__(KeyError, error, None)
+            elif step == "off-by-hand":
+                process["autograd"] = False
+            elif step == "thread":
+                thread = threading.Thread(target=look)
+                thread.start()
+                thread.join()
+            else:
+                student.enable_autograd(*{"off": [False], "on": [True], "default": []}[step])
+            look()
+    finally:
+        process["autograd"], switch.on = before
+    return {str(i): "recorded" if on else "not recorded" for i, on in enumerate(found)}
 
-    def numbers_while_off():
-        student.enable_autograd(False)
-        x = student.Tensor(x_data, requires_grad=True)
-        return [*(x * x_data).data.ravel(), *recorded()]
 
-    def again(*turns):
-        found = []
-        for turn in turns:
-            student.enable_autograd() if turn is None else student.enable_autograd(turn)
-            found += recorded()
-        return found
+def scripts(*small: str, switches: tuple[str, ...] = (), ends: tuple[str, ...] = ("end",)) -> Source:
+    """Steps: the small scripts, or drawn ones with these switches and blocks that end so."""
 
-    def off_in_record():
-        student.enable_autograd(False)
-        with student.record():
-            inside = recorded()
-        return inside + recorded()
+    def draw(rng):
+        steps, opened = [], 0
+        for _ in range(rng.integers(2, 7)):
+            step = (*switches, "record", "pause", "leave", "thread")[rng.integers(len(switches) + 4)]
+            if step in ("record", "pause"):
+                between = [switches[rng.integers(len(switches))]] if switches and rng.random() < 0.4 else []
+                steps += [step, *between, "with"]
+                opened += 1
+            elif step != "leave":
+                steps.append(step)
+            elif opened:
+                steps.append(ends[rng.integers(len(ends))])
+                opened -= 1
+        steps += [ends[0]] * opened
+        return Draft({"steps": steps}, tuple(f"there is {step!r}" for step in sorted(set(steps))))
 
-    def on_in_pause():
-        with student.pause():
-            student.enable_autograd(True)
-            inside = recorded()
-        return inside + recorded()
+    listed = [
+        Draft({"steps": text.split()}, tuple(f"there is {step!r}" for step in sorted(set(text.split()))))
+        for text in small
+    ]
+    return Source(lambda rng: listed, draw)
 
-    def nested():
-        found = recorded()
-        with student.pause():
-            found += recorded()
-            with student.record():
-                found += recorded()
-                with student.pause():
-                    found += recorded()
-                found += recorded()
-            found += recorded()
-        return found + recorded()
 
-    def only_made():
-        """record() and pause() change nothing before `with`."""
-        block = student.pause()
-        found = recorded()
-        with block:
-            found += recorded()
-        with student.GradMode(False):
-            student.record()
-            found += recorded()
-        return found + recorded()
+SWITCHES = "off", "on", "default", "off-by-hand"
+BLOCKS = scripts(
+    "pause with end",
+    "pause with record with end end",
+    "record with pause with end end",
+    "pause with pause with end end",
+    "pause with record with pause with end end end",
+    "pause thread with end",
+    "record with end",
+    "pause with thread end thread",
+)
+ERRORS = scripts(
+    "pause with error",
+    "record with error",
+    "pause with record with error error",
+    "record with pause with error end",
+    ends=("error", "end"),
+)
+PROCESS = scripts(
+    "off",
+    "off on",
+    "off off on on off",
+    "off-by-hand on",
+    "off-by-hand off default",
+    "off default default",
+    "on on off",
+    "default off thread on thread",
+    "off pause with end on",
+    "off pause with on record with off end end on",
+    "off record with end",
+    "pause with on end",
+    "off record on with end",
+    "record off with on end",
+    switches=SWITCHES,
+)
 
-    def interrupted():
-        found = []
-        for mode in (student.pause, student.record):
-            try:
-                with mode():
-                    raise KeyError("an error inside")
-            except KeyError:
-                found += recorded()
-        return found
-
-    def block_of_before():
-        """Off, a block, on: what the block has switched is back."""
-        student.enable_autograd(False)
-        with student.pause():
-            pass
-        student.enable_autograd(True)
-        return recorded()
-
-    def on_after_all():
-        """The switch was off already, not by enable_autograd."""
-        student.process["autograd"] = False
-        return again(None)
-
-    def pause_in_pause():
-        with student.pause():
-            with student.pause():
-                found = recorded()
-            found += recorded()
-        return found + recorded()
-
-    def saved_in_record():
-        student.enable_autograd(False)
-        student.enable_autograd()
-        x = student.Tensor(x_data, requires_grad=True)
-        with student.pause(), student.record():
-            y = x * x
-        node = y.grad_fn
-        return np.ravel(node.kept[0]) if node is not None else [0.0]
-
-    return {
-        "input": f"x = {np.round(x_data, 3).tolist()}; 1: recorded, 0: not (requires_grad, grad_fn); the last number is x[0, 0]",
-        "off: the numbers; recorded": lambda: safely(numbers_while_off),
-        "off, on": lambda: safely(lambda: again(False, True)),
-        "off, off, on, on, off": lambda: safely(lambda: again(False, False, True, True, False)),
-        "off, on without an argument, twice": lambda: safely(lambda: again(False, None, None)),
-        "off by hand, on": lambda: safely(on_after_all),
-        "pause in pause: inside, after the inner, after both": lambda: safely(pause_in_pause),
-        "off: in record(), after it": lambda: safely(off_in_record),
-        "on in pause(), and after it": lambda: safely(on_in_pause),
-        "pause, record in it, pause in it, and back": lambda: safely(nested),
-        "pause() made, entered; record() only made": lambda: safely(only_made),
-        "after an error in pause(), in record()": lambda: safely(interrupted),
-        "off, an empty block, on": lambda: safely(block_of_before),
-        "record() in pause(): what is saved of x · x": lambda: safely(saved_in_record),
-    }
+function_record.aspect("record and pause", 1, cases=BLOCKS, few=20)(walk)
+function_record.aspect("enable_autograd", 0.75, cases=PROCESS, few=28)(walk)
+function_record.aspect("after an error", 0.25, cases=ERRORS, corner=True, few=12)(walk)
 
 
 function_record.mistake(

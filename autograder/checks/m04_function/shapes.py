@@ -2,88 +2,67 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, axes_of, filled
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import texts
 
-
-@check(
+function_shapes = exercise(
     "function.shapes",
-    points=3,
+    "Sums over every kind of axis, shapes and swaps: values, and what the rules answer.",
     needs=("function.apply",),
-    device=(
-        "sum, all: for x",
-        "sum, axis 0: for x",
-        "sum, axis 1: for x",
-        "sum, last axis: for x",
-        "sum, axes 0 and 2: for x",
-        "sum, axis 1 kept: for x",
-        "transpose 0, 1: for x",
-        "transpose 2, 0: for x",
-        "transpose −1, −2: for x",
-        "transpose 0, −1: for x",
-    ),
 )
-def function_shapes(student, rng, tools):
-    """Sums over every kind of axis, shapes and swaps: values, and what the rules answer."""
-    x_data = rng.normal(size=(2, 3, 4))
+SHAPES = (2, 3), (2,), (1, 3), (2, 1), (3, 2), (2, 2), (2, 3, 4), (2, 1, 3), (2, 2, 2), (1, 2, 1, 3)
 
-    def result(f):
-        return f(student.Tensor(x_data, requires_grad=True))
 
-    def value(f):
-        return result(f).data
+class Swapping(np.ndarray):
+    """An array whose transpose swaps two axes, as a tensor's does."""
 
-    def answer(f):
-        """What the rule answers to a gradient without pattern, of the result's shape; x is left alone."""
-        x = student.Tensor(x_data, requires_grad=True)
-        out = f(x)
-        g = np.random.default_rng(out.ndim * 100 + out.size).normal(size=out.shape) * x_data[0, 0, 0]
-        upstream = student.Tensor(g)
-        part = student.input_gradients(out.grad_fn, upstream)[0]
-        if not np.array_equal(upstream.data, g) or not np.array_equal(x.data, x_data):
-            raise ValueError("the gradient that arrived, or x, was changed")
-        return None if part is None else part.data
+    def transpose(self, axis1, axis2):
+        return self.swapaxes(axis1, axis2)
 
-    def two_sums():
-        """Two sums with different axes, and then the rule of the first."""
-        x = student.Tensor(x_data, requires_grad=True)
-        first, _ = x.sum(axis=0), x.sum(axis=2)
-        g = student.Tensor(x_data[1])
-        return student.input_gradients(first.grad_fn, g)[0].data
 
-    def saved(f):
-        return [len(result(f).grad_fn.kept), float(np.sum(value(f)))]
+def sums(x):
+    axes = axes_of(x.ndim)[:-1]
+    options = [f"axis={axis}, keepdims={kept}" for axis in axes for kept in (False, True)]
+    return texts("lambda x: x.sum()", *(f"lambda x: x.sum({option})" for option in options))
 
-    sums = {
-        "all": dict(),
-        "axis 0": dict(axis=0),
-        "axis 1": dict(axis=1),
-        "last axis": dict(axis=-1),
-        "axes 0 and 2": dict(axis=(0, 2)),
-        "axis 1 kept": dict(axis=1, keepdims=True),
-        "all kept": dict(keepdims=True),
-        "axes −1 and 0 kept": dict(axis=(-1, 0), keepdims=True),
-    }
-    quantities = {"input": f"x of shape (2, 3, 4): {np.round(x_data.ravel(), 3).tolist()}"}
-    for name, options in sums.items():
-        quantities[f"sum, {name}"] = lambda options=options: value(lambda x: student.Sum.apply(x, **options))
-        quantities[f"sum, {name}: for x"] = lambda options=options: answer(lambda x: student.Sum.apply(x, **options))
-    moves = {
-        "reshape to (6, 4)": lambda x: x.reshape(6, 4),
-        "reshape to (4, −1)": lambda x: x.reshape(4, -1),
-        "reshape to (24,)": lambda x: x.reshape((24,)),
-        "transpose 0, 1": lambda x: x.transpose(0, 1),
-        "transpose 2, 0": lambda x: x.transpose(2, 0),
-        "transpose −1, −2": lambda x: x.transpose(-1, -2),
-        "transpose 0, −1": lambda x: x.transpose(0, -1),
-    }
-    for name, move in moves.items():
-        quantities[name] = lambda move=move: value(move)
-        quantities[f"{name}: for x"] = lambda move=move: answer(move)
-    return quantities | {
-        "two sums, then the rule of the first": two_sums,
-        "how many arrays a sum saves; the sum": lambda: saved(lambda x: x.sum(axis=1)),
-        "how many arrays a transpose saves; the sum": lambda: saved(lambda x: x.transpose(0, 2)),
-    }
+
+def reshapes(x):
+    shapes = [(x.size,), (-1,), (1, x.size), (x.size, 1), x.shape[::-1], (*x.shape, 1), (x.shape[-1], -1), x.shape]
+    return texts(*(f"lambda x: x.reshape({shape})" for shape in shapes), "lambda x: x.reshape(-1, 1)")
+
+
+def swaps(x):
+    axes = [*range(x.ndim), *range(-x.ndim, 0)]
+    return texts(*(f"lambda x: x.transpose({i}, {j})" for i in axes for j in axes[::-1]))
+
+
+def rule(student, case):
+    x, grad = student.Tensor(case.x, requires_grad=True), student.Tensor(case.grad)
+    y = case.f(x)
+    case.another(-x)
+    yield
+    (part,) = student.input_gradients(y.grad_fn, grad)
+    return {"y": y.data, "for x": part.data, "x": x.data, "grad": grad.data}
+
+
+def kept(student, case):
+    y = case.f(student.Tensor(case.x, requires_grad=True))
+    return {"arrays kept": len(y.grad_fn.kept), "y": y.data}
+
+
+def moves(programs):
+    cases = array("x", SHAPES, ("decimals", "whole", "transposed")).where(lambda x: x.ndim > 0).each(f=programs)
+    cases = cases.add(another=lambda x, rng: (others := programs(x))[rng.integers(len(others))])
+    return cases.add(grad=lambda x, f, rng: filled(np.shape(f(x.view(Swapping))), "decimals", rng))
+
+
+function_shapes.aspect("sum", 1.25, cases=moves(sums), device=5, few=24)(rule)
+function_shapes.aspect("reshape", 0.5, cases=moves(reshapes), few=12)(rule)
+function_shapes.aspect("transpose", 1, cases=moves(swaps), device=4, few=18)(rule)
+function_shapes.aspect(
+    "no array is saved", 0.25, cases=moves(sums) + moves(swaps), at_most=("arrays kept",), corner=True, few=6
+)(kept)
 
 
 @function_shapes.on_device

@@ -2,87 +2,53 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import STRETCHES
+from autograder.checks.check import exercise
+from autograder.checks.m04_function.inputs import TENSORS, of, operands
 
-
-@check(
+function_sub_div_pow = exercise(
     "function.sub_div_pow",
-    points=3,
+    "The rules of the difference, the quotient and the power; the power also for negative numbers.",
     needs=("function.context", "function.apply", "function.add_mul"),
-    device=(
-        "a − b: for a",
-        "a − b: for b",
-        "a / b: for a",
-        "a / b: for b",
-        "p ** n: for p",
-        "p ** n: for n",
-        "p ** n, one n for all: for n",
-    ),
 )
-def function_sub_div_pow(student, rng, tools):
-    """Values, and what the rules answer to a random gradient; the power also for negative numbers."""
-    a_data, b_data, grad = rng.normal(size=(3, 2)), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))
-    b_data += 0.5 * np.sign(b_data)
-    positive, n_data = rng.uniform(0.4, 1.9, size=(3, 2)), rng.uniform(-1.5, 2.5, size=(3, 2))
-    exponent = float(rng.uniform(1.3, 2.7))
+PAIRS, NUMBERS, EXPONENTS = STRETCHES[:16], ("2.5", "-0.5", "3"), ("2.5", "2", "-1", "3", "1.0")
+OF_POSITIVE = operands(PAIRS, ("positive",), TENSORS, numbers=EXPONENTS)
+TO_NUMBERS = {"left": ("a leaf", "computed"), "right": ("a number",)}
+OF_ANY = operands(PAIRS, ("decimals",), **TO_NUMBERS, numbers=("2", "3", "-1", "Tensor(2.0)", "np.array(3.0)"))
+OF_ZERO = operands(PAIRS, ("whole",), **TO_NUMBERS, numbers=("2", "3.0"))
 
-    def tensor(data, need=True):
-        return student.Tensor(data, requires_grad=need)
 
-    def answer(out, i):
-        upstream = student.Tensor(grad)
-        with np.errstate(invalid="raise", divide="raise"):
-            part = student.input_gradients(out.grad_fn, upstream)[i]
-        if not np.array_equal(upstream.data, grad):
-            raise ValueError("the gradient that arrived was changed")
-        return None if part is None else part.data
+def rule(student, case):
+    y, grad = case.f(case.a, case.b), student.Tensor(case.grad)
+    case.f(case.c, case.c)
+    yield
+    with np.errstate(invalid="raise", divide="raise"):
+        parts = student.input_gradients(y.grad_fn, grad)
+    found = {f"for {name}": part if part is None else part.data for name, part in zip("ab", parts)}
+    return found | {"y": y.data, "a": student.raw(case.a), "b": student.raw(case.b), "grad": grad.data}
 
-    def both(function, i):
-        return answer(function.apply(tensor(a_data), tensor(b_data)), i)
 
-    def power(i, base=positive, n=n_data):
-        return answer(student.Pow.apply(tensor(base), tensor(n)), i)
-
-    def afterwards():
-        a, b = tensor(a_data), tensor(b_data)
-        for function in (student.Sub, student.Div):
-            answer(function.apply(a, b), 0)
-        return [*a.data.ravel(), *b.data.ravel()]
-
-    return {
-        "input": f"a = {np.round(a_data, 3).tolist()}, b = {np.round(b_data, 3).tolist()}, p = {np.round(positive, 3).tolist()}, "
-        f"n = {np.round(n_data, 3).tolist()}, e = {exponent:.4g}; grad = {np.round(grad, 3).tolist()}",
-        "a − b": lambda: student.Sub.apply(tensor(a_data), tensor(b_data)).data,
-        "a − b: for a": lambda: both(student.Sub, 0),
-        "a − b: for b": lambda: both(student.Sub, 1),
-        "2.5 − b: for b": lambda: answer(2.5 - tensor(b_data), 1),
-        "a − row: for the row": lambda: answer(tensor(a_data) - tensor(b_data[0]), 1),
-        "a / b": lambda: student.Div.apply(tensor(a_data), tensor(b_data)).data,
-        "a / b: for a": lambda: both(student.Div, 0),
-        "a / b: for b": lambda: both(student.Div, 1),
-        "a / 2.5: for a": lambda: answer(tensor(a_data) / 2.5, 0),
-        "2.5 / b: for b": lambda: answer(2.5 / tensor(b_data), 1),
-        "a / row: for the row": lambda: answer(tensor(a_data) / tensor(b_data[0]), 1),
-        "p ** n": lambda: student.Pow.apply(tensor(positive), tensor(n_data)).data,
-        "p ** n: for p": lambda: power(0),
-        "p ** n: for n": lambda: power(1),
-        "p ** n, one n for all: for n": lambda: power(1, n=exponent),
-        "p ** e, e a plain number: for p": lambda: answer(tensor(positive) ** exponent, 0),
-        "p ** n, n an array: for p": lambda: answer(tensor(positive) ** n_data, 0),
-        "p ** −1: for p": lambda: answer(tensor(positive) ** -1, 0),
-        "a ** 3, a negative in places: for a": lambda: answer(tensor(a_data) ** 3, 0),
-        "a ** n, n = 2 a tensor that needs none: for a": lambda: answer(tensor(a_data) ** student.Tensor(2.0), 0),
-        "p ** n, p needs none: for n": lambda: answer(student.Pow.apply(tensor(positive, False), tensor(n_data)), 1),
-        "a and b afterwards": afterwards,
-    }
+for name, function, cases in (
+    ("the difference", of("a - b"), operands(PAIRS)),
+    ("the quotient", of("a / b"), operands(PAIRS, ("decimals",), numbers=NUMBERS)),
+    ("the power", of("a**b", "Pow.apply(a, b)"), OF_POSITIVE + OF_ANY + OF_ZERO),
+):
+    function_sub_div_pow.aspect(name, 1, cases=cases * function, device=4)(rule)
 
 
 @function_sub_div_pow.on_device
 def names(on, reference):
+    power = on.function(lambda a, n: a**n, base=reference["Function"])
+
+    class Pow(power):
+        @staticmethod
+        def forward(ctx, a, n):  # on the device a whole number is an index
+            return power.forward(ctx, a, np.asarray(n, dtype=float))
+
     return {
         "Sub": on.function(lambda a, b: a - b, base=reference["Function"]),
         "Div": on.function(lambda a, b: a / b, base=reference["Function"]),
-        "Pow": on.function(lambda a, n: a**n, base=reference["Function"]),
+        "Pow": Pow,
     }
 
 

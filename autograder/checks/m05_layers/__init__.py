@@ -1,7 +1,6 @@
 """The checks of lesson 05, a file for each exercise.
 
-The gradient that arrives is random, numbers have both signs and lie away from kinks, no two sizes are equal. Numbers in
-the extremes overflow in wrong solutions on purpose: NumPy's warnings are off while a probe runs.
+`rules` observes a Function: its value, and its gradient under any gradient that arrives. `walks` observes an optimizer.
 """
 
 from autograder.checks.m05_layers import (

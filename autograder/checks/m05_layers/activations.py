@@ -2,41 +2,16 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import elementwise, gradient, value
 
+layers_activations = exercise("layers.activations", "ReLU, sigmoid and tanh of arrays.")
+FAR = np.array([-1000.0, -30.0, 0.0, 30.0, 1000.0])
 
-@check("layers.activations", points=3, device=("relu(x), x.grad", "sigmoid(x), x.grad", "tanh(x), x.grad"))
-def layers_activations(student, rng, tools):
-    """ReLU, sigmoid and tanh: near 0, far out, and ReLU on its kink."""
-    signs = np.array([[1, -1, 1], [-1, 1, -1]])
-    x, up = signs * rng.uniform(0.2, 1.9, (2, 3)), rng.normal(size=(2, 3))
-    ups = rng.normal(size=5)
-    far = np.array([-1000.0, -30.0, 0.0, 30.0, 1000.0])
-
-    def value(name, numbers):
-        with np.errstate(all="ignore"):
-            return getattr(student.Tensor(numbers, requires_grad=True), name)().data
-
-    def run(name, numbers, upstream):
-        leaf = student.Tensor(numbers, requires_grad=True)
-        with np.errstate(all="ignore"):
-            getattr(leaf, name)().backward(upstream)
-        return {"gradient": leaf.grad.data, "after": leaf.data}
-
-    return {
-        "input": f"x = {np.round(x, 4).tolist()}; the gradient that arrives is {np.round(up, 4).tolist()}",
-        "relu(x)": lambda: value("relu", x),
-        "relu(x), x.grad": lambda: run("relu", x, up)["gradient"],
-        "relu at −1000, −30, 0, 30, 1000: gradient": lambda: run("relu", far, ups)["gradient"],
-        "sigmoid(x)": lambda: value("sigmoid", x),
-        "sigmoid(x), x.grad": lambda: run("sigmoid", x, up)["gradient"],
-        "sigmoid at −1000, −30, 0, 30, 1000": lambda: value("sigmoid", far),
-        "sigmoid at −1000, −30, 0, 30, 1000: gradient": lambda: run("sigmoid", far, ups)["gradient"],
-        "tanh(x)": lambda: value("tanh", x),
-        "tanh(x), x.grad": lambda: run("tanh", x, up)["gradient"],
-        "tanh at −1000, −30, 0, 30, 1000: gradient": lambda: run("tanh", far, ups)["gradient"],
-        "x after relu, sigmoid and tanh": lambda: [run(name, x, up)["after"] for name in ("relu", "sigmoid", "tanh")],
-    }
+for name in "relu", "sigmoid", "tanh":
+    cases = elementwise(f"{{}}.{name}()", FAR, FAR[:3])
+    layers_activations.aspect(f"{name}: the gradient", 0.75, cases=cases, device=2, few=14)(gradient)
+    layers_activations.aspect(f"{name}: the value", 0.25, cases=cases, few=6)(value)
 
 
 @layers_activations.on_device

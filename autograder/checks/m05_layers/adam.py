@@ -1,67 +1,20 @@
 """Check 10 of lesson 05: steps of Adam."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.walks import given, steps, two_parameters, walk, walk_of_two
 
-from autograder.checks.check import check
+layers_adam = exercise(
+    "layers.adam", "Steps of Adam, the first and later ones; other β and ε; weight decay; several parameters."
+)
 
+USUAL, OTHER = "Adam(ps, lr=0.1)", "Adam(ps, lr=0.1, betas=({:.2f}, {:.2f}), eps={:.2f})"
+DECAY = "Adam(ps, lr=0.1, weight_decay={:.2f})", "Adam(ps, lr=0.1, betas=({:.2f}, {:.2f}), weight_decay={:.2f})"
 
-@check("layers.adam", points=3)
-def layers_adam(student, rng, tools):
-    """Steps of Adam, the first and later ones; other β and ε; weight decay; several parameters."""
-    p, gradients, others = rng.normal(size=(2, 3)), rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 5))
-    gradients = gradients * 10.0 ** np.array([[-2, 0, 1], [0, 2, -1]])
-    lr, decay, eps = rng.uniform(0.05, 0.2), rng.uniform(0.1, 0.4), rng.uniform(0.05, 0.2)
-    betas = (rng.uniform(0.4, 0.6), rng.uniform(0.7, 0.85))
-
-    def walk(count=4, **options):
-        leaf = student.Tensor(p, requires_grad=True)
-        optimizer, way = student.Adam([leaf], lr=lr, **options), []
-        for g in gradients[:count]:
-            leaf.grad = student.Tensor(g)
-            with np.errstate(all="ignore"):
-                optimizer.step()
-            way.append(leaf.data.copy())
-        return way
-
-    def two():
-        a, b = student.Tensor(p, requires_grad=True), student.Tensor(others[0], requires_grad=True)
-        optimizer = student.Adam([a, b], lr=lr, betas=betas)
-        for g, h in zip(gradients[:3], others[1:]):
-            a.grad, b.grad = student.Tensor(g), student.Tensor(h)
-            with np.errstate(all="ignore"):
-                optimizer.step()
-        return [*a.data.ravel(), *b.data]
-
-    def memory_used_again():
-        leaf = student.Tensor(p, requires_grad=True)
-        leaf.grad = student.Tensor(gradients[0])
-        optimizer = student.Adam([leaf], lr=lr, betas=betas)
-        for g in gradients[:3]:
-            leaf.grad.data[...] = g
-            with np.errstate(all="ignore"):
-                optimizer.step()
-        return leaf.data
-
-    def arrays_afterwards():
-        numbers, g, state = p.copy(), gradients[0].copy(), {}
-        optimizer = student.Adam([student.Tensor(p, requires_grad=True)], lr=lr, weight_decay=decay)
-        with np.errstate(all="ignore"):
-            for _ in range(2):
-                optimizer.update(numbers, g, state)
-        return [numbers, g]
-
-    return {
-        "input": f"p = {np.round(p, 4).tolist()}, lr = {lr:.4g}, eps = {eps:.4g}, betas = ({betas[0]:.4g}, {betas[1]:.4g}), weight_decay = "
-        f"{decay:.4g}; first gradient {np.round(gradients[0], 4).tolist()}",
-        "the first step": lambda: walk(1),
-        "4 steps": lambda: walk(),
-        "4 steps with other betas": lambda: walk(betas=betas),
-        "4 steps with a large eps": lambda: walk(betas=betas, eps=eps),
-        "4 steps with weight decay": lambda: walk(betas=betas, weight_decay=decay),
-        "two parameters": two,
-        "each gradient in the same memory": memory_used_again,
-        "p and g after update": arrays_afterwards,
-    }
+layers_adam.aspect("steps", 1.5, cases=walk(USUAL, "Adam(ps)"))(steps)
+layers_adam.aspect("other β and ε", 0.5, cases=walk(OTHER, "Adam(ps, lr=0.1, betas=(0.0, {:.2f}))"))(steps)
+layers_adam.aspect("weight decay", 0.5, cases=walk(*DECAY))(steps)
+layers_adam.aspect("two parameters, rates that change", 0.25, cases=walk_of_two(USUAL, OTHER))(two_parameters)
+layers_adam.aspect("p and g are not changed", 0.25, cases=walk(USUAL, *DECAY), corner=True)(given)
 
 
 HATS = "m_hat, v_hat = m / (1 - beta1**t), v / (1 - beta2**t)"

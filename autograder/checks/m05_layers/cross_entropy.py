@@ -2,43 +2,37 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, choice
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import gradient, one_number, programs, value
 
-
-@check(
+layers_cross_entropy = exercise(
     "layers.cross_entropy",
-    points=3,
+    "Cross-entropy of rows of logits, of a stack of rows, and of very large logits.",
     needs=("layers.softmax",),
-    device=("logits.grad", "logits (2, 3, 4), target (2, 3): gradient"),
 )
-def layers_cross_entropy(student, rng, tools):
-    """Cross-entropy of rows of logits, of a stack of rows, and of very large logits."""
-    x, target, up = 2 * rng.normal(size=(4, 5)), [int(k) for k in rng.permutation(5)[:4]], -rng.uniform(1.2, 2.5)
-    cube, cube_target = rng.normal(size=(2, 3, 4)), rng.integers(0, 4, (2, 3))
-    large = np.array([[1000.0, 0.0, -1000.0], [0.3, -0.4, 0.9], [-800.0, -802.0, -801.0]])
-    large_target = np.array([1, 2, 0])
 
-    def value(numbers, classes):
-        with np.errstate(all="ignore"):
-            return student.cross_entropy(student.Tensor(numbers, requires_grad=True), classes).data
 
-    def run(numbers, classes):
-        leaf = student.Tensor(numbers, requires_grad=True)
-        with np.errstate(all="ignore"):
-            student.cross_entropy(leaf, classes).backward(np.array(up))
-        return {"gradient": leaf.grad.data, "after": leaf.data}
+def of_rows(x, rng):
+    one, two = (rng.integers(x.shape[-1], size=x.shape[:-1]).tolist() for _ in range(2))
+    first = f"cross_entropy(x, {one})"
+    return programs(
+        first,
+        f"cross_entropy(2 * x, np.array({two}))",
+        f"{first} - 3 * cross_entropy(-x, np.array({two}, np.uint8))",
+        f"{first} * {first}",
+    )
 
-    return {
-        "input": f"logits = {np.round(x, 4).tolist()}, target = {target}; the gradient that arrives is {up:.4g}",
-        "loss": lambda: value(x, target),
-        "logits.grad": lambda: run(x, target)["gradient"],
-        "loss, the target as an array": lambda: value(x, np.array(target, np.uint8)),
-        "logits (2, 3, 4), target (2, 3): loss": lambda: value(cube, cube_target),
-        "logits (2, 3, 4), target (2, 3): gradient": lambda: run(cube, cube_target)["gradient"],
-        "logits of ±1000: loss": lambda: value(large, large_target),
-        "logits of ±1000: gradient": lambda: run(large, large_target)["gradient"],
-        "logits afterwards": lambda: run(x, target)["after"],
-    }
+
+LARGE = np.array([[1000.0, 0.0, -1000.0], [0.3, -0.4, 0.9], [-800.0, -802.0, -801.0]])
+SHAPES = (1, 2), (2, 3), (3, 2), (1, 3), (4, 3), (3,), (2, 1, 3), (2, 3, 2), (2, 2), (2, 1), (2, 2, 1, 3)
+LOGITS = array("x", SHAPES, ("decimals", "whole", "transposed")).each(f=of_rows).add(grad=one_number)
+FAR_APART = choice("x", LARGE, LARGE[::-1], LARGE.T).each(f=of_rows).add(grad=one_number)
+
+layers_cross_entropy.aspect("the gradient", 1.5, cases=LOGITS, device=4, few=30)(gradient)
+layers_cross_entropy.aspect("the loss", 0.5, cases=LOGITS, few=14)(value)
+layers_cross_entropy.aspect("logits of ±1000: the gradient", 0.5, cases=FAR_APART, few=8)(gradient)
+layers_cross_entropy.aspect("logits of ±1000: the loss", 0.5, cases=FAR_APART, few=8)(value)
 
 
 @layers_cross_entropy.on_device

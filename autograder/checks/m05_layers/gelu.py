@@ -2,34 +2,16 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import elementwise, gradient, value
 
+layers_gelu = exercise(
+    "layers.gelu", "GELU by its formula with tanh, and the slope of just that formula.", needs=("layers.activations",)
+)
+GELU = elementwise("Tensor.gelu({})", np.array([-20.0, -5.0, 0.0, 5.0, 20.0]), np.array([1000.0, -1000.0]))
 
-@check("layers.gelu", points=2, needs=("layers.activations",), device=("gelu(x), x.grad",))
-def layers_gelu(student, rng, tools):
-    """GELU by its formula with tanh, and the slope of just that formula."""
-    signs = np.array([[1, -1, 1], [-1, 1, -1]])
-    x, up = signs * rng.uniform(0.3, 2.2, (2, 3)), rng.normal(size=(2, 3))
-    far, ups = np.array([-20.0, -5.0, 0.0, 5.0, 20.0]), rng.normal(size=5)
-
-    def value(numbers):
-        with np.errstate(all="ignore"):
-            return student.Tensor(numbers, requires_grad=True).gelu().data
-
-    def run(numbers, upstream):
-        leaf = student.Tensor(numbers, requires_grad=True)
-        with np.errstate(all="ignore"):
-            leaf.gelu().backward(upstream)
-        return {"gradient": leaf.grad.data, "after": leaf.data}
-
-    return {
-        "input": f"x = {np.round(x, 4).tolist()}; the gradient that arrives is {np.round(up, 4).tolist()}",
-        "gelu(x)": lambda: value(x),
-        "gelu(x), x.grad": lambda: run(x, up)["gradient"],
-        "gelu at −20, −5, 0, 5, 20": lambda: value(far),
-        "gelu at −20, −5, 0, 5, 20: gradient": lambda: run(far, ups)["gradient"],
-        "x after gelu": lambda: run(x, up)["after"],
-    }
+layers_gelu.aspect("the gradient", 1.5, cases=GELU, device=6)(gradient)
+layers_gelu.aspect("the value", 0.5, cases=GELU, few=20)(value)
 
 
 @layers_gelu.on_device

@@ -2,66 +2,47 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, filled
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import arriving, gradient, programs, value
+
+layers_index = exercise("layers.index", "Slices, rows, pairs, masks; and what was taken twice gets both gradients.")
+
+KEYS = ["1:3", "1", "::2", "[2, 0, 2]", "-1", "None", "::-1", "x > 0", "...", "[[2, 1, 2], [0, 2, 1]]", "3:"]
+PAIRS = ["::2, 1:", ":, -1", "[0, 2, 0], [1, 0, 1]", "1, 0", ":, [1, 1]", "..., None", "[2, 0], 1:"]
+PROGRAMS = ["(2 * x)[[1, 0, 1]][::2]", "x[[0, 0]] - 3 * x[1:3]", "x[[2, 2]] * x[[0, 2]]"]
+ROWS = [[[3, 1, 3], [0, 3, 1]], [1, 1], [0]]
 
 
-@check(
-    "layers.index",
-    points=3,
-    device=(
-        "x[1:3], x.grad",
-        "x[::2, 1:], x.grad",
-        "x[2], x.grad",
-        "x[:, −1], x.grad",
-        "x[[3, 0, 3]], x.grad",
-        "embedding of [[3, 1, 3], [0, 3, 1]], table.grad",
-    ),
+def parts(x):
+    keys = KEYS if x.ndim == 1 else PAIRS[:3] + KEYS + PAIRS[3:]
+    return programs(*(f"x[{key}]" for key in keys), *PROGRAMS)
+
+
+def enough(x):
+    return len(x) > 2 and x.shape[1:2] != (1,)
+
+
+def put(key, shape):
+    return programs(f"Scatter.apply(x, key={key}, shape={shape})", f"Scatter.apply(2 * x, key={key}, shape={shape})")
+
+
+TAKEN = array("x", ((3,), (3, 2), (4, 2), (3, 3), (3, 2, 2)), ("decimals", "whole", "transposed"))
+TAKEN = TAKEN.where(enough).each(f=parts).add(grad=arriving)
+LOOKED_UP = array("x", ((4, 2), (4, 1), (5, 3)), ("decimals", "whole")).where(lambda x: x.ndim == 2 and len(x) > 3)
+LOOKED_UP = LOOKED_UP.each(indices=lambda: ROWS).add(
+    f=lambda indices: programs(f"embedding({indices}, x)")[0],
+    grad=lambda x, indices, rng: arriving(x[indices], abs, rng),
 )
-def layers_index(student, rng, tools):
-    """Slices, rows, pairs, masks; and what was taken twice gets both gradients."""
-    x, ups = rng.normal(size=(4, 5)), rng.normal(size=40)
-    mask = rng.permutation(20).reshape(4, 5) % 3 == 0
-    values = rng.normal(size=(3, 2))
+PUT = array("x", ((3,), (3, 2), (3, 1)), ("decimals", "whole", "transposed")).where(lambda x: len(x) == 3)
+PUT = PUT.each(key=lambda: [[4, 1, 4], slice(1, 4), [0, 0, 0], [2, 0, 1], slice(None, None, 2)])
+PUT = PUT.add(shape=lambda x, key: (5 + (key != slice(1, 4)), *x.shape[1:])).each(f=put)
+PUT = PUT.add(grad=lambda shape, rng: filled(shape, "decimals", rng))
 
-    def value(key):
-        return student.Tensor(x, requires_grad=True)[key].data
-
-    def run(key):
-        leaf = student.Tensor(x, requires_grad=True)
-        out = leaf[key]
-        out.backward(ups[: out.size].reshape(out.shape))
-        return {"gradient": leaf.grad.data, "after": leaf.data}
-
-    def rows(indices):
-        table = student.Tensor(x, requires_grad=True)
-        out = student.embedding(indices, table)
-        out.backward(ups[: out.size].reshape(out.shape))
-        return table.grad.data
-
-    def scatter():
-        leaf = student.Tensor(values, requires_grad=True)
-        out = student.Scatter.apply(leaf, key=[4, 1, 4], shape=(6, 2))
-        out.backward(ups[:12].reshape(6, 2))
-        return {"gradient": leaf.grad.data, "after": leaf.data}
-
-    return {
-        "input": f"x = {np.round(x, 3).tolist()}; the gradient that arrives begins with {np.round(ups[:6], 4).tolist()}",
-        "x[1:3]": lambda: value(slice(1, 3)),
-        "x[1:3], x.grad": lambda: run(slice(1, 3))["gradient"],
-        "x[::2, 1:], x.grad": lambda: run((slice(None, None, 2), slice(1, None)))["gradient"],
-        "x[2], x.grad": lambda: run(2)["gradient"],
-        "x[:, −1], x.grad": lambda: run((slice(None), -1))["gradient"],
-        "x[mask], x.grad": lambda: run(mask)["gradient"],
-        "x[[3, 0, 3]]": lambda: value([3, 0, 3]),
-        "x[[3, 0, 3]], x.grad": lambda: run([3, 0, 3])["gradient"],
-        "x[[0, 2, 0], [1, 4, 1]], x.grad": lambda: run(([0, 2, 0], [1, 4, 1]))["gradient"],
-        "embedding of [[3, 1, 3], [0, 3, 1]], table.grad": lambda: rows([[3, 1, 3], [0, 3, 1]]),
-        "Scatter of 3 rows to 4, 1, 4 of shape (6, 2)": lambda: (
-            student.Scatter.apply(student.Tensor(values), key=[4, 1, 4], shape=(6, 2)).data
-        ),
-        "Scatter, gradient": lambda: scatter()["gradient"],
-        "x afterwards": lambda: run([3, 0, 3])["after"],
-    }
+layers_index.aspect("x[key]: the gradient", 1.5, cases=TAKEN + LOOKED_UP, device=5, few=36, rtol=1e-12)(gradient)
+layers_index.aspect("x[key]: the value", 0.5, cases=TAKEN, few=8)(value)
+layers_index.aspect("Scatter: the gradient", 0.5, cases=PUT, few=8)(gradient)
+layers_index.aspect("Scatter: the value", 0.5, cases=PUT, few=8, rtol=1e-12)(value)
 
 
 @layers_index.on_device

@@ -2,57 +2,47 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, choice, filled, literal
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import KINDS, SHAPES, gradient, one_number, programs, value
 
-
-@check(
+layers_losses = exercise(
     "layers.losses",
-    points=3,
+    "Two losses, their gradients under any gradient from above, and logits of ±1000.",
     needs=("layers.activations",),
-    device=("MSE, prediction.grad", "MSE, target.grad", "MSE of 3 numbers, prediction.grad", "BCE, logits.grad"),
 )
-def layers_losses(student, rng, tools):
-    """Two losses, their gradients under any gradient from above, and logits of ±1000."""
-    p, t, up = rng.normal(size=(2, 3)), rng.normal(size=(2, 3)), -rng.uniform(1.2, 2.5)
-    x, chances = 1.5 * rng.normal(size=(2, 3)), rng.uniform(0.1, 0.9, (2, 3))
-    far, truths = np.array([1000.0, -1000.0, 40.0, -40.0, 0.0]), np.array([0.0, 1.0, 0.0, 0.0, 1.0])
-    sure, wrong = np.array([33.0, -33.0, 31.0]), np.array([0.0, 1.0, 0.0])
 
-    def values(name, numbers, target):
-        with np.errstate(all="ignore"):
-            return getattr(student, name)(student.Tensor(numbers, requires_grad=True), student.Tensor(target)).data
 
-    def mse():
-        a, b = student.Tensor(p, requires_grad=True), student.Tensor(t, requires_grad=True)
-        student.mse_loss(a, b).backward(np.array(up))
-        return {"prediction": a.grad.data, "target": b.grad.data, "after": [a.data, b.data]}
+def squares(x, rng):
+    t = f"Tensor({literal(filled(x.shape, 'decimals', rng))})"
+    first, second = f"mse_loss(x, {t})", f"mse_loss({t}, x)"
+    return programs(
+        first,
+        second,
+        f"mse_loss(2 * x, {t})",
+        f"{first} - 3 * mse_loss(-x, x * x)",
+        f"{second} * {first}",
+        "mse_loss(x, x)",
+    )
 
-    def mse_against_constant():
-        a = student.Tensor(p[0], requires_grad=True)
-        student.mse_loss(a, student.Tensor(t[0])).backward(np.array(up))
-        return a.grad.data
 
-    def bce(numbers, target):
-        a = student.Tensor(numbers, requires_grad=True)
-        with np.errstate(all="ignore"):
-            student.binary_cross_entropy_with_logits(a, student.Tensor(target)).backward(np.array(up))
-        return {"gradient": a.grad.data, "after": a.data}
+def entropies(x, rng):
+    of = "binary_cross_entropy_with_logits({}, {})".format
+    yes, chances = (rng.integers(2, size=x.shape) * 1.0).tolist(), literal(rng.integers(11, size=x.shape) / 10)
+    first = of("x", f"Tensor({chances})")
+    return programs(
+        of("x", yes), first, of("2 * x", f"Tensor({chances})"), of("x", chances), f"{first} - 3 * {of('-x', yes)}"
+    )
 
-    return {
-        "input": f"prediction = {np.round(p, 4).tolist()}, target = {np.round(t, 4).tolist()}, logits = {np.round(x, 4).tolist()}; "
-        f"the gradient that arrives is {up:.4g}",
-        "MSE": lambda: values("mse_loss", p, t),
-        "MSE, prediction.grad": lambda: mse()["prediction"],
-        "MSE, target.grad": lambda: mse()["target"],
-        "MSE of 3 numbers, prediction.grad": mse_against_constant,
-        "MSE, prediction and target afterwards": lambda: mse()["after"],
-        "BCE": lambda: values("binary_cross_entropy_with_logits", x, chances),
-        "BCE, logits.grad": lambda: bce(x, chances)["gradient"],
-        "BCE of logits 33, −33, 31, sure and wrong": lambda: values("binary_cross_entropy_with_logits", sure, wrong),
-        "BCE of logits 1000, −1000, 40, −40, 0": lambda: values("binary_cross_entropy_with_logits", far, truths),
-        "BCE of logits 1000, −1000, 40, −40, 0: gradient": lambda: bce(far, truths)["gradient"],
-        "BCE, logits afterwards": lambda: bce(x, chances)["after"],
-    }
+
+FAR = np.array([1000.0, -1000.0, 40.0, -40.0, 0.0]), np.array([[33.0, -33.0], [31.0, 0.5]])
+SQUARES = array("x", SHAPES, KINDS).each(f=squares).add(grad=one_number)
+ENTROPIES = (array("x", SHAPES, KINDS) + choice("x", *FAR)).each(f=entropies).add(grad=one_number)
+
+layers_losses.aspect("MSE: the gradients", 1, cases=SQUARES, device=4, few=22)(gradient)
+layers_losses.aspect("MSE: the loss", 0.5, cases=SQUARES, few=8)(value)
+layers_losses.aspect("BCE: the gradient", 1, cases=ENTROPIES, device=4, few=22)(gradient)
+layers_losses.aspect("BCE: the loss", 0.5, cases=ENTROPIES, few=8)(value)
 
 
 @layers_losses.on_device
@@ -150,7 +140,7 @@ layers_losses.mistake(
     "BCE in pieces: ln(1 − p) with p = 1 is −inf, and 0 · inf is nan",
     swap=(
         "np.mean(np.maximum(x, 0) - x * t + np.log1p(np.exp(-np.abs(x))))",
-        "-np.mean(t * np.log(1 / (1 + np.exp(-x))) + (1 - t) * np.log(1 - 1 / (1 + np.exp(-x))))",
+        "-np.mean(t * np.log(1 / (1 + np.exp(-x))) + np.subtract(1, t) * np.log(1 - 1 / (1 + np.exp(-x))))",
     ),
     hint=[
         "What is 1 − sigmoid(1000) in floating point?",
@@ -208,7 +198,7 @@ class MSELoss(Function):
 class BCEWithLogitsLoss(Function):
     @staticmethod
     def forward(ctx, x, t):
-        ctx.x, ctx.t = x, t
+        ctx.x, ctx.t = x, np.asarray(t)
         return (np.logaddexp(0, x) - x * t).mean()
 
     @staticmethod
@@ -236,6 +226,7 @@ class MSELoss(Function):
 class BCEWithLogitsLoss(Function):
     @staticmethod
     def forward(ctx, x, t):
+        t = np.asarray(t)
         ctx.save_for_backward(x, t)
         right = (1 - t) * x + np.log1p(np.exp(-np.abs(x)))
         left = -t * x + np.log1p(np.exp(-np.abs(x)))
@@ -249,4 +240,4 @@ class BCEWithLogitsLoss(Function):
 )
 layers_losses.variant("a square has no sign", swap=("(prediction - target) ** 2", "(target - prediction) ** 2"))
 layers_losses.variant("prediction and target have the same size", swap=("(2 / prediction.size)", "(2 / target.size)"))
-layers_losses.variant("logits and targets have the same size", swap=("(1 / x.size)", "(1 / t.size)"))
+layers_losses.variant("logits and targets have the same size", swap=("(1 / x.size)", "(1 / np.size(t))"))

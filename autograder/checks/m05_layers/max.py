@@ -2,51 +2,25 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, axes_of, choice
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import KINDS, SHAPES, arriving, gradient, programs, value
+
+layers_max = exercise("layers.max", "The maximum of all, along one axis, along several; winners share where they tie.")
 
 
-@check(
-    "layers.max",
-    points=2,
-    device=(
-        "x.max(), x.grad",
-        "x.max(axis=1), x.grad",
-        "x.max(axis=−1, keepdims=True), x.grad",
-        "x.max(axis=(0, 2)), x.grad",
-    ),
-)
-def layers_max(student, rng, tools):
-    """The maximum of all, along one axis, along two; winners share where they tie."""
-    x, ups = rng.permutation(60).reshape(3, 4, 5) / 7 - 4.1, rng.normal(size=60)
-    tie = np.array([[3.0, 1.0, 3.0, -2.0, 3.0], [-4.0, -1.5, -6.0, -1.5, -2.0]])
-    flat = np.full((2, 3), -0.7)
+def along(x):
+    options = [f"axis={axis}, keepdims={kept}" for axis in axes_of(x.ndim)[:-1] for kept in (False, True)]
+    bodies = [f"x.max({each})" for each in options]
+    twice = [f"x.max({each}) - (-x).max({each})" for each in options]
+    return programs("x.max()", *bodies, "x.max(axis=0).sum() - (2 * x).max(axis=-1).sum()", *twice)
 
-    def value(numbers, **options):
-        return student.Tensor(numbers, requires_grad=True).max(**options).data
 
-    def run(numbers, **options):
-        leaf = student.Tensor(numbers, requires_grad=True)
-        out = leaf.max(**options)
-        with np.errstate(all="ignore"):
-            out.backward(ups[: out.size].reshape(out.shape))
-        return {"gradient": leaf.grad.data, "after": leaf.data}
+NEAR = np.array([1.0, 1.0005, -3.0]), np.array([[2.0, 1.999999], [-7.0, -7.0]]), np.full((2, 3), -0.7)
+NUMBERS = (array("x", SHAPES, KINDS) + choice("x", *NEAR)).each(f=along).add(grad=arriving)
 
-    return {
-        "input": f"x of shape (3, 4, 5) without ties; t = {tie.tolist()}; the gradient that arrives begins with "
-        f"{np.round(ups[:4], 4).tolist()}",
-        "x.max()": lambda: value(x),
-        "x.max(), x.grad": lambda: run(x)["gradient"],
-        "x.max(axis=1)": lambda: value(x, axis=1),
-        "x.max(axis=1), x.grad": lambda: run(x, axis=1)["gradient"],
-        "x.max(axis=−1, keepdims=True)": lambda: value(x, axis=-1, keepdims=True),
-        "x.max(axis=−1, keepdims=True), x.grad": lambda: run(x, axis=-1, keepdims=True)["gradient"],
-        "x.max(axis=(0, 2))": lambda: value(x, axis=(0, 2)),
-        "x.max(axis=(0, 2)), x.grad": lambda: run(x, axis=(0, 2))["gradient"],
-        "t.max(axis=1), t.grad": lambda: run(tie, axis=1)["gradient"],
-        "t.max(), t.grad": lambda: run(tie)["gradient"],
-        "all equal, max(axis=0), gradient": lambda: run(flat, axis=0)["gradient"],
-        "x afterwards": lambda: run(x, axis=1)["after"],
-    }
+layers_max.aspect("the gradient", 1.5, cases=NUMBERS, device=2, few=40)(gradient)
+layers_max.aspect("the value", 0.5, cases=NUMBERS, few=20)(value)
 
 
 @layers_max.on_device

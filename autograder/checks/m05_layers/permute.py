@@ -1,51 +1,37 @@
 """Check 6 of lesson 05: axes in another order."""
 
-from autograder.checks.check import check
+from itertools import permutations
 
+import numpy as np
 
-@check(
-    "layers.permute",
-    points=2,
-    device=(
-        "x.permute(1, 2, 0), x.grad",
-        "x.permute(0, 2, 1), x.grad",
-        "x.permute(−1, 0, 1), x.grad",
-        "z.permute(1, 2, 0), z.grad",
-        "x.permute(1, 2, 0).permute(0, 2, 1), x.grad",
-    ),
+from autograder.checks.cases import array
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import arriving, gradient, programs, value
+
+layers_permute = exercise(
+    "layers.permute", "Axes in another order and back, with orders that are not their own inverse."
 )
-def layers_permute(student, rng, tools):
-    """Axes in another order and back, with orders that are not their own inverse."""
-    x, y, cube = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(3, 3, 3))
-    ups = rng.normal(size=120)
 
-    def value(numbers, *axes):
-        return student.Tensor(numbers, requires_grad=True).permute(*axes).data
 
-    def run(numbers, *axes):
-        leaf = student.Tensor(numbers, requires_grad=True)
-        out = leaf.permute(*axes)
-        out.backward(ups[: numbers.size].reshape(out.shape))
-        return {"gradient": leaf.grad.data, "after": leaf.data}
+class Permuted(np.ndarray):
+    def permute(self, *axes):
+        return self.transpose(axes)
 
-    def twice():
-        leaf = student.Tensor(x, requires_grad=True)
-        out = leaf.permute(1, 2, 0).permute(0, 2, 1)
-        out.backward(ups[:24].reshape(out.shape))
-        return leaf.grad.data
 
-    return {
-        "input": "x of shape (2, 3, 4), y of shape (2, 3, 4, 5), z of shape (3, 3, 3): random, as is the gradient that arrives",
-        "x.permute(1, 2, 0)": lambda: value(x, 1, 2, 0),
-        "x.permute(1, 2, 0), x.grad": lambda: run(x, 1, 2, 0)["gradient"],
-        "x.permute(0, 2, 1), x.grad": lambda: run(x, 0, 2, 1)["gradient"],
-        "x.permute(−1, 0, 1), x.grad": lambda: run(x, -1, 0, 1)["gradient"],
-        "y.permute(2, 0, 3, 1)": lambda: value(y, 2, 0, 3, 1),
-        "y.permute(2, 0, 3, 1), y.grad": lambda: run(y, 2, 0, 3, 1)["gradient"],
-        "z.permute(1, 2, 0), z.grad": lambda: run(cube, 1, 2, 0)["gradient"],
-        "x.permute(1, 2, 0).permute(0, 2, 1), x.grad": twice,
-        "x afterwards": lambda: run(x, 1, 2, 0)["after"],
-    }
+def orders(x):
+    last = x.ndim - 1
+    found = [f"x.permute({', '.join(map(str, axes))})" for axes in permutations(range(x.ndim))][::-1]
+    from_the_end = [body.replace(str(last), "-1") for body in found]
+    twice = [f"{one}{two[1:]}" for one, two in zip(found, found[1:] + found[:1])]
+    return programs(*found, *from_the_end, *(f"(2 * {body[0]}){body[1:]}" for body in twice))
+
+
+SHAPES = (2, 3), (1, 2), (2, 1, 3), (2, 3, 4), (2, 2, 2), (3, 2), (2, 2), (2,), (1, 3, 2), (2, 1, 3, 2)
+AXES = array("x", SHAPES, ("decimals", "transposed"), axes=4).each(f=orders)
+AXES = AXES.add(grad=lambda x, f, rng: arriving(x.view(Permuted), f, rng))
+
+layers_permute.aspect("the gradient", 1.5, cases=AXES, device=6, few=40)(gradient)
+layers_permute.aspect("the value", 0.5, cases=AXES, few=20)(value)
 
 
 @layers_permute.on_device

@@ -1,64 +1,20 @@
 """Check 9 of lesson 05: steps of SGD."""
 
-import numpy as np
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.walks import given, steps, two_parameters, walk, walk_of_two
 
-from autograder.checks.check import check
+layers_sgd = exercise("layers.sgd", "Steps with and without momentum, Nesterov, weight decay; of several parameters.")
 
+MOMENTUM, NESTEROV = "SGD(ps, lr=0.1, momentum={:.2f})", "SGD(ps, lr=0.1, momentum={:.2f}, nesterov=True)"
+DECAY = [f"{text[:-1]}, weight_decay={{:.2f}})" for text in ("SGD(ps, lr=0.5)", MOMENTUM, NESTEROV)]
 
-@check("layers.sgd", points=2)
-def layers_sgd(student, rng, tools):
-    """Steps with and without momentum, Nesterov, weight decay; of several parameters; with another lr from step 3 on."""
-    p, gradients, others = rng.normal(size=(2, 3)), rng.normal(size=(4, 2, 3)), rng.normal(size=(4, 5))
-    lr, mu, decay = rng.uniform(0.05, 0.2), rng.uniform(0.6, 0.9), rng.uniform(0.1, 0.4)
-
-    def walk(count=4, slower_from=None, **options):
-        leaf = student.Tensor(p, requires_grad=True)
-        optimizer, way = student.SGD([leaf], lr=lr, **options), []
-        for k in range(count):
-            if k == slower_from:
-                optimizer.lr = lr / 3
-            leaf.grad = student.Tensor(gradients[k])
-            optimizer.step()
-            way.append(leaf.data.copy())
-        return way
-
-    def two():
-        a, b = student.Tensor(p, requires_grad=True), student.Tensor(others[0], requires_grad=True)
-        optimizer = student.SGD([a, b], lr=lr, momentum=mu)
-        for g, h in zip(gradients[:3], others[1:]):
-            a.grad, b.grad = student.Tensor(g), student.Tensor(h)
-            optimizer.step()
-        return [*a.data.ravel(), *b.data]
-
-    def memory_used_again():
-        leaf = student.Tensor(p, requires_grad=True)
-        leaf.grad = student.Tensor(gradients[0])
-        optimizer = student.SGD([leaf], lr=lr, momentum=mu)
-        for g in gradients[:3]:
-            leaf.grad.data[...] = g
-            optimizer.step()
-        return leaf.data
-
-    def arrays_afterwards():
-        numbers, g, state = p.copy(), gradients[0].copy(), {}
-        optimizer = student.SGD([student.Tensor(p, requires_grad=True)], lr=lr, momentum=mu, weight_decay=decay)
-        for _ in range(2):
-            optimizer.update(numbers, g, state)
-        return [numbers, g]
-
-    return {
-        "input": f"p = {np.round(p, 4).tolist()}, lr = {lr:.4g}, momentum = {mu:.4g}, weight_decay = {decay:.4g}; first gradient "
-        f"{np.round(gradients[0], 4).tolist()}",
-        "4 steps": lambda: walk(),
-        "4 steps with momentum": lambda: walk(momentum=mu),
-        "4 steps with momentum and Nesterov": lambda: walk(momentum=mu, nesterov=True),
-        "4 steps with weight decay": lambda: walk(weight_decay=decay),
-        "4 steps with momentum and weight decay": lambda: walk(momentum=mu, weight_decay=decay),
-        "momentum, a third of lr from step 3 on": lambda: walk(momentum=mu, slower_from=2),
-        "two parameters with momentum": two,
-        "each gradient in the same memory, with momentum": memory_used_again,
-        "p and g after update": arrays_afterwards,
-    }
+layers_sgd.aspect(
+    "plain steps, and momentum", 1, cases=walk("SGD(ps, lr=0.1)", MOMENTUM, "SGD(ps, lr=2.0, momentum={:.2f})")
+)(steps)
+layers_sgd.aspect("Nesterov", 0.25, cases=walk(NESTEROV))(steps)
+layers_sgd.aspect("weight decay", 0.25, cases=walk(*DECAY))(steps)
+layers_sgd.aspect("two parameters, rates that change", 0.25, cases=walk_of_two(MOMENTUM, NESTEROV))(two_parameters)
+layers_sgd.aspect("p and g are not changed", 0.25, cases=walk(MOMENTUM, *DECAY), corner=True)(given)
 
 
 layers_sgd.mistake(

@@ -2,48 +2,30 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import array, choice
+from autograder.checks.check import exercise
+from autograder.checks.m05_layers.rules import KINDS, SHAPES, gradient, like, programs, value
 
-
-@check(
-    "layers.softmax",
-    points=3,
-    device=(
-        "along axis 1, x.grad",
-        "along axis 0, x.grad",
-        "shape (2, 3, 4), along axis 1, x.grad",
-        "shape (2, 3, 4), along axis −1, x.grad",
-    ),
+layers_softmax = exercise(
+    "layers.softmax", "Softmax along any axis, with large scores, and with a gradient that is not the same everywhere."
 )
-def layers_softmax(student, rng, tools):
-    """Softmax along any axis, with large scores, and with a gradient that is not the same everywhere."""
-    x, up = 1.5 * rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
-    cube, cube_up = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 3, 4))
-    large = np.array([[1000.0, 0.0, -1000.0, 999.0], [0.5, -0.5, 1.5, 0.1], [-900.0, -901.0, -903.0, -902.0]])
 
-    def value(numbers, **axis):
-        with np.errstate(all="ignore"):
-            return student.Tensor(numbers, requires_grad=True).softmax(**axis).data
 
-    def run(numbers, upstream, **axis):
-        leaf = student.Tensor(numbers, requires_grad=True)
-        with np.errstate(all="ignore"):
-            leaf.softmax(**axis).backward(upstream)
-        return {"gradient": leaf.grad.data, "after": leaf.data}
+def along(x):
+    axes = [*range(x.ndim), *range(-x.ndim, 0)]
+    bodies = [f"x.softmax(axis={axis})" for axis in axes]
+    mixed = [f"(2 * {one}) - {two} * x" for one, two in zip(bodies, bodies[1:] + bodies[:1])]
+    return programs(*bodies, "x.softmax()", "(2 * x).softmax(axis=0)", *mixed)
 
-    return {
-        "input": f"x = {np.round(x, 4).tolist()}; the gradient that arrives is {np.round(up, 4).tolist()}",
-        "along axis 1": lambda: value(x, axis=1),
-        "along axis 1, x.grad": lambda: run(x, up, axis=1)["gradient"],
-        "along axis 0": lambda: value(x, axis=0),
-        "along axis 0, x.grad": lambda: run(x, up, axis=0)["gradient"],
-        "shape (2, 3, 4), along axis 1": lambda: value(cube, axis=1),
-        "shape (2, 3, 4), along axis 1, x.grad": lambda: run(cube, cube_up, axis=1)["gradient"],
-        "shape (2, 3, 4), along axis −1, x.grad": lambda: run(cube, cube_up)["gradient"],
-        "rows of very large and very small scores": lambda: value(large, axis=1),
-        "rows of very large and very small scores, x.grad": lambda: run(large, up, axis=1)["gradient"],
-        "x after softmax": lambda: run(x, up, axis=1)["after"],
-    }
+
+LARGE = [[1000.0, 0.0, -1000.0, 999.0], [0.5, -0.5, 1.5, 0.1], [-900.0, -901.0, -903.0, -902.0]]
+SCORES = array("x", SHAPES, KINDS).each(f=along).add(grad=like)
+FAR_APART = choice("x", np.array(LARGE), np.array(LARGE).T, -np.array(LARGE)).each(f=along).add(grad=like)
+
+layers_softmax.aspect("the gradient", 1.5, cases=SCORES, device=4, few=30)(gradient)
+layers_softmax.aspect("the value", 0.5, cases=SCORES, few=14)(value)
+layers_softmax.aspect("scores of ±1000: the gradient", 0.5, cases=FAR_APART, few=8)(gradient)
+layers_softmax.aspect("scores of ±1000: the value", 0.5, cases=FAR_APART, few=8)(value)
 
 
 @layers_softmax.on_device

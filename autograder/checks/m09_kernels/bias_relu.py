@@ -1,47 +1,52 @@
-import numpy as np
+"""Check 3 of lesson 09: two dimensions, and a guard for each."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+bias_relu = exercise(
+    "kernels.bias_relu", "A matrix, a bias for each column, and what is below 0 becomes 0.", seconds=30
+)
+
+SHAPES = [  # rows, columns, work-items, group, first work-item
+    (1, 1, (8, 2), (8, 2), (0, 0)),
+    (1, range(9, 13), (16, 2), (8, 2), (0, 0)),
+    (3, range(4, 7), (8, 2), (8, 2), (0, 0)),
+    (range(5, 7), 16, (16, 8), (8, 2), (0, 0)),
+    (2, 8, (8, 2), (8, 2), (0, 0)),
+    (5, range(4, 7), (8, 2), (8, 2), (0, 2)),
+    (range(18, 24), 16, (16, 24), (16, 8), (0, 0)),
+]
 
 
-@check("kernels.bias_relu", points=2, rtol=1e-5, atol=1e-5, seconds=30)
-def bias_relu(student, rng, tools):
-    """Matrices for which too many work-items start: below, to the right, and beside rows that belong to others."""
-    from tinygrad_cl.opencl.trial import try_kernel
-
-    columns, single, wide = 16, int(rng.integers(9, 13)), int(rng.integers(4, 7))
-    rows = int(rng.integers(18, 24))
-    cases = {  # name: (rows, columns, work-items, group, first work-item)
-        "rows too many": (rows, columns, (16, 24), (8, 8), (0, 0)),
-        "one row, columns too many": (1, single, (16, 2), (8, 2), (0, 0)),
-        "only row 1 of three is started": (3, wide, (8, 1), (8, 1), (0, 1)),
+def matrix(rng, rows, columns, work_items, group, first):
+    return {"x": numbers(rows * columns, rng), "bias": numbers(columns, rng), "rows": rows, "columns": columns} | {
+        "work_items": work_items,
+        "group": group,
+        "first": first,
     }
-    found, memory = (
-        {
-            "input": "rows × columns, work-items: "
-            + "; ".join(f"{r} × {c}, {w[0]} × {w[1]} ({name})" for name, (r, c, w, _, _) in cases.items())
-        },
-        [],
-    )
-    for name, (r, c, work_items, group, first) in cases.items():
-        x, bias = rng.normal(0, 2, r * c).astype(np.float32), rng.normal(0, 2, c).astype(np.float32)
-        right = np.maximum(x.reshape(r, c) + bias, 0).ravel() if r == 1 else None
-        out, said = try_kernel(
-            student.BIAS_RELU,
-            "bias_relu",
-            x,
-            bias,
-            None,
-            r,
-            c,
-            result=r * c,
-            work_items=work_items,
-            local_size=group,
-            offset=first,
-            right=right,
-        )
-        found[f"out ({name})"] = out.reshape(r, c)
-        memory.append(said)
-    return found | {"memory": memory}
+
+
+def tags(rows, columns, work_items, group, first):
+    ends = [start + items for start, items in zip(first, work_items)]
+    yield from ["there are columns too many"] * (ends[0] > columns) + ["there are rows too many"] * (ends[1] > rows)
+
+
+@bias_relu.aspect("the matrix", 2, cases=launches(SHAPES, matrix, tags), few=14, many=42, rtol=1e-5, atol=1e-5)
+def result(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    arguments = case.x, case.bias, None, case.rows, case.columns
+    sizes = {"work_items": case.work_items, "local_size": case.group, "offset": case.first}
+    return tried(student.BIAS_RELU, "bias_relu", *arguments, result=case.x.size, seed=case.fill, **sizes)
+
+
+@bias_relu.aspect("no access goes astray", 0, cases=launches([(3, 5, (8, 4), (8, 2), (0, 0))], matrix), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    arguments = case.x, case.bias, None, case.rows, case.columns
+    sizes = {"work_items": case.work_items, "local_size": case.group}
+    return faults(student.BIAS_RELU, "bias_relu", *arguments, result=case.x.size, **sizes)
 
 
 GUARD = "if (row < rows && column < columns)"

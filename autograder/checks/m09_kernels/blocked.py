@@ -1,45 +1,54 @@
-import numpy as np
+"""Check 9 of lesson 09: a block of c for each work-item."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+blocked = exercise(
+    "kernels.blocked",
+    "Blocks of 8 rows, and the same text with 10 and with 2; below and beside each other.",
+    seconds=40,
+)
+
+SHAPES = [  # ROWS, blocks of c beside and below each other, those that are started, the first of them, k
+    (8, (1, 1), (1, 1), (0, 0), range(1, 3)),
+    (8, (1, 2), (1, 2), (0, 0), range(4, 9)),
+    (10, (2, 1), (2, 1), (0, 0), range(3, 8)),
+    (2, (2, 2), (1, 1), (1, 1), range(3, 8)),
+    (2, (3, 2), (3, 2), (0, 0), range(3, 8)),
+]
 
 
-@check("kernels.blocked", points=4, rtol=1e-5, atol=1e-4, seconds=40)
-def blocked(student, rng, tools):
-    """Blocks of 8 rows, and the same text with 10 and with 2; blocks below and beside each other; and one block alone."""
+def matrices(rng, rows, grid, blocks, first, k):
+    m, n = rows * grid[1], 16 * grid[0]
+    sizes = {"m": m, "n": n, "k": k, "rows": rows, "blocks": blocks, "first": first}
+    return {"a": numbers(m * k, rng, 1.5), "b": numbers(k * n, rng, 1.5)} | sizes
+
+
+def tags(rows, grid, blocks, first, k):
+    yield from ["ROWS is not 8"] * (rows != 8) + ["there are blocks below each other"] * (grid[1] > 1)
+    yield from ["there are blocks beside each other"] * (grid[0] > 1)
+
+
+@blocked.aspect("the product", 4, cases=launches(SHAPES, matrices, tags), few=10, many=30, rtol=1e-5, atol=1e-4)
+def result(student, case):
     import re
 
-    from tinygrad_cl.opencl.trial import try_kernel
+    from tinygrad_cl.opencl.trial import tried
 
-    found, memory, shapes = {}, [], []
-    cases = {  # name: (rows of a block, blocks of c, blocks started, the first of them)
-        "two blocks of 8 rows, one below the other": (8, (1, 2), (1, 2), (0, 0)),
-        "two blocks of 10 rows, side by side": (10, (2, 1), (2, 1), (0, 0)),
-        "one block of 2 rows alone, the last of four": (2, (2, 2), (1, 1), (1, 1)),
-    }
-    for name, (rows, grid, blocks, first) in cases.items():
-        m, n, k = rows * grid[1], 16 * grid[0], int(rng.integers(3, 8)) + (rows == 8)
-        source = re.sub(r"(?m)^\s*#\s*define\s+ROWS\s.*$", f"#define ROWS {rows}", student.BLOCKED)
-        a, b = rng.normal(0, 1.5, m * k).astype(np.float32), rng.normal(0, 1.5, k * n).astype(np.float32)
-        right = (a.reshape(m, k) @ b.reshape(k, n)).ravel() if blocks == (2, 1) else None
-        c, said = try_kernel(
-            source,
-            "blocked",
-            a,
-            b,
-            None,
-            m,
-            n,
-            k,
-            result=m * n,
-            work_items=blocks,
-            local_size=blocks,
-            offset=first,
-            right=right,
-        )
-        found[f"c ({name})"] = c.reshape(m, n)
-        memory.append(said)
-        shapes.append(f"{m} × {k} times {k} × {n} ({name})")
-    return found | {"input": "; ".join(shapes), "memory": memory}
+    source = re.sub(r"(?m)^\s*#\s*define\s+ROWS\s.*$", f"#define ROWS {case.rows}", student.BLOCKED)
+    arguments = case.a, case.b, None, case.m, case.n, case.k
+    sizes = {"work_items": case.blocks, "local_size": case.blocks, "offset": case.first}
+    return tried(source, "blocked", *arguments, result=case.m * case.n, seed=case.fill, **sizes)
+
+
+@blocked.aspect("no access goes astray", 0, cases=launches([(8, (2, 1), (2, 1), (0, 0), 3)], matrices), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    arguments = case.a, case.b, None, case.m, case.n, case.k
+    return faults(
+        student.BLOCKED, "blocked", *arguments, result=case.m * case.n, work_items=case.blocks, local_size=case.blocks
+    )
 
 
 LINE, STORE = "float16 line = vload16(0, b + p * n + column);", "vstore16(sum[r], 0, c + (row + r) * n + column);"

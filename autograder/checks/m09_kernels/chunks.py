@@ -1,45 +1,62 @@
-import numpy as np
+"""Check 6 of lesson 09: each work-item adds a chunk."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+chunks = exercise(
+    "kernels.chunks", "Chunks that are no multiple of 16, the last one short or empty; and full vectors.", seconds=30
+)
+
+SIZES = [  # n, chunk, work-items, first work-item
+    (1, 1, 1, 0),
+    (16, 16, 1, 0),
+    (range(16, 20), 7, 3, 0),
+    (range(1, 4), 2, 4, 0),
+    (96, 32, 3, 0),
+    (range(89, 100), 35, 4, 0),
+    (range(105, 120), 35, 1, 1),
+]
 
 
-@check("kernels.chunks", points=3, rtol=1e-5, atol=1e-4, seconds=30)
-def chunks(student, rng, tools):
-    """Chunks that are no multiple of 16, the last one short or empty; some below 16, some of full vectors; one alone."""
-    from tinygrad_cl.opencl.trial import try_kernel
+def chunked(rng, n, chunk, work_items, first):
+    return {"x": numbers(n, rng), "chunk": chunk, "work_items": work_items, "first": first}
 
-    odd = int(rng.integers(35, 46))
-    cases = {  # name: (n, chunk, work-items, first work-item)
-        "the third chunk is short, the fourth empty": (2 * odd + int(rng.integers(19, 30)), odd, 4, 0),
-        "chunks of 32": (96, 32, 3, 0),
-        "chunks below 16": (int(rng.integers(16, 20)), 7, 3, 0),
-        "work-item 1 alone, of three": (3 * odd, odd, 1, 1),
-    }
-    found, memory = (
-        {"input": "n, chunk: " + "; ".join(f"{n}, {chunk} ({name})" for name, (n, chunk, _, _) in cases.items())},
-        [],
-    )
-    for name, (n, chunk, work_items, first) in cases.items():
-        x = rng.normal(0, 2, n).astype(np.float32)
-        right = [x[k * chunk : (k + 1) * chunk].sum() for k in range(4)] if work_items == 4 else None
-        sums, said = try_kernel(
-            student.CHUNKS,
-            "chunks",
-            x,
-            None,
-            n,
-            chunk,
-            result=max(work_items, 3),
-            work_items=work_items,
-            local_size=work_items,
-            offset=first,
-            right=right,
-        )
-        found[f"sums ({name})"] = sums
-        memory.append(said)
-    places = 2.0 ** np.arange(-7, 16, dtype=np.float32)  # 16 + 7 numbers; a sum of some of them says which
-    counted, _ = try_kernel(student.CHUNKS, "chunks", places, None, 23, 23, result=1, work_items=1, local_size=1)
-    return found | {"sum of the powers of 2 from −7 to 15": counted, "memory": memory}
+
+def powers(rng, n):
+    """Each place is a power of 2, so that a sum of some of them says which."""
+    return {"x": Text(f"(2.0 ** np.arange(-7, {n - 7})).astype(np.float32)"), "chunk": n, "work_items": 1, "first": 0}
+
+
+def tags(n, chunk, work_items, first):
+    yield from ["chunk is below 16"] * (chunk < 16) + ["chunk is no multiple of 16"] * (chunk % 16 > 0)
+    yield from ["the last chunk is empty"] * (chunk * (first + work_items - 1) >= n)
+    yield from ["the last chunk is short"] * (n % chunk > 0)
+
+
+@chunks.aspect(
+    "the sums",
+    3,
+    cases=launches(SIZES, chunked, tags) + launches([(23,), (17,)], powers),
+    few=14,
+    many=42,
+    rtol=1e-5,
+    atol=1e-4,
+)
+def result(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    sizes = {"work_items": case.work_items, "local_size": case.work_items, "offset": case.first}
+    arguments = case.x, None, case.x.size, case.chunk
+    return tried(student.CHUNKS, "chunks", *arguments, result=case.first + case.work_items + 1, seed=case.fill, **sizes)
+
+
+@chunks.aspect("no access goes astray", 0, cases=launches([(range(89, 100), 35, 4, 0)], chunked), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    sizes = {"work_items": case.work_items, "local_size": case.work_items}
+    return faults(student.CHUNKS, "chunks", case.x, None, case.x.size, case.chunk, result=case.work_items, **sizes)
 
 
 VECTORS = "for (; i + 16 <= end; i += 16)\n        lanes += vload16(0, x + i);"

@@ -1,63 +1,65 @@
-import numpy as np
+"""Check 1 of lesson 09: the host side."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import numbers
+
+host = exercise("kernels.host", "Three arrays through a kernel that the check brings along.", seconds=30)
 
 
-@check("kernels.host", points=2, rtol=1e-5, atol=1e-12, seconds=30)
-def host(student, rng, tools):
-    """Three arrays through a kernel that the check brings along, with n below one group, within the third, and at its end."""
+def launch(n, group, rng):
+    times = {"queued": int(rng.integers(1000, 9000)), "start": int(rng.integers(10**9, 10**12))}
+    arrays = {name: numbers(size, rng) for name, size in (("a", n), ("b", n), ("last", 2))}
+    return Draft(arrays | {"n": n, "group": group, "took": int(rng.integers(10**5, 10**7))} | times)
+
+
+SIZES = ((1, 4), (4, 4), (5, 4), (3, 4), (12, 4), (9, 4), (1, 13), (26, 13), (27, 13))
+LAUNCHES = Source(
+    lambda rng: (launch(*size, rng) for size in SIZES),
+    lambda rng: launch(int(rng.integers(1, 60)), int(rng.choice([4, 13])), rng),
+)
+
+
+@host.aspect("the arrays, the seconds, the launch", 2, cases=LAUNCHES, few=12, many=40, rtol=1e-5, atol=1e-12)
+def run(student, case, tools):
     from types import SimpleNamespace
 
     from tinygrad_cl.opencl.kernels import build_kernel
 
-    device, real = (
-        tools.device(),
-        build_kernel(
-            """
+    real = build_kernel(
+        """
         __kernel void add_triple(__global const float *a, __global float *b, __global float *last, const int n) {
             int i = get_global_id(0);
             if (i < n) b[i] += 3 * a[i];
             if (i == 0) last[0] = n;
         }""",
-            "add_triple",
-        ),
+        "add_triple",
     )
-    start, queued = int(rng.integers(10**9, 10**12)), int(rng.integers(1000, 9000))
-    took = int(rng.integers(10**5, 10**7))
     launches = []
 
     class Receipt:
         def __init__(self, event):
             self.event, self.wait = event, event.wait
-            self.profile = SimpleNamespace(
-                queued=start - queued, submit=start - queued // 2, start=start, end=start + took
-            )
+            queued, submit = case.start - case.queued, case.start - case.queued // 2
+            self.profile = SimpleNamespace(queued=queued, submit=submit, start=case.start, end=case.start + case.took)
 
         def __getattr__(self, name):
             return getattr(self.event, name)
 
     def kernel(queue, work_items, local_size, *arguments, **options):
         launches.append(list(work_items) + list(local_size or [0]))
-        rounded = -(-work_items[0] // group) * group  # a device may refuse another number, or not
+        rounded = -(-work_items[0] // case.group) * case.group  # a device may refuse another number, or not
         return Receipt(real(queue, (rounded,), local_size, *arguments, **options))
 
-    found, kept, fresh = {}, True, True
-    group = int(rng.integers(9, 15))
-    cases = {"n in the third group": 2 * group + 1, "three full groups": 3 * group, "n below one group": 4}
-    for name, n in cases.items():
-        arrays = [rng.normal(size=size).astype(np.float32) for size in (n, n, 2)]
-        before = [array.copy() for array in arrays]
-        results, seconds = student.run_on_device(device, kernel, arrays, n, group)
-        found[f"the arrays after ({name})"] = np.concatenate([np.asarray(each) for each in results])
-        found[f"seconds ({name})"] = seconds
-        kept &= all((now == then).all() for now, then in zip(arrays, before))
-        fresh &= not any(now is given for now in results for given in arrays)
-    return found | {
-        "input": f"groups of {group}; n = {', '.join(map(str, cases.values()))}; the kernel adds 3·a to b and writes n into "
-        f"the third array; by its event it ran {took:,} ns, after waiting {queued:,} ns in the queue",
-        "work-items and group of each launch": np.array(launches),
-        "the caller's arrays": ("stay as they are" if kept else "were changed")
-        + ("" if fresh else ", but come back as results"),
+    given = [case.a, case.b, case.last]
+    results, seconds = student.run_on_device(tools.device(), kernel, given, case.n, case.group)
+    return {
+        "a": results[0],
+        "b": results[1],
+        "last[0]": results[2][0],
+        "seconds": seconds,
+        "work-items and group of each launch": launches,
+        "results that are the caller's arrays": sum(now is then for now in results for then in given),
     }
 
 

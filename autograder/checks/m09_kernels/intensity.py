@@ -1,17 +1,18 @@
-from autograder.checks.check import check
+"""Check 8 of lesson 09: operations per byte."""
+
+from autograder.checks.cases import integer
+from autograder.checks.check import exercise
+
+intensity = exercise("kernels.intensity", "Blocks of several shapes; with a single lane, with a single row.")
 
 
-@check("kernels.intensity", points=1)
-def intensity(student, rng, tools):
-    """Blocks of several shapes; one with a single lane, one with a single row, the two numbers never equal."""
-    rows, lanes = int(rng.integers(2, 8)), int(rng.integers(9, 17))
-    return {
-        "input": f"intensity({rows}, {lanes}), intensity({lanes}, {rows}), intensity({rows}, 1), intensity(1, {lanes})",
-        "a block": student.intensity(rows, lanes),
-        "its mirror image": lambda: student.intensity(lanes, rows),
-        "one lane": lambda: student.intensity(rows, 1),
-        "one row": lambda: student.intensity(1, lanes),
-    }
+@intensity.aspect(
+    "operations per byte",
+    1,
+    cases=integer("rows", 1, 2, 3, 8, low=1, high=40) * integer("lanes", 1, 4, 16, low=1, high=40),
+)
+def operations_per_byte(student, case):
+    return student.intensity(case.rows, case.lanes)
 
 
 intensity.mistake(

@@ -1,33 +1,46 @@
-import numpy as np
+"""Check 4 of lesson 09: sixteen numbers a work-item, and the rest one by one."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+lanes = exercise("kernels.lanes", "Lengths that fill their vectors, that do not, and that fill none.", seconds=30)
+
+SIZES = [  # n, work-items, first work-item
+    (1, 1, 0),
+    (16, 1, 0),
+    (15, 1, 0),
+    (17, 2, 0),
+    (48, 3, 0),
+    (range(3, 15), 1, 0),
+    (range(67, 79), 8, 0),
+    (range(67, 79), 1, 2),
+    (range(35, 47), 1, 2),
+]
 
 
-@check("kernels.lanes", points=3, rtol=1e-5, atol=1e-6, seconds=30)
-def lanes(student, rng, tools):
-    """Lengths that fill their vectors, that do not, and that fill none; with work-items too many, and one work-item alone."""
-    from tinygrad_cl.opencl.trial import try_kernel
+def vector(rng, n, work_items, first):
+    return {"x": numbers(n, rng, 0.8), "work_items": work_items, "first": first}
 
-    cases = {  # name: (n, work-items, first work-item)
-        "three full vectors": (48, 3, 0),
-        "a rest, and work-items too many": (int(rng.integers(67, 79)), 8, 0),
-        "less than one vector": (int(rng.integers(3, 15)), 1, 0),
-        "work-item 2 alone, of five": (int(rng.integers(67, 79)), 1, 2),
-        "work-item 2 alone, with the rest": (int(rng.integers(35, 47)), 1, 2),
-    }
-    found, memory = (
-        {"input": "n, work-items: " + "; ".join(f"{n}, {w} ({name})" for name, (n, w, _) in cases.items())},
-        [],
-    )
-    for name, (n, work_items, first) in cases.items():
-        x = (rng.uniform(0.2, 1.6, n) * rng.choice([-1, 1], n)).astype(np.float32)
-        right = np.exp(-x * x) if work_items == 8 else None
-        out, said = try_kernel(
-            student.BELL, "bell", x, None, n, result=n, work_items=work_items, local_size=1, offset=first, right=right
-        )
-        found[f"out ({name})"] = out
-        memory.append(said)
-    return found | {"memory": memory}
+
+def tags(n, work_items, first):
+    yield from ["n is no multiple of 16"] * (n % 16 > 0) + ["n is below 16"] * (n < 16)
+    yield from ["there are work-items too many"] * (16 * (first + work_items - 1) >= n)
+
+
+@lanes.aspect("exp(−x²)", 3, cases=launches(SIZES, vector, tags), few=16, many=48, rtol=1e-5, atol=1e-6)
+def result(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    sizes = {"work_items": case.work_items, "local_size": 1, "offset": case.first}
+    return tried(student.BELL, "bell", case.x, None, case.x.size, result=case.x.size, seed=case.fill, **sizes)
+
+
+@lanes.aspect("no access goes astray", 0, cases=launches([(range(35, 47), 4, 0)], vector), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    sizes = {"work_items": case.work_items, "local_size": 1}
+    return faults(student.BELL, "bell", case.x, None, case.x.size, result=case.x.size, **sizes)
 
 
 VECTOR = "float16 v = vload16(0, x + start);\n        vstore16(exp(-v * v), 0, out + start);"

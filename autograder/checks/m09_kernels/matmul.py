@@ -1,49 +1,46 @@
-import numpy as np
+"""Check 7 of lesson 09: the matrix product, a number of c for each work-item."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+matmul = exercise("kernels.matmul", "Products of no square and no equal sizes, with too many work-items.", seconds=30)
+
+SHAPES = [  # m, n, k, work-items, group, first work-item
+    (1, 1, 1, (8, 2), (8, 2), (0, 0)),
+    (1, 1, range(2, 5), (8, 2), (8, 2), (0, 0)),
+    (1, range(9, 13), 7, (16, 2), (8, 2), (0, 0)),
+    (2, 3, range(4, 6), (8, 2), (8, 2), (0, 0)),
+    (range(5, 7), 16, range(17, 23), (16, 8), (8, 2), (0, 0)),
+    (5, range(4, 7), range(2, 5), (8, 2), (8, 2), (0, 2)),
+]
 
 
-@check("kernels.matmul", points=2, rtol=1e-5, atol=1e-4, seconds=30)
-def matmul(student, rng, tools):
-    """Products of no square and no equal sizes, with too many work-items below, to the right, and beside others' rows."""
-    from tinygrad_cl.opencl.trial import try_kernel
+def matrices(rng, m, n, k, work_items, group, first):
+    sizes = {"m": m, "n": n, "k": k, "work_items": work_items, "group": group, "first": first}
+    return {"a": numbers(m * k, rng, 1.5), "b": numbers(k * n, rng, 1.5)} | sizes
 
-    deep, short = int(rng.integers(17, 23)), int(rng.integers(2, 5))
-    cases = {  # name: (m, n, k, work-items, group, first work-item)
-        "rows too many": (5, 16, deep, (16, 8), (8, 4), (0, 0)),
-        "one row, columns too many": (1, 11, 7, (16, 2), (8, 2), (0, 0)),
-        "only row 1 of three is started": (3, 5, short, (8, 1), (8, 1), (0, 1)),
-    }
-    found, memory = (
-        {
-            "input": "m × k times k × n, work-items: "
-            + "; ".join(
-                f"{m} × {k} times {k} × {n}, {w[0]} × {w[1]} ({name})" for name, (m, n, k, w, _, _) in cases.items()
-            )
-        },
-        [],
-    )
-    for name, (m, n, k, work_items, group, first) in cases.items():
-        a, b = rng.normal(0, 1.5, m * k).astype(np.float32), rng.normal(0, 1.5, k * n).astype(np.float32)
-        right = (a.reshape(m, k) @ b.reshape(k, n)).ravel() if m == 1 else None
-        c, said = try_kernel(
-            student.MATMUL,
-            "matmul",
-            a,
-            b,
-            None,
-            m,
-            n,
-            k,
-            result=m * n,
-            work_items=work_items,
-            local_size=group,
-            offset=first,
-            right=right,
-        )
-        found[f"c ({name})"] = c.reshape(m, n)
-        memory.append(said)
-    return found | {"memory": memory}
+
+def tags(m, n, k, work_items, group, first):
+    ends = [start + items for start, items in zip(first, work_items)]
+    yield from ["there are columns too many"] * (ends[0] > n) + ["there are rows too many"] * (ends[1] > m)
+
+
+@matmul.aspect("the product", 2, cases=launches(SHAPES, matrices, tags), few=12, many=36, rtol=1e-5, atol=1e-4)
+def result(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    arguments = case.a, case.b, None, case.m, case.n, case.k
+    sizes = {"work_items": case.work_items, "local_size": case.group, "offset": case.first}
+    return tried(student.MATMUL, "matmul", *arguments, result=case.m * case.n, seed=case.fill, **sizes)
+
+
+@matmul.aspect("no access goes astray", 0, cases=launches([(3, 5, 4, (8, 4), (8, 2), (0, 0))], matrices), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    arguments = case.a, case.b, None, case.m, case.n, case.k
+    sizes = {"work_items": case.work_items, "local_size": case.group}
+    return faults(student.MATMUL, "matmul", *arguments, result=case.m * case.n, **sizes)
 
 
 GUARD = "if (row < m && column < n)"

@@ -1,30 +1,43 @@
+"""Check 2 of lesson 09: the line through measured times."""
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, fixed
+from autograder.checks.check import exercise
+
+overhead = exercise("kernels.overhead", "The best line through two points, through noisy ones, through lists.")
 
 
-@check("kernels.overhead", points=2, rtol=1e-4, atol=0)
-def overhead(student, rng, tools):
-    """The line through two exact points, the best line through five noisy ones, and lists as they come from a loop."""
-    cost, each = rng.uniform(1e-5, 9e-5), rng.uniform(1e-10, 9e-10)
-    two = np.array([1000, 1_000_000])
-    five = np.sort(rng.integers(10, 2_000_000, 5))
-    exact = cost + each * two
-    noisy = (cost + each * five) * rng.uniform(0.7, 1.3, 5)
-    noisy[0] *= 0.5
-    kept = noisy.copy()
-    found = {
-        "input": f"sizes {two.tolist()}, seconds {[float(f'{t:.4g}') for t in exact]}; then sizes {five.tolist()}, "
-        f"seconds {[float(f'{t:.4g}') for t in noisy]}"
-    }
-    for name, sizes, seconds in (
-        ("two points", two, exact),
-        ("five points", five, noisy),
-        ("lists", five[1:].tolist(), tuple(noisy[1:].tolist())),
-    ):
-        line = [float(number) for number in student.fit_overhead(sizes, seconds)]
-        found |= {f"overhead ({name})": line[0], f"per number ({name})": line[1], f"n½ ({name})": line[2]}
-    return found | {"the seconds that came in": noisy / kept}
+def measured(points, noise, rng):
+    cost, each = float(rng.uniform(1e-5, 9e-5)), float(rng.uniform(1e-10, 9e-10))
+    sizes = sorted(int(n) for n in rng.choice(np.arange(10, 2_000_000), points, replace=False))
+    seconds = [float(f"{(cost + each * n) * rng.uniform(1 - noise, 1 + noise):.3g}") for n in sizes]
+    return Draft({"sizes": sizes, "seconds": seconds}, ("the points are noisy",) * (noise > 0))
+
+
+def arrays(draft):
+    return Draft({name: np.array(values) for name, values in draft.inputs.items()}, draft.tags)
+
+
+SMALL = fixed(
+    {"sizes": [0, 1], "seconds": [1.0, 2.0]},
+    {"sizes": [0, 1, 2], "seconds": [1.0, 1.0, 4.0]},
+    {"sizes": (1, 3), "seconds": (2.0, 8.0)},
+    {"sizes": [0, 100, 200], "seconds": [5.0, 6.0, 7.0]},
+    {"sizes": [2, 1], "seconds": [5.0, 3.0]},
+    {"sizes": [1, 2, 4, 8], "seconds": [1.0, 3.0, 2.0, 9.0]},
+)
+DRAWN = Source(
+    lambda rng: (measured(points, noise, rng) for points in (2, 5, 3) for noise in (0.0, 0.3)),
+    lambda rng: measured(int(rng.integers(2, 8)), 0.3, rng),
+)
+ARRAYS = Source(lambda rng: map(arrays, DRAWN.small(rng)), lambda rng: arrays(measured(5, 0.3, rng)))
+
+
+@overhead.aspect("overhead, per number, n½", 2, cases=SMALL + DRAWN + ARRAYS, rtol=1e-4, atol=1e-14)
+def line(student, case):
+    overhead, per_number, n_half = student.fit_overhead(case.sizes, case.seconds)
+    return {"overhead": overhead, "per number": per_number, "n½": n_half}
 
 
 overhead.mistake(

@@ -1,53 +1,67 @@
-import numpy as np
+"""Check 5 of lesson 09: a sum by halves, in local memory."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, fixed
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+tree = exercise("kernels.tree", "Full groups, a last one that is not full, one number alone.", seconds=30)
+
+SIZES = [(1,), (64,), (63,), (60, 4), (2,), (65,), (128,), (range(3, 30),), (range(70, 120), 9), (range(150, 250),)]
 
 
-@check("kernels.tree", points=3, rtol=1e-5, atol=1e-4, seconds=30)
-def tree(student, rng, tools):
-    """Full groups, a last one that is not full, one number alone; and how often each place of a group is counted."""
-    from tinygrad_cl.opencl.oclgrind import inspect_kernel
-    from tinygrad_cl.opencl.trial import try_kernel
+def vector(rng, n, more=0):
+    """n numbers, and more of them in memory behind."""
+    return {"x": numbers(n + more, rng), "n": n}
 
-    rest, few = int(rng.integers(70, 120)), int(rng.integers(3, 30))
-    ones = np.zeros(64 * 64, np.float32)
-    ones[::65] = 1  # group g has a single 1, at its place g
-    cases = {
-        "three full groups": rng.normal(0, 2, 192).astype(np.float32),
-        "a group that is not full": rng.normal(0, 2, rest).astype(np.float32),
-        "one group with few numbers": rng.normal(0, 2, few).astype(np.float32),
-    }
-    found = {
-        "input": f"n = 192, {rest} and {few}, in groups of 64; then 64 groups: group g has a 1 at place g, and 0 elsewhere; where "
-        "work-items run in the opposite order, a missing barrier or `if` shows"
-    }
-    memory = []
-    for name, x in cases.items():
-        groups = -(-x.size // 64)
-        right = [x[64 * g : 64 * g + 64].sum() for g in range(groups)] if x.size == rest else None
-        sums, said = try_kernel(
-            student.TREE, "tree", x, None, x.size, result=groups, work_items=64 * groups, local_size=64, right=right
-        )
-        found[f"sums ({name})"] = sums
-        memory.append(said)
-        if right and not np.allclose(sums, right, 1e-4, 1e-4):
-            seen = inspect_kernel(
-                student.TREE, "tree", x, np.zeros(groups, np.float32), x.size, work_items=64 * groups, local_size=64
-            )
-            found["input"] += "".join(f"; Oclgrind: {fault}" for fault in seen[:2])
-    opposite = (
+
+def tags(n, more=0):
+    yield from ["memory goes on after n numbers"] * (more > 0)
+    yield from ["the last group is not full"] * (n % 64 > 0) + ["there are several groups"] * (n > 64)
+
+
+@tree.aspect("the sum of each group", 2, cases=launches(SIZES, vector, tags), few=16, many=48, rtol=1e-5, atol=1e-4)
+@tree.aspect(
+    "each of the 64 places counts once",
+    0.5,
+    corner=True,
+    cases=fixed(x=Text("np.eye(64, dtype=np.float32).ravel()"), n=4096, fill=0),
+)
+def result(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    groups = -(-case.n // 64)
+    sizes = {"work_items": 64 * groups, "local_size": 64}
+    return tried(student.TREE, "tree", case.x, None, case.n, result=groups, seed=case.fill, **sizes)
+
+
+@tree.aspect(
+    "the order of the work-items does not matter",
+    0.5,
+    corner=True,
+    cases=launches([(128,), (range(100, 120),)], vector),
+    few=2,
+    many=4,
+    rtol=1e-5,
+    atol=1e-4,
+)
+def opposite_order(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    mirrored = (
         "#define get_local_id(d) (63 - get_local_id(d))\n"
         "#define get_global_id(d) (64 * get_group_id(d) + get_local_id(d))\n"
         + student.TREE.replace(
             "__local float part[64];", "__local float part[128]; part[127 - get_local_id(0)] = 1e6f;"
         )
     )
-    x = rng.normal(0, 2, 128).astype(np.float32)
-    found["sums (two groups, their work-items taken in the opposite order)"], _ = try_kernel(
-        opposite, "tree", x, None, x.size, result=2, work_items=128, local_size=64
-    )
-    counted, _ = try_kernel(student.TREE, "tree", ones, None, ones.size, result=64, work_items=ones.size, local_size=64)
-    return found | {"how often each of the 64 places is counted": counted, "memory": memory}
+    return tried(mirrored, "tree", case.x, None, case.n, result=2, work_items=128, local_size=64, seed=case.fill)
+
+
+@tree.aspect("no access goes astray, and no race", 0, cases=launches([(range(70, 120),)], vector), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    return faults(student.TREE, "tree", case.x, None, case.n, result=2, work_items=128, local_size=64)
 
 
 LOAD, ADD, BARRIER = "part[me] = i < n ? x[i] : 0.0f;", "part[me] += part[me + step];", "barrier(CLK_LOCAL_MEM_FENCE);"

@@ -1,104 +1,61 @@
 """Check 5 of lesson 10: gradients that add up, and whose buffer that is."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+from autograder.checks.m10_tape.programs import put, tenths
 
-from autograder.checks.check import check
+accumulate = exercise("tape.accumulate", "Gradients that add up, and whose buffer they lie in.", seconds=30)
+
+SMALL = "x0|x0 x1|x0 x0|x0 x1 x2|x0 y0|y0 x0 x1|x0 y0 x1 x2|x0 x1 x2 x1|x0 x0 x0|x0 y0 x1 y1 x2|x0 y1 x1 x2 y0|y0 x1 y1 x0 x2 y2 y0|x0 x1 y2 y0|x0 x1 x2 x0 x1"
 
 
-@check("tape.accumulate", points=3, rtol=1e-5, atol=1e-6, seconds=30)
-def accumulate(student, rng, tools):
-    """Sums of one to five parts, what each costs, in which buffer they lie; and whom nobody else's gradient may change."""
-    count = 5
-    arrays = [rng.normal(size=4).astype(np.float32) for _ in range(count)]
+def arrivals(text, rng):
+    """`x0 y0 x1`: part 0 arrives at x and at y, then part 1 at x."""
+    steps = [(step[0], int(step[1])) for step in text.split()]
+    most = max(sum(node == name for node, _ in steps) for name in "xy")
+    tags = ["a node gets a second part"] * (most > 1) + ["a node gets a third part"] * (most > 2)
+    tags += ["both nodes get the same Tensor"] * any(("x", k) in steps and ("y", k) in steps for k in range(3))
+    tags += ["a node gets the same Tensor twice"] * (len({*steps}) < len(steps))
+    return Draft({"parts": [put(tenths((2,), rng)) for _ in range(3)], "steps": steps}, tuple(tags))
 
-    def put(array):
-        return student.Tensor.from_host(student.queue, array)
 
-    def add_all(parts, node="x", gradients=None, ours=None):
-        gradients, ours = {} if gradients is None else gradients, set() if ours is None else ours
-        for part in parts:
-            student.accumulate(gradients, ours, node, part)
-        return gradients[node].to_host()
+def drawn(rng):
+    return arrivals(" ".join(f"{'xy'[rng.integers(2)]}{rng.integers(3)}" for _ in range(rng.integers(2, 8))), rng)
 
-    def sums():
-        return np.stack([add_all(map(put, arrays[:n])) for n in range(1, count + 1)])
 
-    def is_ours():
-        gradients, ours, seen = {}, set(), []
-        for k, array in enumerate(arrays):
-            student.accumulate(gradients, ours, "x", put(array))
-            seen += ["x" in ours, len(ours), len(gradients)]
-            if k == 2:
-                student.accumulate(gradients, ours, "y", put(array))
-        return np.array([*seen, "y" in ours, arrays[0][0]])
+ARRIVALS = Source(lambda rng: [arrivals(text, rng) for text in SMALL.split("|")], drawn)
 
-    def buffers():
-        """Step by step: is it the part itself, a buffer of one of the parts, the buffer of the step before."""
-        gradients, ours, seen, parts, before = {}, set(), [], [], None
-        for array in arrays:
-            parts.append(put(array))
-            student.accumulate(gradients, ours, "x", parts[-1])
-            now = gradients["x"].buffer
-            seen += [gradients["x"] is parts[-1], any(now is each.buffer for each in parts), now is before]
-            before = now
-        return np.array([*seen, *gradients["x"].to_host()])
 
-    def cost():
-        """Step by step: kernels launched, other commands."""
-        gradients, ours, seen = {}, set(), []
-        for part in list(map(put, arrays)):
-            commands = []
-            with student.device.watched_by(commands.append):
-                student.accumulate(gradients, ours, "x", part)
-            kernels = sum(type(each).__name__ == "Launch" for each in commands)
-            seen += [kernels, len(commands) - kernels]
-        return np.array([*seen, arrays[0][0]])
-
-    def shared():
-        """x and y hold one Tensor, as after `add`; x gets more. What has y, what has x?"""
-        gradients, ours, both = {}, set(), put(arrays[0])
-        for node in ("y", "x"):
-            student.accumulate(gradients, ours, node, both)
-        for array in arrays[1:4]:
-            student.accumulate(gradients, ours, "x", put(array))
-        return np.stack([gradients[node].to_host() for node in ("y", "x")])
-
-    def both_get_more():
-        gradients, ours, both, more = {}, set(), put(arrays[0]), put(arrays[1])
-        for part in (both, more, both):
-            for node in ("x", "y"):
-                student.accumulate(gradients, ours, node, part)
-        student.accumulate(gradients, ours, "y", put(arrays[2]))
-        return np.stack([gradients[node].to_host() for node in ("x", "y")])
-
-    def parts_afterwards():
-        parts = [put(array) for array in arrays]
-        add_all(parts)
-        return np.stack([part.to_host() for part in parts])
-
-    def one_part_again_and_again():
-        part = put(arrays[0])
-        return np.stack([add_all([part] * n) for n in (2, 3, 4)] + [part.to_host()])
-
-    def same_objects():
-        gradients, ours = {}, set()
-        first = put(arrays[0])
-        student.accumulate(gradients, ours, "x", first)
-        student.accumulate(gradients, ours, "x", put(arrays[1]))
-        return np.concatenate([first.to_host(), gradients.pop("x").to_host(), [len(gradients)]])
-
+@accumulate.aspect("the sums, and what others hold stays", 1.5, cases=ARRIVALS, rtol=1e-5, atol=1e-5)
+def sums(student, case):
+    gradients, ours = {}, set()
+    for node, k in case.steps:
+        student.accumulate(gradients, ours, node, case.parts[k])
     return {
-        "input": f"five gradients, that arrive one after the other: {np.round(arrays, 3).tolist()}",
-        "the sum after one, two, … parts": sums,
-        "after each: is it in `ours`, how many are, how many gradients": is_ours,
-        "after each: the part itself, a buffer of a part, the buffer of before; the sum": buffers,
-        "after each: kernels launched, other commands": cost,
-        "y and x share the first Tensor, x gets three more: y, x": shared,
-        "both share two Tensors: x, y": both_get_more,
-        "the parts themselves, afterwards": parts_afterwards,
-        "one part two, three and four times; itself": one_part_again_and_again,
-        "the first part after a second one; the sum": same_objects,
+        "gradients": {node: x.to_host() for node, x in gradients.items()},
+        "ours": str(sorted(ours)),
+        "parts": [x.to_host() for x in case.parts],
     }
+
+
+@accumulate.aspect(
+    "in which buffer each sum lies, and what it costs",
+    1.5,
+    corner=True,
+    cases=ARRIVALS,
+    at_most=("kernels", "other commands"),
+)
+def buffers(student, case):
+    gradients, ours, seen, commands = {}, set(), [], []
+    for node, k in case.steps:
+        before = gradients.get(node)
+        with student.device.watched_by(commands.append):
+            student.accumulate(gradients, ours, node, case.parts[k])
+        now = gradients[node].buffer
+        is_old = before is not None and now is before.buffer
+        seen.append("that of the part" if now is case.parts[k].buffer else "that of before" if is_old else "a new one")
+    kernels = sum(type(command).__name__ == "Launch" for command in commands)
+    return {"buffers": "; ".join(seen), "kernels": kernels, "other commands": len(commands) - kernels}
 
 
 FIRST, OURS, NEW = (

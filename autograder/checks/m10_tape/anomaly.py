@@ -1,134 +1,103 @@
 """Check 7 of lesson 10: which rule said the first bad number."""
 
-import math
-
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+from autograder.checks.m10_tape.programs import put, tenths
+
+anomaly = exercise("tape.anomaly", "Which parent's gradient is bad, and which op said so.", seconds=30)
+
+ONE = {"Inf": np.inf, "-Inf": -np.inf, "NaN": np.nan}
+ALL = {"large": 3e38, "-large": -3e38, "zeros": 0.0, "all-Inf": np.inf, "all-NaN": np.nan}
+BAD = "Inf|NaN|-Inf|good Inf|NaN good|good good -Inf|none NaN|Inf NaN|NaN Inf|none none Inf|all-NaN|good all-Inf|large NaN|good none Inf none NaN|zeros -Inf"
+GOOD = "good|none|good none|large|-large good|zeros|none none|good good good|empty|large large"
 
 
-@check("tape.anomaly", points=2, seconds=30)
-def anomaly(student, rng, tools):
-    """Which parent's gradient is bad, in a RuntimeError that names the op and its lines; silence where all is well."""
+def part(kind, rng):
+    if kind == "none":
+        return None
+    array = tenths((0,) if kind == "empty" else ((2,), (3,), (2, 2), ())[rng.integers(4)], rng)
+    if kind in ONE:
+        array.flat[rng.integers(array.size)] = ONE[kind]
+    return put(np.full_like(array, ALL[kind]) if kind in ALL else array)
+
+
+def parts(kinds, rng):
+    tags = ["a part is None"] * ("none" in kinds) + [f"a part holds {kind}" for kind in sorted({*kinds} & {*ONE})]
+    tags += ["a part holds numbers of 3e38"] * ("large" in " ".join(kinds)) + ["no number of a part is finite"] * (
+        "all" in " ".join(kinds)
+    )
+    tags += ["the first part is good"] * (kinds[0] not in ONE) + ["two parts are bad"] * (
+        sum(kind in ONE for kind in kinds) > 1
+    )
+    value = put(np.array(np.nan if rng.integers(2) else 1.0))
+    name, mode = ("twist", "fold", "sum")[rng.integers(3)], bool(rng.integers(2))
+    return Draft(
+        {"value": value, "parts": [part(kind, rng) for kind in kinds], "name": name, "mode": mode}, tuple(tags)
+    )
+
+
+def source(listed, at_least):
+    def drawn(rng):
+        kinds = [
+            str(kind) for kind in rng.choice(["good", "none", "large", "zeros", *at_least], rng.integers(4))
+        ] + at_least[:1]
+        return parts([str(kind) for kind in rng.permutation(kinds)], rng)
+
+    return Source(lambda rng: [parts(kinds.split(), rng) for kinds in listed.split("|")], drawn)
+
+
+@anomaly.aspect("nothing happens where all is well", 0.5, corner=True, cases=source(GOOD, ["good"]))
+@anomaly.aspect("which parent is named", 1, cases=source(BAD, ["NaN", "Inf", "-Inf"]))
+def named(student, case):
     import contextlib
     import io
 
-    name = f"twist{rng.integers(10, 99)}"
-    numbers = rng.normal(size=(3, 4)).astype(np.float32)
-    number = int(rng.integers(2, 5))
-    place = tuple(int(rng.integers(n)) for n in numbers.shape)
-
-    def tensor(bad=None, everywhere=False):
-        array = numbers.copy()
-        if bad is not None:
-            array[... if everywhere else place] = bad
-        return student.Tensor.from_host(student.queue, array)
-
-    def node(op_name, parents=5):
-        leaves = tuple(student.Node(tensor(), True) for _ in range(parents))
-        return student.Node(tensor(), True, leaves, lambda grad: [grad] * parents, op_name)
-
-    def answer(made, parts):
-        """−1 if no error comes (−2 if text is printed); else the parent that it names, is the first line as asked, …"""
-        try:
-            with contextlib.redirect_stdout(io.StringIO()) as printed, np.errstate(all="ignore"):
-                student.look_for_anomaly(made, parts)
-        except NotImplementedError:
-            raise
-        except RuntimeError as error:
-            text = str(error)
-            found = [
-                k
-                for k in range(10)
-                if text.startswith(f"Gradient w.r.t. parent {k} of op {made.op_name!r} contains NaN or Inf")
-            ]
-            named = [k for k in range(10) if f"parent {k}" in text]
-            return [
-                *(found or named or [-9])[:1],
-                bool(found),
-                repr(made.op_name) in text,
-                "".join(made.creation_trace) in text,
-            ]
-        return [-2 if printed.getvalue() else -1, 0, 0, 0]
-
-    def parts_with(bad, *where, **options):
-        return [tensor(bad, **options) if k in where else tensor() for k in range(5)]
-
-    def one(bad):
-        seen = [x for k in (number, 0) for x in answer(node(name), parts_with(bad, k))]
-        return [*seen, *answer(node(name), parts_with(bad, number, everywhere=True)), number]
-
-    def first_of_two():
-        return (
-            answer(node(name), parts_with(math.nan, number, 4)[:5])
-            + answer(node("sum", 5), parts_with(math.inf, 1, number))
-            + [number]
-        )
-
-    def beside_none():
-        parts = parts_with(math.inf, number)
-        parts[0] = parts[number - 1] = None
-        return answer(node(name), parts) + [number]
-
-    def all_well():
-        seen = [answer(node(name), parts_with(None))[0], answer(node(name), [None] * 5)[0]]
-        return [*seen, answer(node(name), [None, *parts_with(None)[1:]])[0], number]
-
-    def large():
-        """Numbers whose sum, or whose square, is no longer finite; and zeros."""
-        seen = [answer(node(name), parts_with(each, number, everywhere=True))[0] for each in (3e38, -3e38, 0.0)]
-        return [*seen, number]
-
-    def values_are_not_asked():
-        made = node(name)
-        made.value = made.parents[0].value = tensor(math.nan)
-        return answer(made, parts_with(None)) + answer(made, parts_with(math.nan, number)) + [number]
-
-    def any_mode():
-        seen, before = [], student.state.anomaly
-        for student.state.anomaly in (False, True):
-            seen += answer(node(name), parts_with(math.nan, number))
-        student.state.anomaly = before
-        return [*seen, number]
-
-    return {
-        "input": f"five gradients of shape {numbers.shape}, number {number} is bad at {list(place)}, and the op is {name!r}; "
-        "an answer is [parent, first line as asked, op named, its lines in the text], or −1 for no error",
-        "a NaN in one, then in the first, then nothing but NaN in one": lambda: one(math.nan),
-        "an Inf": lambda: one(math.inf),
-        "a −Inf": lambda: one(-math.inf),
-        "two of them are bad": first_of_two,
-        "None among them": beside_none,
-        "all well": all_well,
-        "numbers that are large, but finite": large,
-        "the node's own numbers are NaN, its gradients are not; then one is": values_are_not_asked,
-        "with the mode off and on": any_mode,
-    }
+    node = student.Node(case.value, True, (case.value,) * len(case.parts), len, case.name)
+    try:
+        student.state.anomaly = case.mode
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            student.look_for_anomaly(node, case.parts)
+        return "something is printed" if printed.getvalue() else "nothing happens"
+    except RuntimeError as error:
+        return "RuntimeError: " + "".join(str(error).partition(" or Inf")[:2])
+    finally:
+        student.state.anomaly = False
 
 
-BAD = "not np.isfinite(part.to_host()).all()"
+@anomaly.aspect("the lines that made the node", 0.5, corner=True, few=8, cases=source(BAD, ["NaN"]))
+def lines(student, case):
+    node = student.Node(case.value, True, (case.value,) * len(case.parts), len, case.name)
+    try:
+        student.look_for_anomaly(node, case.parts)
+    except RuntimeError as error:
+        return "".join(node.creation_trace) in str(error)
+
+
+TEST = "not np.isfinite(part.to_host()).all()"
 
 anomaly.mistake(
     "only NaN is looked for",
-    swap=(BAD, "np.isnan(part.to_host()).any()"),
+    swap=(TEST, "np.isnan(part.to_host()).any()"),
     hint="ln at 0 has a slope of ∞; the NaN comes a step later. `np.isfinite`.",
 )
 anomaly.mistake(
-    "only Inf is looked for", swap=(BAD, "np.isinf(part.to_host()).any()"), hint="`np.isfinite` is False for both."
+    "only Inf is looked for", swap=(TEST, "np.isinf(part.to_host()).any()"), hint="`np.isfinite` is False for both."
 )
 anomaly.mistake(
     "compared with NaN, which is equal to nothing",
-    swap=(BAD, "(part.to_host() == np.nan).any()"),
+    swap=(TEST, "(part.to_host() == np.nan).any()"),
     hint="NaN == NaN is False: `np.isfinite`.",
 )
 anomaly.mistake(
     "bad only if all numbers are",
-    swap=(BAD, "not np.isfinite(part.to_host()).any()"),
+    swap=(TEST, "not np.isfinite(part.to_host()).any()"),
     hint="One is enough: not *all* of them finite.",
 )
 anomaly.mistake(
     "the sum is checked: large numbers overflow",
-    swap=(BAD, "not np.isfinite(part.to_host().sum())"),
+    swap=(TEST, "not np.isfinite(part.to_host().sum())"),
     hint="3e38 + 3e38 is infinite, and both are fine. Look at each number.",
 )
 anomaly.mistake(

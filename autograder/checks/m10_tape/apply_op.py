@@ -1,185 +1,137 @@
 """Check 2 of lesson 10: one operation, computed and noted."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m10_tape.programs import leaf, put, tenths
 
-from autograder.checks.check import check
+apply_op = exercise(
+    "tape.apply_op",
+    "An operation: what its function gets, what its Node keeps, on which tape it is listed.",
+    needs=("tape.nest",),
+    seconds=30,
+)
+
+SMALL = "a|a, b|a, c|c, a|c, c|a, a|c|a, 2.0|3, a, -1.5|a, 2.0, b, c|a, b, a|c, 2.0|t, a|a, [5.0, 6.0]|np.array([5.0, 6.0]), t, a|c, t"
 
 
-@check("tape.apply_op", points=3, rtol=1e-5, seconds=30, needs=("tape.nest",))
-def apply_op(student, rng, tools):
-    """What fn gets, what the Node keeps, on which tape it is listed; and that nothing is kept where nobody wants a gradient."""
-    state, number = student.state, float(rng.uniform(1.5, 3.0))
-    arrays = [rng.normal(size=5).astype(np.float32) for _ in range(2)]
-    names = [f"{word}{rng.integers(10, 99)}" for word in ("twist", "fold")]
-    values = [student.Tensor.from_host(student.queue, array) for array in arrays]
-
-    def clean(program):
-        def run():
-            tapes, enabled, state.tapes, state.enabled = state.tapes, state.enabled, [], True
-            try:
-                return program()
-            finally:
-                state.tapes, state.enabled = tapes, enabled
-
-        return run
-
-    def leaves(a=True, b=True):
-        return student.tensor(values[0], a), student.tensor(values[1], b)
-
-    def rule(grad):
-        calls.append("rule")
-        return [grad, grad]
-
-    calls = []
-
-    def apply(*args, **options):
-        """The Node of an operation that computes nothing new."""
-        return student.apply_op(lambda *got: calls.append("fn") or values[0], rule, *args, **options)
-
-    def result():
-        a, b = leaves()
-        return student.apply_op(lambda x, k, y: x * k + y, rule, a, number, b).to_host()
-
-    def what_fn_gets():
-        got, (a, b) = [], leaves()
-        student.apply_op(lambda *each: got.extend(each) or values[0], rule, a, number, b, -number)
-        return [0 if x is values[0] else 1 if x is values[1] else x if isinstance(x, float) else -9 for x in got]
-
-    def note(a=True, b=True, **options):
-        """Of one operation of b, a number, a and b: requires_grad, grad_fn is kept, a Node of the result, a tuple; parents by number."""
-        a, b = leaves(a, b)
-        out = apply(b, number, a, b, **options)
-        parents = [0 if x is a else 1 if x is b else -9 for x in out.parents]
-        kept = 1 if out.grad_fn is rule else 0 if out.grad_fn is None else -9
-        return [
-            int(out.requires_grad),
-            kept,
-            isinstance(out, student.Node) and out.value is values[0],
-            isinstance(out.parents, tuple),
-            len(parents),
-            *parents,
-        ]
-
-    def who_requires():
-        with student.Tape():
-            return [x for flags in ((True, True), (True, False), (False, True), (False, False)) for x in note(*flags)]
-
-    def without_recording():
-        seen = []
-        with student.Tape() as tape:
-            for flags in ((True, True), (True, False)):
-                with student.no_grad():
-                    seen += [*note(*flags), *note(*flags, tape=tape), len(tape.nodes)]
-                seen += [len(note(*flags)), len(tape.nodes)]
-        return [*seen, number]
-
-    def no_tape():
-        return [*note(True, True), *note(False, False), number]
-
-    def what_as_nodes_takes():
-        """Tensors and arrays among the arguments: what fn gets, and which parents there are."""
-        a, got = leaves()[0], []
-        out = student.apply_op(lambda *each: got.extend(each) or values[0], rule, values[1], a, arrays[1], number)
-        kinds = [0 if x is values[0] else 1 if x is values[1] else x if isinstance(x, float) else -9 for x in got]
-        leaf, _, from_array = out.parents
-        kinds[2] = isinstance(got[2], student.Tensor) and from_array.value is got[2]
-        return [*kinds, len(out.parents), leaf.value is values[1], leaf.requires_grad, *from_array.to_host()]
-
-    def without_a_rule():
-        with student.Tape() as tape:
-            out = student.apply_op(lambda *each: values[0], None, *leaves())
-        return [out.requires_grad, len(out.parents), len(tape.nodes), out.value is values[0], number]
-
-    def refused():
-        """1 for a TypeError that names op and type, 2 for one that does not, 0 for none; nodes on the tape afterwards."""
-        seen = [number]
-        for wrong in (number, None, arrays[0]):
-            with student.Tape() as tape:
-                try:
-                    student.apply_op(lambda *each: wrong, rule, *leaves(), op_name=names[0])
-                    seen.append(0)
-                except TypeError as error:
-                    seen.append(1 if names[0] in str(error) and type(wrong).__name__ in str(error) else 2)
-            seen.append(len(tape.nodes))
-        return seen
-
-    def traced():
-        a, b = leaves()
-        asked, answer, constants, before = [], object(), {"power": number}, state.trace
-
-        class Trace:
-            def operation(self, *args):
-                asked.append(args)
-                return answer
-
-        calls.clear()
-        try:
-            with student.Tape() as tape:
-                state.trace = Trace()
-                answers = [apply(a, number, b, op_name=names[0], attrs=constants), apply(b)]
-        finally:
-            state.trace = before
-        wanted = [(names[0], (a, number, b), constants), (None, (b,), {})]
-        return [number, *[x is answer for x in answers], asked == wanted, len(calls), len(tape.nodes)]
-
-    def name():
-        a, b = leaves()
-        constants = {"power": number}
-        out, bare = apply(a, b, op_name=names[0], attrs=constants), apply(*leaves(False, False), op_name=names[1])
-        return [out.op_name == names[0], bare.op_name is None, len(out.op_name), out.attrs == constants]
-
-    def listed():
-        """Lengths of the tapes, and whether what lies on them is what came back."""
-        a, b = leaves()
-        plain = leaves(False, False)
-        outer, inner, other = (student.Tape() for _ in range(3))
-        with outer:
-            first = apply(a, number)
-            with inner:
-                second, third = apply(first, b), apply(b, a)
-                apply(*plain)
-                elsewhere = apply(a, b, tape=other)
-            fourth = apply(third, third)
-            apply(*plain, tape=other)
-        late = apply(a, a, tape=other)
-        apply(a, b)
-        lists = [outer.nodes, inner.nodes, other.nodes]
-        wanted = [[first, fourth], [second, third], [elsewhere, late]]
-        return [
-            number,
-            *map(len, lists),
-            *[int(len(x) == len(y) and all(p is q for p, q in zip(x, y))) for x, y in zip(lists, wanted)],
-        ]
-
-    def counted():
-        a, b = leaves()
-        calls.clear()
-        with student.Tape():
-            apply(a, b)
-            apply(a, number)
-            with student.no_grad():
-                apply(a, b)
-        return [calls.count("fn"), calls.count("rule"), number]
-
-    return {
-        "input": f"a = {arrays[0].tolist()}, b = {arrays[1].tolist()}, and the number {number:.4g}",
-        "the numbers of a · k + b": clean(result),
-        "what fn gets (0: the Tensor of a, 1: that of b, or a number)": clean(what_fn_gets),
-        "operations of b, k, a, b, where a and b, a, b, none require: requires, grad_fn kept, a Node, tuple, parents": clean(
-            who_requires
-        ),
-        "the same inside no_grad, and after it": clean(without_recording),
-        "the same without any tape": clean(no_tape),
-        "a Tensor, a Node, an array and a number: what fn gets, parents, the first one, the numbers of the array": clean(
-            what_as_nodes_takes
-        ),
-        "without a grad_fn: requires, parents, nodes on the tape, the Tensor": clean(without_a_rule),
-        "a result that is no Tensor: TypeError with the names of op and type, nodes on the tape": clean(refused),
-        "while state.trace is set: what it is asked, what comes back, calls of fn, nodes on the tape": clean(traced),
-        "op_name: kept, none where nothing is recorded, length; attrs are kept": clean(name),
-        "nodes on the outer, the inner and another tape; are they the right ones": clean(listed),
-        "calls of fn, calls of grad_fn": clean(counted),
+def arguments(chosen, rng):
+    """a and b require a gradient, c does not, and t is a Tensor."""
+    a, b, c, t = (tenths((2,), rng) for _ in range(4))
+    inputs = {
+        "a": leaf(a),
+        "b": leaf(b),
+        "c": leaf(c, False),
+        "t": put(t),
+        "args": Text(f"({chosen},)"),
     }
+    used = chosen.split(", ")
+    tags = {
+        "no argument requires a gradient": not {"a", "b"} & {*used},
+        "a Node is passed twice": any(used.count(name) > 1 for name in "abc"),
+        "only some of the Nodes require a gradient": "c" in used and {"a", "b"} & {*used},
+        "a number is among the arguments": any(name.strip("-").replace(".", "").isdigit() for name in used),
+        "a Tensor or an array is among the arguments": any(name[0] in "tn[" for name in used),
+    }
+    return Draft(inputs, tuple(tag for tag, holds in tags.items() if holds))
+
+
+def drawn(rng):
+    return arguments(
+        ", ".join([*rng.choice(["a", "b", "c", "t", "2.0", "-3"], rng.integers(4)), rng.choice([*"abct"])]), rng
+    )
+
+
+def one_of(*options):
+    return lambda rng: options[rng.integers(len(options))]
+
+
+ARGUMENTS = Source(lambda rng: [arguments(chosen, rng) for chosen in SMALL.split("|")] * 3, drawn).add(
+    options=one_of({}, {"op_name": "twist"}, {"op_name": "fold", "attrs": {"k": 2}}),
+    rule=one_of(Text("lambda grad: 1 / 0"), Text("lambda grad: 1 / 0"), None),
+    enabled=one_of(True, True, True, False),
+)
+
+
+@apply_op.aspect("what fn gets, and what the Node keeps", 1.5, cases=ARGUMENTS, few=32)
+def kept(student, case):
+    got, used = [], []
+    with student.set_grad_enabled(case.enabled):
+        out = student.apply_op(
+            lambda *values: got.extend(values) or case.t.copy(), case.rule, *case.args, **case.options
+        )
+    yield
+    for x in [*got, *out.parents]:
+        known = [number for number, given in enumerate(case.args) if x is given or x is getattr(given, "value", None)]
+        what = f"argument {known[0]}" if known else f"a new {type(x).__name__}"
+        used.append([what, x.to_host() if hasattr(x, "to_host") else x])
+    return {
+        "fn gets": used[: len(got)],
+        "parents": [type(out.parents).__name__, *used[len(got) :]],
+        "requires_grad": out.requires_grad,
+        "grad_fn": "the rule" if out.grad_fn is case.rule else "another" if out.grad_fn else None,
+        "name": out.op_name,
+        "attrs": str(out.attrs),
+        "result": [type(out).__name__, out.to_host()],
+    }
+
+
+@apply_op.aspect(
+    "on which tape it is listed",
+    0.75,
+    few=16,
+    cases=ARGUMENTS.add(passed=one_of(None, None, "other", "outer", "inner")),
+)
+def listed(student, case):
+    student.state.tapes = []  # whatever an earlier attempt has left open
+    tapes, made = {name: student.Tape() for name in ("outer", "inner", "other")}, []
+
+    def apply():
+        made.append(student.apply_op(lambda *values: case.t.copy(), len, *case.args, tape=tapes.get(case.passed)))
+
+    with student.set_grad_enabled(case.enabled):
+        apply()
+        with tapes["outer"]:
+            apply()
+            with tapes["inner"]:
+                apply(), apply()
+            apply()
+        apply()
+    return {name: str([made.index(node) for node in tape.nodes]) for name, tape in tapes.items()}
+
+
+@apply_op.aspect("while state.trace is set, it decides", 0.5, corner=True, few=8, cases=ARGUMENTS)
+def traced(student, case):
+    asked, called, tape = [], [], student.Tape()
+
+    class Trace:
+        def operation(self, name, args, attrs):
+            asked.append([str(name), len(args), *[x is given for x, given in zip(args, case.args)], str(attrs)])
+            return "what the trace says"
+
+    try:
+        student.state.trace = Trace()
+        with tape:
+            said = student.apply_op(lambda *values: called.append(1) or case.t, len, *case.args, **case.options)
+    finally:
+        student.state.trace = None
+    return {"result": said, "asked": asked, "fn is called": bool(called), "nodes on the tape": len(tape.nodes)}
+
+
+@apply_op.aspect(
+    "a result that is no Tensor is refused",
+    0.25,
+    corner=True,
+    few=6,
+    cases=ARGUMENTS.add(result=one_of(None, 2.0, Text("np.zeros(2)"), Text("a")), name=one_of("twist", "fold")),
+)
+def refused(student, case):
+    """The text names the op and the type."""
+    tape = student.Tape()
+    try:
+        with tape:
+            student.apply_op(lambda *values: case.result, len, *case.args, op_name=case.name)
+    except TypeError as error:
+        return case.name in str(error), type(case.result).__name__ in str(error), len(tape.nodes)
 
 
 apply_op.mistake(

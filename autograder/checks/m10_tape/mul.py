@@ -2,104 +2,62 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m10_tape.programs import SHAPES, leaf, put, tenths
+
+mul = exercise("tape.mul", "The product, its rule, and what both cost.", needs=("tape.apply_op",), seconds=30)
+
+PAIRS = "a b|a 3.0|2.5 a|a c|c a|a a|a 3|-2 a|b a|c 2.0|c c|a 1|a 0.0".split("|")
 
 
-@check(
-    "tape.mul",
-    points=3,
-    rtol=1e-5,
-    atol=1e-6,
-    seconds=30,
-    needs=("tape.apply_op",),
-    device=(
-        "both require: for a, for b",
-        "a · number: for a",
-        "number · b: for b",
-        "a · row: for a, for the row, added up over what was repeated",
-    ),
+def pair(names, shapes, rng):
+    """a and b require a gradient, c does not; the upstream gradient has the shape of the product."""
+    first, second = names.split()
+    made = {name: tenths(shape, rng) for name, shape in zip("abc", (shapes[0], shapes[1], shapes[1]))}
+    shape = np.shape(eval(f"{first} * {second}", dict(made)))
+    tags = ["a number is a factor"] * (not {first, second} <= {*"abc"}) + ["a factor requires no gradient"] * (
+        "c" in names
+    )
+    tags += ["both factors are one Node"] * (first == second)
+    leaves = {name: leaf(array, name != "c") for name, array in made.items()}
+    return Draft(leaves | {"x": Text(first), "y": Text(second), "grad": put(tenths(shape, rng))}, tuple(tags))
+
+
+FACTORS = Source(
+    lambda rng: [pair(names, shapes, rng) for shapes in SHAPES for names in PAIRS],
+    lambda rng: pair(PAIRS[rng.integers(len(PAIRS))], SHAPES[rng.integers(len(SHAPES))], rng),
 )
-def mul(student, rng, tools):
-    """Both gradients under a random upstream one; None, and no launch, for whoever requires none; numbers on either side."""
-    a_data, b_data, grad = (rng.normal(size=(2, 3)).astype(np.float32) for _ in range(3))
-    row, number = rng.normal(size=3).astype(np.float32), float(rng.uniform(1.5, 3.0))
 
-    def put(array):
-        return student.Tensor.from_host(student.queue, array)
 
-    def leaf(array, requires_grad=True):
-        return student.tensor(put(array), requires_grad)
+@mul.aspect("the product and its gradients", 1.5, cases=FACTORS, device=8, atol=1e-6)
+def gradients(student, case):
+    out, nodes = student.mul(case.x, case.y), [x for x in (case.x, case.y) if isinstance(x, student.Node)]
+    yield
+    parts = list(out.grad_fn(case.grad)) if out.grad_fn else []
+    found = [part if part is None else student.sum_to(part, x.shape).to_host() for x, part in zip(nodes, parts)]
+    return {"product": out.to_host(), "entries": len(parts), "gradients": found, "upstream": case.grad.to_host()}
 
-    def parts(a, b):
-        found = list(student.mul(a, b).grad_fn(put(grad)))
-        if any(isinstance(x, student.Node) for x in found):
-            raise TypeError("the rule returns a Node where a Tensor belongs")
-        return found
 
-    def numbers(found):
-        """All numbers of a list of gradients, and how many there are."""
-        return np.concatenate([[len(found)], *[x.to_host().ravel() for x in found]])
+@mul.aspect("how many kernels are launched", 1, corner=True, few=16, cases=FACTORS, at_most=("forward", "of the rule"))
+def launches(student, case):
+    with student.device.watch() as forward:
+        out = student.mul(case.x, case.y)
+    with student.device.watch() as back:
+        if out.grad_fn:
+            out.grad_fn(case.grad)
+    return {"forward": len(forward), "of the rule": len(back)}
 
-    def launches(a, b):
-        """Launches forward and in the rule; entries of its list, and which of them are there."""
-        with student.device.watch() as forward:
-            out = student.mul(a, b)
-        upstream = put(grad)
-        with student.device.watch() as back:
-            found = list(out.grad_fn(upstream))
-        return [len(forward), len(back), len(found), *[int(x is not None) for x in found]]
 
-    def only_one():
-        found = parts(leaf(a_data), leaf(b_data, False)) + parts(leaf(a_data, False), leaf(b_data))
-        return np.concatenate([[x is None for x in found], *[x.to_host().ravel() for x in found if x is not None]])
-
-    def counted():
-        a, b, c = leaf(a_data), leaf(b_data), leaf(b_data, False)
-        return [
-            *launches(a, b),
-            *launches(a, c),
-            *launches(c, a),
-            *launches(a, number),
-            *launches(number, b),
-            *launches(a, a),
-            number,
-        ]
-
-    def with_constants():
-        out = student.mul(leaf(a_data, False), number)
-        return np.concatenate([[out.requires_grad, out.grad_fn is None], out.to_host().ravel()])
-
-    def with_row():
-        found = [x.to_host() for x in parts(leaf(a_data), leaf(row))]
-        return np.concatenate([found[0].ravel(), found[1] if found[1].ndim == 1 else found[1].sum(axis=0)])
-
-    def noted():
-        tape = student.Tape()
-        a, b = leaf(a_data), leaf(b_data)
-        out = student.mul(a, b, tape=tape)
-        right = [len(tape.nodes), tape.nodes[:1] == [out], out.parents == (a, b), out.op_name == "mul"]
-        return np.concatenate([right, out.to_host().ravel()])
-
-    def afterwards():
-        upstream, a, b = put(grad), leaf(a_data), leaf(b_data)
-        out = student.mul(a, b)
-        twice = [*out.grad_fn(upstream), *out.grad_fn(upstream)]
-        return np.concatenate([x.to_host().ravel() for x in (upstream, a, b, *twice)])
-
+@mul.aspect("what is noted", 0.5, corner=True, few=12, cases=FACTORS)
+def noted(student, case):
+    tape = student.Tape()
+    out, again = student.mul(case.x, case.y, tape=tape), student.mul(case.x, case.y, tape)
     return {
-        "input": f"a = {np.round(a_data, 3).tolist()}, b = {np.round(b_data, 3).tolist()}, the number {number:.4g}; "
-        f"upstream = {np.round(grad, 3).tolist()}",
-        "the product": lambda: student.mul(leaf(a_data), leaf(b_data)).to_host(),
-        "both require: for a, for b": lambda: numbers(parts(leaf(a_data), leaf(b_data))),
-        "a alone requires, then b alone: which are None; the numbers": only_one,
-        "a · number: for a": lambda: numbers(parts(leaf(a_data), number)),
-        "number · b: for b": lambda: numbers(parts(number, leaf(b_data))),
-        "a · a: both entries": lambda: numbers((lambda a: parts(a, a))(leaf(a_data))),
-        "a · row: for a, for the row, added up over what was repeated": with_row,
-        "a constant times a number: requires, no rule, the numbers": with_constants,
-        "launches forward, launches of the rule, entries, which are there": counted,
-        "on the tape that was passed; parents, name; the numbers": noted,
-        "upstream, a and b afterwards; the rule asked twice": afterwards,
+        "op_name": out.op_name,
+        "requires_grad": out.requires_grad,
+        "parents": [x is y for x, y in zip(out.parents, [x for x in (case.x, case.y) if isinstance(x, student.Node)])],
+        "on the tape": [node is each for node, each in zip(tape.nodes, (out, again))],
     }
 
 
@@ -119,7 +77,10 @@ def names(on, reference):
 
         def grad_fn(grad):
             found = on.gradients(program, grad.to_host(), *[x.to_host() for x in nodes])
-            return [reference["Tensor"].from_host(grad.queue, x) for x in found]
+            return [
+                reference["Tensor"].from_host(grad.queue, x) if node.requires_grad else None
+                for node, x in zip(nodes, found)
+            ]
 
         out.grad_fn = out.grad_fn and grad_fn
         return out

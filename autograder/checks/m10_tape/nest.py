@@ -1,125 +1,93 @@
 """Check 1 of lesson 10: tapes that open, nest and close."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice, fixed
+from autograder.checks.check import exercise
+
+nest = exercise("tape.nest", "Tapes that open, nest and close.")
+
+BLOCKS = "[]|[(0, [])]|[(0, [(1, [])])]|[(0, [(1, []), (1, [])])]|[(0, [(0, [])])]|[(0, []), (1, [])]|[(0, [(1, [(0, [])])])]|[(0, [(1, [(2, [])])]), (0, [])]"
 
 
-@check("tape.nest", points=2)
-def nest(student, rng, tools):
-    """Which tape is current on the way in and out, also after an error and in another thread; what lies on a tape stays."""
+def drawn(rng, depth=4):
+    """Blocks one after the other, (number of the tape, blocks inside)."""
+    return [(int(rng.integers(3)), drawn(rng, depth - 1)) for _ in range(rng.integers(1, 3))] if depth else []
+
+
+WAYS = Source(
+    lambda rng: [Draft({"blocks": Text(text)}) for text in BLOCKS.split("|")], lambda rng: Draft({"blocks": drawn(rng)})
+) * choice("error", None, Text("KeyError"), Text("GeneratorExit"))
+
+
+@nest.aspect("the current tape, on the way in and out", 1.25, cases=WAYS)
+def current(student, case):
+    """Each block may end with an error. Tapes are known by their numbers."""
+    student.state.tapes = []  # whatever an earlier attempt has left open
+    tapes = [student.Tape() for _ in range(3)]
+    numbers = {None: None, **{tape: number for number, tape in enumerate(tapes)}}
+    seen = [str(numbers[student.current_tape()])]
+
+    def run(blocks):
+        for number, inside in blocks:
+            try:
+                with tapes[number] as given:
+                    seen.append(f"{numbers[given]} opened, current: {numbers[student.current_tape()]}")
+                    tapes[number].nodes.append(len(seen))
+                    run(inside)
+                    if case.error:
+                        raise case.error
+                seen.append(f"closed, current: {numbers[student.current_tape()]}")
+            except (KeyError, GeneratorExit) as error:
+                seen.append(f"{type(error).__name__}, current: {numbers[student.current_tape()]}")
+
+    run(case.blocks)
+    return {"on the way": "; ".join(seen), "nodes": [str(tape.nodes) for tape in tapes]}
+
+
+@nest.aspect(
+    "a thread has tapes of its own", 0.5, corner=True, few=6, cases=choice("here", 0, 1) * choice("there", 1, 0)
+)
+def in_a_thread(student, case):
     import threading
 
-    state, way = student.state, [int(k) for k in 1 + rng.permutation(7)[:3]]
+    student.state.tapes = []
+    tapes, seen, steps = [student.Tape(), student.Tape()], {}, [threading.Event(), threading.Event()]
 
-    def clean(program):
-        def run():
-            before, state.tapes = state.tapes, []
-            try:
-                return program([student.Tape() for _ in range(8)])
-            finally:
-                state.tapes = before
+    def look(when):
+        seen[when] = str([number for number, tape in enumerate(tapes) if tape is student.current_tape()])
 
-        return run
-
-    def current(tapes):
-        """The current tape's number, −1 for None, −2 for what is no tape of ours."""
-        now = student.current_tape()
-        return -1 if now is None else next((k for k, each in enumerate(tapes) if each is now), -2)
-
-    def in_and_out(tapes):
-        first, second, third = way
-        seen = [current(tapes)]
-        with tapes[first]:
-            seen.append(current(tapes))
-            with tapes[second]:
-                seen.append(current(tapes))
-                with tapes[third]:
-                    seen.append(current(tapes))
-                seen.append(current(tapes))
-            seen.append(current(tapes))
-        return [*seen, current(tapes)]
-
-    def one_after_the_other(tapes):
-        seen = []
-        with tapes[0]:
-            for k in way:
-                with tapes[k]:
-                    seen.append(current(tapes))
-                seen.append(current(tapes))
-        return [*seen, current(tapes)]
-
-    def what_as_gives(tapes):
-        with tapes[way[0]] as a, tapes[way[1]] as b:
-            return [next((k for k, each in enumerate(tapes) if each is x), -2) for x in (a, b)]
-
-    def after_errors(tapes):
-        seen, came_out = [], 0
+    def work():
         try:
-            with tapes[way[0]]:
-                for k in way[1:]:
-                    try:
-                        with tapes[k]:
-                            raise KeyError(k)
-                    except KeyError:
-                        came_out += 1
-                    seen.append(current(tapes))
-                raise ValueError("the outer one, too")
-        except ValueError:
-            came_out += 1
-        return [came_out, *seen, current(tapes)]
+            look("there, before")
+            with tapes[case.there]:
+                look("there, inside")
+                steps[0].set()
+                steps[1].wait(5)
+            look("there, after")
+        except Exception as error:
+            seen["there"] = type(error).__name__
+        finally:
+            steps[0].set()
 
-    def what_lies_on_them(tapes):
-        a, b = tapes[:2]
-        lengths = [len(a.nodes), len(b.nodes)]
-        for k in way:
-            with a:
-                a.nodes.extend([k] * k)
-                lengths.append(len(a.nodes))
-            with b, a:
-                b.nodes.append(k)
-            lengths += [len(a.nodes), len(b.nodes)]
-        return lengths
+    with tapes[case.here]:
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        steps[0].wait(5)
+        look("here, meanwhile")
+        steps[1].set()
+        thread.join(5)
+    return seen
 
-    def retains():
-        made = [student.Tape(), student.Tape(True), student.Tape(retain_grads=False), student.Tape(retain_grads=True)]
-        return [*way, *[tape.retain_grads for tape in made]]
 
-    def in_a_thread(tapes):
-        seen = []
-
-        def work():
-            try:
-                state.tapes = []
-                seen.append(current(tapes))
-                with tapes[way[1]]:
-                    seen.append(current(tapes))
-                    inside.set()
-                    go_on.wait(5)
-                seen.append(current(tapes))
-            except Exception:
-                seen.append(-9)
-            finally:
-                inside.set()
-
-        with tapes[way[0]]:
-            inside, go_on = threading.Event(), threading.Event()
-            thread = threading.Thread(target=work, daemon=True)
-            thread.start()
-            inside.wait(5)
-            here = current(tapes)
-            go_on.set()
-            thread.join(5)
-        return [here, *seen]
-
-    return {
-        "input": f"tapes numbered 0 to 7; opened are {way}, in this order; −1 stands for None",
-        "the current tape, on the way in and out": clean(in_and_out),
-        "the current tape, three one after the other inside tape 0": clean(one_after_the_other),
-        "what stands after `as`": clean(what_as_gives),
-        "errors that come out; the current tape after each": clean(after_errors),
-        "nodes on two tapes, opened again and again": clean(what_lies_on_them),
-        "retain_grads as it was given: not at all, True, False, True": retains,
-        "a thread opens its own: current here, there before, inside, after": clean(in_a_thread),
-    }
+@nest.aspect(
+    "what a new tape holds",
+    0.25,
+    corner=True,
+    few=4,
+    cases=fixed({"options": {}}, {"options": {"retain_grads": True}}, {"options": {"retain_grads": False}}),
+)
+def new(student, case):
+    tape = student.Tape(**case.options)
+    return {"retain_grads": tape.retain_grads, "nodes": len(tape.nodes)}
 
 
 nest.mistake(

@@ -1,92 +1,77 @@
 """Check 4 of lesson 10: parents before children, each node once."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, fixed
+from autograder.checks.check import exercise
+
+order = exercise("tape.order", "Parents before children, each node once.", seconds=6)
+
+SMALL = (
+    [[]], [[], [0]], [[], [0, 0]], [[], [], [0, 1]], [[], [0], [1, 0]], [[], [0], [0, 1]], [[], [0], [0, 0], [1, 2, 0]],
+    [[], [0], [1, 0], [2, 0], [1, 3]], [[], [0], [1, 0], [2, 0], [3, 1]], [[], [0], [1], [1, 0], [1]], [[], [], [0, 1], [2, 0], [3, 3, 2]],
+)  # fmt: skip
 
 
-@check("tape.order", points=2)
-def order(student, rng, tools):
-    """Which nodes are in the order, each once, and none before its parents; on deep graphs and where many paths meet."""
+def graph(parents, constants):
+    """parents[k] lists the parents of node k. A constant was not recorded, so it has no parents. A first root is the last node."""
+    parents = [[] if k in constants else above for k, above in enumerate(parents)]
+    other = [k for k in range(len(parents)) if k not in constants][len(parents) // 3 - 1]
+    twice = any(len({*above}) < len(above) for above in parents)
+    tags = ["a constant is among the nodes"] * bool(constants) + ["a parent is listed twice"] * twice
+    return Draft(
+        {"parents": parents, "constants": constants, "roots": [len(parents) - 1, other, len(parents) - 1]}, tuple(tags)
+    )
 
-    def node(*parents, requires_grad=True):
-        made = student.Node(None, requires_grad, parents, (lambda grad: None) if parents else None, "op")
-        made.number = len(made_so_far)
-        made_so_far.append(made)
-        return made
 
-    made_so_far = []
-    size = int(rng.integers(12, 18))
-    random = [node(requires_grad=k != 2) for k in range(4)]
-    for _ in range(size):
-        chosen = rng.choice(len(random), int(rng.integers(1, 4)))
-        random.append(node(*[random[k] for k in chosen], random[-1] if rng.integers(2) else random[0]))
+def small(rng):
+    for parents in SMALL:
+        yield graph(parents, [])
+        if len(parents) > 2:
+            yield graph(parents, [int(rng.integers(len(parents) - 1))])
 
-    def described(found):
-        """How often a node stands before one of its parents; the numbers of the nodes, sorted."""
-        found = list(found)
-        place = {id(each): k for k, each in enumerate(found)}
-        early = sum(place.get(id(parent), -1) > place[id(each)] for each in found for parent in each.parents)
-        return [early, *sorted(each.number for each in found)]
 
-    def diamond():
-        x = node()
-        left, right = node(x), node(x, x)
-        return described(student.topological_order(node(left, right, x)))
+def drawn(rng):
+    parents = [
+        [int(k) for k in rng.integers(n, size=rng.integers(1, 4))] if n else [] for n in range(rng.integers(3, 14))
+    ]
+    return graph(parents, [int(k) for k in rng.integers(len(parents) - 1, size=rng.integers(3))])
 
-    def shortcut(first):
-        x = node()
-        s = node(x)
-        t = node(s, x)
-        u = node(t, x)
-        return described(student.topological_order(node(s, u) if first else node(u, s)))
 
-    def with_constants():
-        a, c, d = node(), node(requires_grad=False), node(requires_grad=False)
-        return described(student.topological_order(node(c, node(a, c, d), d)))
+@order.aspect("each node once, its parents before it", 1.5, cases=Source(small, drawn))
+def ordered(student, case):
+    nodes = []
+    for number, parents in enumerate(case.parents):
+        nodes.append(student.Node(None, number not in case.constants, tuple(nodes[k] for k in parents)))
+    seen = []
+    for root in case.roots:
+        numbers = [nodes.index(node) for node in student.topological_order(nodes[root])]
+        late = {(k, n) for place, n in enumerate(numbers) for k in case.parents[n] if k in numbers[place:]}
+        seen.append({"which nodes": str(sorted(numbers)), "a parent comes after its child": str(sorted(late))})
+    return dict(zip(["from the last node", "from another", "from the last one again"], seen))
 
-    def apart():
-        """A graph with more nodes than the root was computed from."""
-        x = node()
-        root = node(x)
-        node(root, node(x))
-        return described(student.topological_order(root))
 
-    def leaf():
-        return described(student.topological_order(node()))
+@order.aspect(
+    "any depth, and any number of paths",
+    0.5,
+    corner=True,
+    few=6,
+    many=6,
+    cases=fixed(
+        *[
+            {"steps": steps, "times": times}
+            for times, steps in ((1, 2), (2, 12), (1, 3000), (3, 12), (1, 20_000), (2, 60))
+        ]
+    ),
+)
+def deep(student, case):
+    import sys
 
-    def last():
-        found = list(student.topological_order(random[-1]))
-        return [found[-1].number, len(found)]
-
-    def again():
-        return [len(list(student.topological_order(random[-k]))) for k in (1, 1, 2, 1)] + [size]
-
-    def doublings(n=40):
-        x = node()
-        for _ in range(n):
-            x = node(x, x)
-        with tools.work_limit(100_000):
-            return described(student.topological_order(x))
-
-    def deep(n=3000):
-        x = node()
-        for _ in range(n):
-            x = node(x)
-        return described(student.topological_order(x))[:200]
-
-    return {
-        "input": f"nodes are numbered as they were made; the random graph has {len(random)} of them, number 2 requires no gradient",
-        "a random graph: nodes before a parent, which nodes": lambda: described(student.topological_order(random[-1])),
-        "a random graph: the last one, how many": last,
-        "a diamond": diamond,
-        "a short way and a long one, the short one first": lambda: shortcut(True),
-        "a short way and a long one, the long one first": lambda: shortcut(False),
-        "constants among the parents": with_constants,
-        "not all nodes lead to the root": apart,
-        "a leaf": leaf,
-        "four times, on one graph: how many": again,
-        "40 doublings": doublings,
-        "3,000 operations in a row": deep,
-    }
+    limit, node = sys.getrecursionlimit(), student.Node(None, True)
+    for _ in range(case.steps):
+        node = student.Node(None, True, (node,) * case.times)
+    try:
+        return {"nodes": len(student.topological_order(node)), "recursion limit kept": sys.getrecursionlimit() == limit}
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 order.mistake(

@@ -2,137 +2,67 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m12_jit.formulas import FORMULAS
+
+backward = exercise("jit.backward", "Reverse mode, written as lines of C.", needs=("jit.operation",), seconds=40)
 
 
-@check("jit.backward", points=4, rtol=1e-4, atol=1e-5, seconds=40)
-def backward(student, rng, tools):
-    """The lines for four formulas, built into kernels of the check's own: the gradient of each leaf."""
+@backward.aspect("the gradients of x and y", 2.5, cases=FORMULAS, few=10, many=28, rtol=1e-4, atol=1e-4)
+def gradients(student, case):
+    """The lines stand in a kernel, after those of the forward, for three numbers x, y and silent."""
     from tinygrad_cl.opencl.kernels import launch
 
-    n = 5
-    x, y, silent = student.Traced(), student.Traced(), student.Traced(wants=False)
-    leaves = {"left": x, "right": y, "silent": silent}
-    arrays = [(rng.uniform(0.4, 1.2, n) * rng.choice([-1, 1], n)).astype(np.float32) for _ in leaves]
-    arrays[0][:2] = 0.7, -0.6
-    up = rng.uniform(0.5, 2, n).astype(np.float32) * np.float32([1, -1, 1, -1, -1])
-
-    def node(name, *inputs, **attrs):
-        record = student.get_primitive(name)
-        needs = tuple(
-            record.backward is not None and isinstance(each, student.Traced) and each.wants for each in inputs
-        )
-        return student.Traced(name, inputs, needs, record.attrs | attrs, record)
-
-    product = node("mul", x, y)
-    total = node("add", product, x)
-    bent = node("tanh", x)
-    leak = node("leaky_relu", bent, negative_slope=0.3)
-    quotient = node("div", leak, y)
-    flat = node("gt", x, "((V)(0))")  # has no backward
-    chosen = node("where", x, y, flat)  # no gradient for the condition
-    scaled = node("mul", chosen, x)
-    hushed = node("tanh", silent)  # nobody wants its gradient
-    less = node("sub", scaled, hushed)
-    both = node("add", x, y)
-    square = node("mul", both, both)
-    programs = {
-        "x · y + x": [product, total],
-        "leaky_relu(tanh(x), 0.3) / y": [bent, leak, quotient],
-        "where(x, y, x > 0) · x − tanh(silent)": [flat, chosen, scaled, hushed, less],
-        "(x + y)²": [both, square],
+    leaves = [student.Traced(), student.Traced(), student.Traced(wants=False)]
+    end = case.formula(*leaves)
+    _, body = student.chain_of(end)
+    names = student.name_nodes(leaves, body)
+    lines, found = student.backward_lines(end, body, names, "up")
+    forward = [
+        f"const V {names[node]} = {node.primitive.forward(student.texts(node, names), node.attrs)};" for node in body
+    ]
+    stores = [f"out[{k} * 3 + i] = {found[leaf]};" for k, leaf in enumerate(leaves) if leaf in found]
+    head = "__kernel void check(__global float *a, __global float *out) { int i = get_global_id(0); V v0 = a[i], v1 = a[3 + i], v2 = a[6 + i], up = a[9 + i];"
+    numbers = np.array([0.7, -0.6, 1.4, -1.2, 0.9, 0.3, 0.5, 1.1, -0.8, 1.5, -0.5, 2.0], np.float32)
+    source = "\n".join([student.SETTINGS, head, *forward, *lines, *stores, "}"])
+    out = launch(source, "check", numbers, np.zeros(9, np.float32), work_items=3)[1]
+    return {
+        f"∂L/∂{name}": out[3 * k : 3 * k + 3] if leaf in found else "none"
+        for k, (name, leaf) in enumerate(zip(("x", "y", "silent"), leaves))
     }
-    names = {leaf: name for name, leaf in leaves.items()}
-    names |= {
-        each: f"{each.op_name}_{k}" for k, each in enumerate([each for body in programs.values() for each in body], 3)
-    }
-    before, memo = [dict(names), {name: list(body) for name, body in programs.items()}], {}
 
-    def texts(each):
-        return [part if isinstance(part, str) else names[part] for part in each.inputs]
 
-    def gradients(program):
-        """{leaf: its gradient}, computed by the lines of the student."""
-        if program not in memo:
-            body = programs[program]
-            lines, found = student.backward_lines(body[-1], body, names, "up")
-            forward = [f"const V {names[each]} = {each.primitive.forward(texts(each), each.attrs)};" for each in body]
-            wanted = [leaf for leaf in leaves.values() if leaf in found]
-            parameters = [f"__global const float *in_{name}" for name in [*leaves, "up"]]
-            parameters += [f"__global float *out_{names[leaf]}" for leaf in wanted]
-            source = (
-                student.SETTINGS
-                + f"__kernel void check({', '.join(parameters)}) {{ const int i = get_global_id(0);\n"
-                + "\n".join(
-                    [
-                        *[f"const V {name} = in_{name}[i];" for name in [*leaves, "up"]],
-                        *forward,
-                        *lines,
-                        *[f"out_{names[leaf]}[i] = {found[leaf]};" for leaf in wanted],
-                    ]
-                )
-                + "\n}\n"
-            )
-            results = launch(source, "check", *arrays, up, *[np.zeros(n, np.float32) for _ in wanted], work_items=n)[4:]
-            memo[program] = dict(zip(wanted, results))
-        return memo[program]
-
-    def of(program, leaf):
-        found = gradients(program)
-        return found[leaf] if leaf in found else "no gradient"
-
-    def who():
-        """Which leaves have a gradient, for each program."""
-        found = [student.backward_lines(body[-1], body, names, "up")[1] for body in programs.values()]
-        return [" ".join(name for name, leaf in leaves.items() if leaf in each) for each in found]
-
-    def form():
-        """What a compiler would say of the lines."""
-        faults = set()
-        for body in programs.values():
-            declared, const = {"up", *leaves}, set()
-            lines, _ = student.backward_lines(body[-1], body, names, "up")
-            if not isinstance(lines, list):
-                return f"a {type(lines).__name__} of lines, not a list"
-            heads = [line.split("=")[0].replace("+", " ").split() for line in lines]
-            somewhere = {head[-1] for head in heads if len(head) > 1}
-            for parts in heads:
-                if len(parts) == 1 and parts[0] not in declared:
-                    faults.add("changed before it is declared" if parts[0] in somewhere else "never declared")
-                elif len(parts) == 1:
-                    faults |= {"changed, but const"} if parts[0] in const else set()
-                else:
-                    faults |= {"declared twice"} if parts[-1] in declared else set()
-                    declared.add(parts[-1])
-                    const |= {parts[-1]} if parts[0] == "const" else set()
-        return "; ".join(sorted(faults)) or "as it should be"
-
-    def nothing():
-        lines, found = student.backward_lines(x, [], {x: "left"}, "upstream")
-        return [str(len(lines)), str(len(found)), found[x]]
-
-    def comparison():
-        lines, found = student.backward_lines(flat, [flat], names, "up")
-        return [str(len(lines)), str(len(found)), found[flat]]
-
-    def untouched():
-        for body in programs.values():
-            student.backward_lines(body[-1], body, names, "up")
-        return [names == before[0], programs == before[1]]
-
-    found = {
-        "input": f"x = {np.round(arrays[0].astype(float), 2).tolist()}, y = {np.round(arrays[1].astype(float), 2).tolist()}, upstream = {np.round(up.astype(float), 2).tolist()}; "
-        "x is called left, y right; silent wants no gradient"
-    }
-    for program in programs:
-        found[f"{program}: gradient of x"] = lambda program=program: of(program, x)
-        found[f"{program}: gradient of y"] = lambda program=program: of(program, y)
-    return found | {
-        "which leaves have a gradient": who,
-        "declared once, then added to": form,
-        "the end is a leaf": nothing,
-        "the end is a comparison": comparison,
-        "body and names afterwards": untouched,
+@backward.aspect("the lines: declared once, then added to", 1.5, cases=FORMULAS, few=24)
+def lines(student, case):
+    """What a compiler would say of the lines, how many there are, and which nodes have a gradient."""
+    leaves = [student.Traced(), student.Traced(), student.Traced(wants=False)]
+    end = case.formula(*leaves)
+    _, body = student.chain_of(end)
+    names = student.name_nodes(leaves, body)
+    given = list(body), dict(names)
+    lines, found = student.backward_lines(end, body, names, "upstream")
+    declared, const, faults = {"upstream"}, set(), set()
+    for line in list(lines):
+        left, _, right = line.partition("=")
+        *kinds, name = left.replace("+", " ").split()
+        if not kinds and name not in declared:
+            faults.add("changed before it is declared")
+        if kinds and name in declared:
+            faults.add("declared twice")
+        if name in const:
+            faults.add("changed, but const")
+        declared.add(name)
+        const |= {name} if "const" in kinds else set()
+        if {word for word in student.words([right]) if word.startswith(("g_", "None"))} - declared:
+            faults.add("an unknown name is read")
+    return {
+        "it is": type(lines).__name__,
+        "faults": "; ".join(sorted(faults)) or "none",
+        "how many": len(lines),
+        "added to": sum("+=" in line for line in lines),
+        "which have a gradient": " ".join(sorted(names[node] for node in found)),
+        "that of the end": found[end],
+        "body and names stay": (body, names) == given,
     }
 
 

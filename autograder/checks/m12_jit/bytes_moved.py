@@ -1,48 +1,34 @@
 """Check 8 of lesson 12: bytes, one by one and fused."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m12_jit.formulas import FORMULAS
+
+bytes_moved = exercise(
+    "jit.bytes",
+    "The bytes that are read and written: one operation after the other, and in one kernel.",
+    needs=("jit.operation",),
+    seconds=4,
+)
+
+SHARED = (
+    "x * x", "[x := x + x for _ in range(3)][-1]", "(lambda s: sin(s) * s)(x * y)", "[x := x * y + 0.5 for _ in range(5)][-1]", "3 * x",
+    "[x := x + x for _ in range(18)][-1]", "[x := x + x for _ in range(40)][-1]", "x * y * y",
+)  # fmt: skip
+CHAINS = Source(lambda rng: [Draft({"formula": Text(f"lambda x, y, silent: {text}")}) for text in SHARED]) + FORMULAS
+CHAINS = CHAINS.add(n=lambda rng: (10, 1, 1000)[rng.integers(3)])
 
 
-@check("jit.bytes", points=2)
-def bytes_moved(student, rng, tools):
-    """A chain, an operation that uses a tensor twice, a constant, a leaf that is used often."""
-    n, times = int(rng.integers(11, 50)), int(rng.integers(3, 6))
-    leaf = student.Traced
+@bytes_moved.aspect("one by one", 1, cases=CHAINS)
+def one_by_one(student, case):
+    end = case.formula(student.Traced(), student.Traced(), student.Traced(wants=False))
+    return float(student.bytes_moved(end, case.n)[0])
 
-    def node(name, *inputs):
-        return leaf(name, inputs, (True,) * len(inputs), {}, student.get_primitive(name))
 
-    x, y, z = leaf(), leaf(), leaf(wants=False)
-
-    def deep():
-        out = x
-        for _ in range(times):
-            out = node("add", node("mul", out, y), "((V)(0.5))")
-        return out
-
-    def shared():
-        out = x
-        for _ in range(18):  # as many paths as 2 to the 18
-            out = node("add", out, out)
-        return out
-
-    def quickly():
-        with tools.work_limit(20_000):
-            return [float(each) for each in student.bytes_moved(shared(), n)]
-
-    cases = {
-        "tanh(x)": node("tanh", x),
-        "x · y": node("mul", x, y),
-        "x · x": node("mul", x, x),
-        "3 · x": node("mul", "((V)(3))", x),
-        "tanh(x · y + x) / z": node("div", node("tanh", node("add", node("mul", x, y), x)), z),
-        "x · y + 0.5, several times over": deep(),
-    }
-    found = {"input": f"n = {n}; chains of leaves x, y, z, and of constants; several is {times}"}
-    for name, end in cases.items():
-        found[f"{name}, one by one"] = lambda end=end: float(student.bytes_moved(end, n)[0])
-        found[f"{name}, fused"] = lambda end=end: float(student.bytes_moved(end, n)[1])
-    return found | {"x + x, and 17 times doubled": quickly}
+@bytes_moved.aspect("fused", 1, cases=CHAINS)
+def fused(student, case):
+    end = case.formula(student.Traced(), student.Traced(), student.Traced(wants=False))
+    return float(student.bytes_moved(end, case.n)[1])
 
 
 ONE = "sum(len({x for x in node.inputs if isinstance(x, Traced)}) + 1 for node in body)"

@@ -2,73 +2,43 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m12_jit.formulas import FORMULAS
+
+forward = exercise("jit.forward", "A line of C for each operation of a trace.", needs=("jit.operation",), seconds=40)
 
 
-@check("jit.forward", points=2, rtol=1e-5, atol=1e-5, seconds=30)
-def forward(student, rng, tools):
-    """The lines of a chain, built into a kernel of the check's own: the value of each operation."""
+@forward.aspect("what the lines compute", 1.25, cases=FORMULAS, few=9, many=24, rtol=1e-4, atol=1e-5)
+def values(student, case):
+    """The lines stand in a kernel, for three numbers x, y and silent."""
     from tinygrad_cl.opencl.kernels import launch
 
-    x, y = student.Traced(), student.Traced()
-    leak = student.Traced("leaky_relu", (x,), (True,), {"negative_slope": 0.3}, student.get_primitive("leaky_relu"))
-    minus = student.Traced("sub", (leak, y), (True, True), {}, student.get_primitive("sub"))
-    half = student.Traced("mul", ("((V)(0.5))", minus), (False, True), {}, student.get_primitive("mul"))
-    body = [leak, minus, half]
-    names = {x: "left", y: "right", leak: "first", minus: "second", half: "third"}
-    n, before = 5, [list(body), dict(names)]
-    a, b = (rng.uniform(0.5, 2, n) * rng.choice([-1, 1], n) for _ in range(2))
-    a[:2] = -1.7, 1.3
-    arrays = [each.astype(np.float32) for each in (a, b)]
+    leaves = [student.Traced(), student.Traced(), student.Traced(wants=False)]
+    _, body = student.chain_of(case.formula(*leaves))
+    names = student.name_nodes(leaves, body)
+    stores = [f"out[{k} * 3 + i] = {names[node]};" for k, node in enumerate(body)]
+    head = "__kernel void check(__global float *a, __global float *out) { int i = get_global_id(0); V v0 = a[i], v1 = a[3 + i], v2 = a[6 + i];"
+    lines = "\n".join([student.SETTINGS, head, *student.forward_lines(body, names), *stores, "}"])
+    numbers = np.array([0.7, -0.6, 1.4, -1.2, 0.9, 0.3, 0.5, 1.1, -0.8], np.float32)
+    found = launch(lines, "check", numbers, np.zeros(3 * len(body) + 1, np.float32), work_items=3)[1]
+    return {names[node]: found[3 * k : 3 * k + 3] for k, node in enumerate(body)}
 
-    def values(count):
-        """The values of the first `count` operations."""
-        lines = student.forward_lines(body[:count], names)
-        source = (
-            student.SETTINGS
-            + """
-            __kernel void check(__global const float *a, __global const float *b, __global float *out) {
-                const int i = get_global_id(0);
-                const V left = a[i], right = b[i];
-                """
-            + "\n".join(lines)
-            + f"\nout[i] = {names[body[count - 1]]}; }}"
-        )
-        return launch(source, "check", *arrays, np.zeros(n, np.float32), work_items=n)[2]
 
-    def lines():
-        found = student.forward_lines(body, names)
-        return [
-            type(found).__name__,
-            str(len(found)),
-            *["ends well" if line.strip()[-1:] == ";" else "no end" for line in found],
-        ]
-
-    def declared():
-        """The name on the left of each line, and whether it has a type."""
-        heads = [line.split("=")[0].split() for line in list(student.forward_lines(body, names))]
-        return [head[-1] + ", without a type" * (len(head) < 2) for head in heads]
-
-    def strangers():
-        """Names on the right that are made up."""
-        text = [line.partition("=")[2] for line in list(student.forward_lines(body, names))]
-        return sorted(student.words(text) & {"v0", "v1", "sub", "mul", "node", "names"}) or ["none"]
-
-    def untouched():
-        student.forward_lines(body, names)
-        return [body == before[0], names == before[1]]
-
+@forward.aspect("a list of lines `const V name = …;`", 0.75, cases=FORMULAS, few=24)
+def lines(student, case):
+    """Of each line what is left of the =, the names on its right, and whether it ends as it must."""
+    leaves = [student.Traced(), student.Traced(), student.Traced(wants=False)]
+    _, body = student.chain_of(case.formula(*leaves))
+    names = student.name_nodes(leaves, body)
+    given = list(body), dict(names)
+    found = student.forward_lines(body, names)
+    parts = [line.partition("=") for line in list(found)]
+    read = [" ".join(sorted(student.words([right]))) for _, _, right in parts]
     return {
-        "input": f"first = leaky_relu(left, 0.3), second = first − right, third = 0.5 · second; left = {np.round(a, 3).tolist()}, "
-        f"right = {np.round(b, 3).tolist()}",
-        "a list of lines": lines,
-        "what each line declares": declared,
-        "names that nobody declared": strangers,
-        "first = leaky_relu(left)": lambda: values(1),
-        "second = first − right": lambda: values(2),
-        "third = 0.5 · second": lambda: values(3),
-        "no operations: so many lines": lambda: len(student.forward_lines([], names)),
-        "body and names afterwards": untouched,
+        "it is": type(found).__name__,
+        "lines": "; ".join(f"{' '.join(left.split())} = … {words}" for (left, _, _), words in zip(parts, read)),
+        "ends": "".join(right.strip()[-1:] for _, _, right in parts),
+        "body and names stay": (body, names) == given,
     }
 
 
@@ -140,24 +110,34 @@ forward.mistake(
     swap=("texts(node, names)", "node.inputs"),
     hint=["What does `Traced(input)` mean in C?", "`texts(node, names)` gives the inputs in C."],
 )
+forward.mistake(
+    "the lines have no `const`",
+    swap=("const V {names", "V {names"),
+    hint="A line is `const V name = …;`: whoever reads them later looks for these words.",
+)
+forward.mistake(
+    "the lines have `float` for `V`",
+    swap=("const V {names", "const float {names"),
+    hint="A line is `const V name = …;`: the macro V says which type it is.",
+)
 forward.variant(
-    "in a loop, without const",
+    "in a loop",
     source="""
 def forward_lines(body, names):
     found = []
     for each in body:
         arguments = [x if isinstance(x, str) else names[x] for x in each.inputs]
-        found.append("V %s = %s ;" % (names[each], each.primitive.forward(arguments, dict(each.attrs))))
+        found.append("const V %s = %s ;" % (names[each], each.primitive.forward(arguments, dict(each.attrs))))
     return found
 """,
 )
 forward.variant(
-    "as float, one line by another function",
+    "one line by another function, with other spaces",
     source="""
 def forward_lines(body, names):
     def line(node):
         right = node.primitive.forward(texts(node, names), node.attrs)
-        return "const float " + names[node] + "=" + right + ";"
+        return "const V  " + names[node] + "=" + right + ";"
     return list(map(line, body))
 """,
 )

@@ -2,67 +2,56 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+
+kernel = exercise(
+    "jit.kernel", "The text of a kernel: it loads inputs, computes lines, and stores outputs.", seconds=40
+)
+
+KERNELS = (
+    ("single", ["v0"], ["const V neg_1 = -v0;"], ["neg_1"]),
+    ("several", ["v0", "v1", "g"], ["const V sub_3 = v0 - v1;", "V up = sub_3 * g;", "up += v1;"], ["up", "sub_3"]),
+    ("copied", ["v0"], [], ["v0"]),
+    ("fused_backward", ["g", "v0"], ["V g_v0 = v0 * v0;", "V g_g = 2 * g;", "g_g -= g_v0;"], ["g_v0", "g_g"]),
+    ("twice", ["a", "b"], [], ["b", "a"]),
+)
 
 
-@check("jit.kernel", points=3, rtol=1e-5, atol=1e-5, seconds=40)
-def kernel(student, rng, tools):
-    """Kernels with three inputs and two outputs, and with one of each, run between margins."""
-    from tinygrad_cl.opencl.kernels import launch
+def kernels(group):
+    """Work-items start in groups: in groups of one as many as there are numbers, in larger ones some more."""
+
+    def draft(kernel, n, rng):
+        given = dict(zip(("name", "inputs", "lines", "outputs"), kernel))
+        arrays = [(rng.permutation(40)[:n] / 10 - 2).astype(np.float32) for _ in given["inputs"]]
+        tags = ["there are several outputs"] * (len(kernel[3]) > 1) + ["there are no lines"] * (not kernel[2])
+        return Draft(given | {"arrays": arrays, "n": n, "group": group}, tuple(tags))
+
+    return Source(
+        lambda rng: [draft(kernel, n, rng) for kernel, n in zip(KERNELS, (3, 9, 22, 5, 14))],
+        lambda rng: draft(KERNELS[rng.integers(5)], int(2 * rng.integers(1, 15) + 1), rng),
+    )
+
+
+def stored(student, case):
     from tinygrad_cl.opencl.trial import try_kernel
 
-    n = int(rng.integers(18, 24))
-    a, b, c = (rng.normal(size=n).astype(np.float32) for _ in range(3))
-    inputs, lines, outputs = (
-        ["v0", "v1", "g"],
-        ["const V sub_3 = v0 - v1;", "V up = sub_3 * g;", "up += v1;"],
-        ["up", "sub_3"],
-    )
-    before = [list(inputs), list(lines), list(outputs)]
-    many = lambda: student.SETTINGS + student.kernel_text("several", inputs, lines, outputs)
-    single = lambda: student.SETTINGS + student.kernel_text("single", ["v0"], ["const V neg_1 = -v0;"], ["neg_1"])
-    copied = lambda: student.SETTINGS + student.kernel_text("copied", ["v0"], [], ["v0"])
-    memo = {}
-
-    def several(place):
-        if not memo:
-            memo["out"] = launch(
-                many(), "several", a, b, c, np.zeros(n, np.float32), np.zeros(n, np.float32), n, work_items=n
-            )
-        return memo["out"][place]
-
-    def guarded():
-        """More work-items than numbers, in groups: the numbers, and what happened to memory."""
-        if "guarded" not in memo:
-            memo["guarded"] = try_kernel(single(), "single", a, None, n, result=n, work_items=32, local_size=8)
-        return memo["guarded"]
-
-    def part():
-        """Only the work-items from 8 on: the first 8 numbers of the result stay as they were."""
-        return try_kernel(single(), "single", a, None, n, result=n, work_items=8, local_size=8, offset=8)[0]
-
-    def untouched():
-        first, second = many(), many()
-        return [first == second, inputs == before[0], lines == before[1], outputs == before[2]]
-
+    text = student.kernel_text(case.name, case.inputs, case.lines, case.outputs)
+    body, sizes = text[text.index("{") :], (case.n,) * len(case.outputs)
+    arguments, work_items = [*case.arrays, *[None] * len(sizes), case.n], -(-case.n // case.group) * case.group
     return {
-        "input": f"three inputs v0, v1, g and outputs up, sub_3, with the lines {' '.join(lines)}; n = {n}",
-        "the first output": lambda: several(3),
-        "the second output": lambda: several(4),
-        "the inputs afterwards": lambda: [*several(0), *several(1), *several(2)],
-        "one input, one output": lambda: guarded()[0],
-        "more work-items than n: memory": lambda: guarded()[1],
-        "work-items 8 to 15 alone": part,
-        "no lines: an input is stored": lambda: launch(copied(), "copied", a, np.zeros(n, np.float32), n, work_items=n)[
-            1
-        ],
-        "the kernel's name is in the text; as many { as }, at least one": lambda: [
-            "several" in student.words([many()]),
-            (text := student.kernel_text("single", ["v0"], [], ["v0"])).count("{") == text.count("}") > 0,
-        ],
-        "the lists afterwards, and a second call": untouched,
+        "its name": case.name in student.words([text]),
+        "braces": text.count("{") - text.count("}"),
+        "n is asked before an array is read": case.group == 1 or "n" in student.words([body[: body.index("[")]]),
+        "found": lambda: try_kernel(
+            student.SETTINGS + text, case.name, *arguments, result=sizes, work_items=work_items, local_size=case.group
+        ),
     }
 
+
+NEAR = {"few": 7, "many": 14, "rtol": 1e-5, "atol": 1e-5}
+kernel.aspect("what the kernel stores", 2, cases=kernels(1), **NEAR)(stored)
+kernel.aspect("groups, and work-items beyond n", 1, corner=True, cases=kernels(4), **NEAR)(stored)
 
 GUARD = '"if (i >= n) return;"'
 kernel.mistake(

@@ -1,67 +1,59 @@
 """Check 6 of lesson 12: what a compiled program depends on."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m10_tape.programs import put, tenths
 
-from autograder.checks.check import check
+key = exercise("jit.key", "Two calls that one program serves have equal keys, others have not.")
+
+SAME = "x, 1.5; x, 1.5|x; u|x; y|x, 0.5; z, 0.5|x, y; z, x|c; d|x, math.nan; y, -math.nan|;|x, c; z, d|x, 1.5; y, float('1.5')|2.0, w; 2.0, x|x, x; x, y|w; z|x, -0.0; z, -0.0"
+OTHER = "x; c|x, 1.5; x, 2.5|x, c; c, x|x, 0.0; x, -0.0|x, 1.5; 1.5, x|x; x, x|x, y; c, d|x, 1.0, 2.0; x, 2.0, 1.0|x, -1.0; x, -2.0|x, 1.0; x, 1.000000001|x, math.inf; x, -math.inf|x, 2.0; x, y|x; 1.0|c; 0.0|; x|1.0, x, 2.0; x, 1.0, 2.0|x, 1e-9; x, 2e-9|x, 3.0; c, 3.0|x, math.nan; x, math.inf|x, 12.0, 3.0; x, 1.0, 23.0|x, c, y; x, y, c"
+LEAVES = {"x": (2,), "y": (2,), "z": (3, 2), "w": (1, 1, 2), "c": (2,), "d": (1,)}  # c and d require no gradient
 
 
-@check("jit.key", points=2)
-def key(student, rng, tools):
-    """Pairs of calls: those that one program serves have equal keys, the others have not."""
-    from types import SimpleNamespace
-
-    Node = student.ag.Node
-    a, b = int(rng.integers(3, 7)), int(rng.integers(8, 12))
-    number = round(float(rng.uniform(0.5, 2)), 4)
-
-    def node(*shape, requires_grad=True, array=None):
-        array = rng.normal(size=shape).astype(np.float32) if array is None else array
-        spec = SimpleNamespace(shape=shape, dtype=array.dtype, size=array.size, nbytes=array.nbytes, device=None)
-        tensor = SimpleNamespace(
-            spec=spec,
-            shape=shape,
-            dtype=array.dtype,
-            size=array.size,
-            ndim=array.ndim,
-            grad=None,
-            requires_grad=requires_grad,
-            queue=None,
-            to_host=array.copy,
-        )
-        return Node(tensor, requires_grad)
-
-    def same(first, second):
-        found = [student.key_of(first), student.key_of(second)]
-        kept = {found[0]: "found"}
-        return f"{'found again' if kept.get(found[1]) else 'a new program'}"
-
-    content = rng.normal(size=(a, b)).astype(np.float32)
-    x, twin = node(a, b, array=content), node(a, b, array=content)
-    return {
-        "input": f"a Node of shape ({a}, {b}), others like it, and the number {number}",
-        "the same arguments": lambda: same((x, number), (x, number)),
-        "another tensor with the same numbers": lambda: same((x, number), (twin, number)),
-        "other numbers in the tensor": lambda: same((x, number), (node(a, b), number)),
-        "the shape turned round": lambda: same((x, number), (node(b, a), number)),
-        "a row more": lambda: same((x, number), (node(a + 1, b), number)),
-        "one axis more": lambda: same((x,), (node(a, b, 1),)),
-        "another number": lambda: same((x, number), (x, number + 1)),
-        "a number that is nearly the same": lambda: same((x, number), (x, number + 1e-9)),
-        "the same number, made anew": lambda: same((x, number), (node(a, b), float(str(number)))),
-        "0.0 and -0.0": lambda: same((x, 0.0), (x, -0.0)),
-        "nan and nan": lambda: same((x, float("nan")), (x, -float("nan") * 2)),
-        "requires_grad of one": lambda: same((x, node(a, b)), (x, node(a, b, requires_grad=False))),
-        "requires_grad of both, and of none": lambda: same(
-            (x, twin), (node(a, b, requires_grad=False), node(a, b, requires_grad=False))
-        ),
-        "requires_grad of the first, then of the second": lambda: same(
-            (x, node(a, b, requires_grad=False)), (node(a, b, requires_grad=False), x)
-        ),
-        "Node and number have changed places": lambda: same((x, number), (number, x)),
-        "two numbers have changed places": lambda: same((x, number, 3.5), (x, 3.5, number)),
-        "one argument more": lambda: same((x,), (x, x)),
-        "no arguments": lambda: same((), ()),
+def calls(text, rng):
+    made = {
+        name: Text(f"ag.tensor({put(tenths(shape, rng)).expression}, {name not in 'cd'})")
+        for name, shape in LEAVES.items()
     }
+    made["u"] = Text("ag.tensor(Tensor.from_host(queue, x.to_host()), True)")
+    first, second = (f"({args.strip()}{',' * bool(args.strip())})" for args in text.split(";"))
+    tags = (
+        ["a number is −0.0"] * ("-0.0" in text)
+        + ["a number is NaN"] * ("nan" in text)
+        + ["the calls hold the same arguments in another order"]
+        * (sorted(first.strip("(),").split(", ")) == sorted(second.strip("(),").split(", ")) and first != second)
+    )
+    return Draft(made | {"first": Text(first), "second": Text(second)}, tuple(tags))
+
+
+def drawn(rng):
+    first = list(rng.choice(["x", "z", "c", "d", "2.5", "-1.5", "0.25"], rng.integers(1, 4)))
+    kinds = {"x": "uwz", "z": "xy", "c": "d", "d": "c"}
+    second = [str(rng.choice([*kinds.get(arg, [arg])])) for arg in first]
+    if rng.integers(2):
+        place = rng.integers(len(second))
+        second[place] = str(rng.choice(["x", "c", "2.5", str(round(rng.uniform(-2, 2), 8))]))
+    return calls(f"{', '.join(first)}; {', '.join(second)}", rng)
+
+
+@key.aspect(
+    "other programs have other keys",
+    1,
+    corner=True,
+    cases=Source(lambda rng: [calls(text, rng) for text in OTHER.split("|")], drawn),
+    few=28,
+)
+@key.aspect(
+    "the same program has the same key",
+    1,
+    cases=Source(lambda rng: [calls(text, rng) for text in SAME.split("|")], drawn),
+    few=20,
+)
+def found(student, case):
+    programs = {student.key_of(case.first): "an old program will do"}
+    yield
+    return programs.get(student.key_of(case.second), "a new program")
 
 
 NODE, NUMBER = '("node", x.requires_grad)', '("number", c_number(x))'

@@ -1,47 +1,57 @@
 """Check 5 of lesson 12: the lines that somebody needs, and no others."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+
+needed = exercise("jit.needed", "The lines that somebody needs, and no others.")
+
+NAMES = "add_3 mul_31 exp_4 mul_3 tanh_41 sub_5 exp_42 mul_52".split()
+SMALL = ("|a", "0 1|0", "0 1|1", "0 01|1", "0 01|0", "0 01 12|2", "0 01 12 23 34 45 56|6", "0 0 0|1", "0 0 0|0 2", "0 01 00 12|2", "0 1|", "|", "0 01 12 1|3", "0 01 12 1 34|4 2", "0 0 12 23 24|4", "0 01 12 23 34 45 56 67|5", "0 0 02 2 14 1|4")  # fmt: skip
 
 
-@check("jit.needed", points=2)
-def needed(student, rng, tools):
-    """Lines in which names are parts of other names, and needs are passed on."""
-    one, two = (int(k) for k in rng.choice(range(2, 10), 2, replace=False))
-    chain = [
-        f"const V mul_{one} = MUL(v0, v1);",
-        f"const V add_{one}1 = ADD(mul_{one}, v0);",
-        f"const V exp_{two} = exp(v1);",
-        f"const V mul_{one}2 = MUL(exp_{two}, v1);",
-        f"const V tanh_{two} = tanh(add_{one}1);",
+def draft(uses, users):
+    """Line k uses the names of the lines uses[k], and inputs; the users mention names, or inputs alone."""
+    lines = [
+        f"const V {NAMES[k]} = MUL({', '.join([*(NAMES[n] for n in used if n < k), f'v{k % 2}'])});"
+        for k, used in enumerate(uses)
     ]
-    before = list(chain)
+    said = [
+        f"V g_{k} = g * {NAMES[n] if n is not None else 'v1'};" if k % 2 == 0 else f"g_v0 += {NAMES[n]} + 1;"
+        for k, n in enumerate(users)
+    ]
+    deep = any(n is not None and len(closure(uses, n)) > 3 for n in users)
+    tags = (
+        ["a line is needed through several others"] * deep
+        + ["nobody needs a line"] * (not {*users} - {None})
+        + ["there are two users"] * (len(users) > 1)
+    )
+    return Draft({"lines": lines, "users": said}, tuple(tags))
 
-    def which(lines, users):
-        """The numbers of the lines that came back, in their order."""
-        found = student.needed(lines, users)
-        return [
-            type(found).__name__,
-            *[str(lines.index(line)) if line in lines else f"another line: {line}" for line in found],
-        ]
 
-    def untouched():
-        users = [f"V g = tanh_{two};"]
-        student.needed(chain, users)
-        return [chain == before, users == [f"V g = tanh_{two};"]]
+def closure(uses, n):
+    return {n}.union(*(closure(uses, k) for k in uses[n] if k < n))
 
-    users = [f"V g_v0 = g * tanh_{two};", f"g_v0 += mul_{one}2;"]
-    return {
-        "input": f"the lines {' | '.join(chain)}; users for instance {' | '.join(users)}",
-        "needed through two others": lambda: which(chain, [f"V g = g * (1 - tanh_{two} * tanh_{two});"]),
-        "one is mentioned, by name and nearly": lambda: which(chain, [f"V g = mul_{one};"]),
-        "the longer name is mentioned": lambda: which(chain, [f"V g = mul_{one}2;"]),
-        "two users": lambda: which(chain, users),
-        "nobody": lambda: which(chain, ["V g_v0 = v1 * upstream;"]),
-        "no users": lambda: which(chain, []),
-        "no lines": lambda: which([], users),
-        "a name that is needed twice": lambda: which(chain, [f"V a = exp_{two};", f"V b = exp_{two} * mul_{one}2;"]),
-        "lines and users afterwards": untouched,
-    }
+
+def small(rng):
+    for text in SMALL:
+        uses, users = text.split("|")
+        yield draft(
+            [[int(k) for k in used] for used in uses.split()], [int(k) if k != "a" else None for k in users.split()]
+        )
+
+
+def drawn(rng):
+    count = int(rng.integers(2, 9))
+    return draft(
+        [[int(k) for k in rng.integers(count, size=2)] for _ in range(count)],
+        [int(k) for k in rng.integers(count, size=rng.integers(1, 3))],
+    )
+
+
+@needed.aspect("which lines", 2, cases=Source(small, drawn))
+def which(student, case):
+    found = student.needed(case.lines, case.users)
+    return {"it is": type(found).__name__, "lines": list(found)}
 
 
 needed.mistake(

@@ -1,71 +1,59 @@
 """Check 1 of lesson 12: an operation is written down, and nothing is computed."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
 
-from autograder.checks.check import check
+operation = exercise("jit.operation", "An operation is written down: inputs, constants as C, whose gradient is needed.")
+
+SMALL = "sub x y|tanh x|mul x 0.5|sub 2.0 x|mul y y|mul silent y|gt x y|mul silent 3.0|add x -1.25|leaky_relu x|gt silent 0.0|mul x np.float32(2.5)|mul x math.inf|div -math.inf x|add x 2|sub x 0.12345678901|add h x|mul h h|where x y h|mul x True|neg silent|add x -0.0|div silent x|add h 1e-9|sub math.nan x"
+WRONG = "mul x '0.5'|add x np.ones(2)|no_such_operation x|tanh None|sub x [1.0]|Mul x y|mul x np.ones(1)|add x 1j"
 
 
-@check("jit.operation", points=2)
-def operation(student, rng, tools):
-    """What stands in the Traced: inputs, constants as C, whose gradient is needed."""
-    number = round(float(rng.uniform(-2, -1)), 3)
-    slope = round(float(rng.uniform(0.1, 0.4)), 3)
-    x, y, silent = student.Traced(), student.Traced(), student.Traced(wants=False)
+def call(text, attrs=None):
+    """A name and arguments: x, y and h (an operation of x) want a gradient, silent does not."""
+    name, *args = text.split()
+    tags = ["a leaf wants no gradient"] * ("silent" in args) + ["the operation has no backward"] * (name == "gt")
+    tags += ["a number takes part"] * any(arg not in ("x", "y", "h", "silent") for arg in args)
+    leaves = {
+        "x": Text("Traced()"),
+        "y": Text("Traced()"),
+        "silent": Text("Traced(wants=False)"),
+        "h": Text("Traced('neg', (x,), (True,))"),
+    }
+    return Draft(leaves | {"name": name, "args": Text(f"({', '.join(args)},)"), "attrs": attrs or {}}, tuple(tags))
 
-    def inputs(node):
-        """Each input: the name of a leaf, the C text of a constant, or what else it is."""
-        names = {id(x): "x", id(y): "y", id(silent): "the leaf that wants no gradient"}
-        return [
-            each if isinstance(each, str) else names.get(id(each), f"a {type(each).__name__}") for each in node.inputs
-        ]
 
-    def needs(*args):
-        node = student.operation(*args)
-        return [*[f"input {i}: {bool(need)}" for i, need in enumerate(node.needs)], f"its own: {bool(node.wants)}"]
+def drawn(rng):
+    args = rng.choice(["x", "y", "h", "silent", str(round(rng.uniform(-2, 2), 4)), f"{rng.uniform(-2, 2):.12f}"], 2)
+    return call(" ".join([str(rng.choice(["sub", "div", "mul", "gt", "add"])), *map(str, args)]))
 
-    def record():
-        node = student.operation("sub", x, y)
-        return [
-            node.op_name,
-            node.primitive is student.get_primitive("sub"),
-            type(node.inputs).__name__,
-            len(node.attrs),
-        ]
 
-    def refused(name, *args):
-        try:
-            node = student.operation(name, *args)
-        except NotImplementedError:
-            raise
-        except Exception as error:
-            return type(error).__name__
-        return f"no error, but {node!r}"
+def small(rng):
+    yield from (call(text) for text in SMALL.split("|"))
+    yield from (call("leaky_relu x", {"negative_slope": slope}) for slope in (0.3, 0.02))
 
-    def nested():
-        inner = student.operation("tanh", x)
-        outer = student.operation("mul", inner, y)
-        return [outer.inputs[0] is inner, inner.inputs[0] is x, outer.inputs[1] is y]
 
+@operation.aspect(
+    "what cannot be traced is refused",
+    0.5,
+    corner=True,
+    cases=Source(lambda rng: [call(text) for text in WRONG.split("|")]),
+)
+@operation.aspect("what is written down", 1.5, cases=Source(small, drawn), few=40)
+def written(student, case):
+    node = student.operation(case.name, *case.args, **case.attrs)
+    places = [[k for k, given in enumerate(case.args) if given is x] for x in node.inputs]
     return {
-        "input": f"operation(…) of leaves x and y, a leaf that wants no gradient, the number {number} and constants",
-        "its name, its record, inputs in a tuple, attrs": record,
-        "inputs of x − y": lambda: inputs(student.operation("sub", x, y)),
-        "inputs of y · y": lambda: inputs(student.operation("mul", y, y)),
-        "inputs of number − x": lambda: inputs(student.operation("sub", number, x)),
-        "inputs of x · np.float32(2.5)": lambda: inputs(student.operation("mul", x, np.float32(2.5))),
-        "inputs of x · infinity": lambda: inputs(student.operation("mul", x, float("inf"))),
-        "an operation of an operation": nested,
-        "needs of x − number": lambda: needs("sub", x, number),
-        "needs of silent · y": lambda: needs("mul", silent, y),
-        "needs of silent · number": lambda: needs("mul", silent, number),
-        "needs of x > y, which has no backward": lambda: needs("gt", x, y),
-        "constants of leaky_relu": lambda: student.operation("leaky_relu", x).attrs["negative_slope"],
-        "constants of leaky_relu, given": lambda: student.operation("leaky_relu", x, negative_slope=slope).attrs[
-            "negative_slope"
+        "op_name": node.op_name,
+        "inputs": [
+            f"argument {place[0]}" if place and not isinstance(x, (int, float)) else repr(x)
+            for place, x in zip(places, node.inputs)
         ],
-        "an unknown operation": lambda: refused("no_such_operation", x),
-        "a text as an argument": lambda: refused("mul", x, "0.5"),
-        "an array as an argument": lambda: refused("add", x, np.array([number, slope])),
+        "in a tuple": isinstance(node.inputs, tuple),
+        "needs": [bool(need) for need in node.needs],
+        "wants": bool(node.wants),
+        "attrs": node.attrs,
+        "the record": node.primitive is student.get_primitive(case.name),
     }
 
 

@@ -2,69 +2,45 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, choice
+from autograder.checks.check import exercise
+
+primitive = exercise("jit.primitive", "Three C expressions: the damped oscillation and its two slopes.", seconds=40)
+
+NAMES = (
+    "v0 v1 g damped_2",
+    "time k arrived swing",
+    "mul_3 v7 g_damped_5 damped_5",
+    "v1 v0 u out_4",
+)  # of t, k, ∂L/∂out and out
 
 
-@check("jit.primitive", points=3, rtol=1e-4, atol=1e-5, seconds=40)
-def primitive(student, rng, tools):
-    """The three expressions, each in a line of a kernel of its own, under names that the check chose."""
+def numbers(names, rng):
+    t, k, g = (rng.permutation([0.9, -1.1, 0.4, -0.6, 1.7, 0.0]).astype(np.float32) for _ in range(3))
+    return Draft({"names": names.split(), "numbers": np.concatenate([t, k, g])})
+
+
+CASES = Source(
+    lambda rng: [numbers(names, rng) for names in NAMES], lambda rng: numbers(NAMES[rng.integers(len(NAMES))], rng)
+)
+
+
+def value(student, case):
+    """An expression stands in a kernel whose variables have these names."""
     from tinygrad_cl.opencl.kernels import launch
 
-    n = 7
-    t, k, g = (rng.uniform(0.3, 1.7, n) * rng.choice([-1, 1], n) for _ in range(3))
-    t[:2], k[:2] = (0.9, -1.1), (-0.6, 0.8)
-    arrays = [each.astype(np.float32) for each in (t, k, g)]
-    args, attrs = ["time", "damping"], {}
-    memo = {}
+    t, k, g, out = case.names
+    texts = student.damped_backward([t, k], g, {}, out) if case.of else [student.damped_forward([t, k], {})]
+    head = "__kernel void check(__global float *a, __global float *b) { const int i = get_global_id(0);"
+    known = f"const V {t} = a[i], {k} = a[6 + i], {g} = a[12 + i], {out} = exp(-{k} * {t}) * cos({t});"
+    run = f"const V found = {texts[case.of - 1]}; b[i] = found; }}"
+    source = "\n".join([student.SETTINGS, head, known if case.of else known.partition(f", {out}")[0] + ";", run])
+    found = lambda: launch(source, "check", case.numbers, np.zeros(6, np.float32), work_items=6)[1]
+    return {"texts": [type(text).__name__ for text in texts], "found": found}
 
-    def both():
-        found = student.damped_backward(args, "arrived", attrs, "swing")
-        return list(found)
 
-    def run(expression):
-        """The value of one expression, given time, damping, what arrived, and the right result as `swing`."""
-        if expression not in memo:
-            source = (
-                student.SETTINGS
-                + f"""
-                __kernel void check(__global const float *a, __global const float *b, __global const float *c, __global float *d) {{
-                    const int i = get_global_id(0);
-                    const V time = a[i], damping = b[i], arrived = c[i], swing = exp(-damping * time) * cos(time);
-                    const V found = {expression};
-                    d[i] = found;
-                }}"""
-            )
-            memo[expression] = launch(source, "check", *arrays, np.zeros(n, np.float32), work_items=n)[3]
-        return memo[expression]
-
-    def kinds():
-        found = both()
-        return [
-            type(student.damped_forward(args, attrs)).__name__,
-            len(found),
-            *[type(each).__name__ for each in found],
-        ]
-
-    def strangers():
-        """Names in the three texts that this kernel does not have, of those that students write by hand."""
-        text = " ".join(map(str, [student.damped_forward(args, attrs), *both()]))
-        found = student.words([text]) & {"v0", "v1", "np", "math", "t", "k", "args", "grad_var", "out_var"}
-        return sorted(found) or ["none"]
-
-    def untouched():
-        student.damped_forward(args, attrs), both()
-        return [*args, str(attrs)]
-
-    return {
-        "input": f"args = {args}; t = {np.round(t, 3).tolist()}, k = {np.round(k, 3).tolist()}, ∂L/∂out = {np.round(g, 3).tolist()}",
-        "the result": lambda: run(student.damped_forward(args, attrs)),
-        "∂L/∂t": lambda: run(both()[0]),
-        "∂L/∂k": lambda: run(both()[1]),
-        "a text, and two texts": kinds,
-        "names that the kernel does not know": strangers,
-        "args and attrs afterwards": untouched,
-    }
-
+for of, name in enumerate(("the result", "∂L/∂t", "∂L/∂k")):
+    primitive.aspect(name, 1, cases=CASES * choice("of", of), few=4, many=6, rtol=1e-4, atol=1e-5)(value)
 
 VALUE = 'f"exp(-{k} * {t}) * cos({t})"'
 SLOPE_T = 'f"-{grad_var} * ({k} * {out_var} + exp(-{k} * {t}) * sin({t}))"'
