@@ -14,7 +14,7 @@ FUNCTIONS = (
     "lambda t: 2.0 * t - 1.0",
 )
 W = "w = Tensor(np.array([1.0, 2.0]), requires_grad=True)"
-MADE = ("y = w * 3.0", "y = w * w", "y = w.tanh() + w", "y = Tensor(np.array([0.5, -1.5]))", "y = w + 1.0")
+MADE = ("y = w * 3.0", "y = w * w", "y = w.tanh() + w", "y = w + 1.0", "y = Tensor(np.array([0.5, -1.5]))")
 USES = (
     "z = z + (y * w).sum()",
     "z = z + (y * y).sum()",
@@ -26,7 +26,8 @@ Z = "z = (0.0 * w).sum()"
 BACKWARD = ["print(y)", "(y * y + w).sum().backward()", "print(w.grad)"]
 WARNED = ["try:", "    z.backward()", "    print(w.grad)", "except RuntimeError:", "    print('RuntimeError')"]
 STATE = "print(y, y.requires_grad, y.is_leaf, y.version.count)"
-REFUSED = ["try:", "    apply_(y, Tensor.tanh)", "except RuntimeError:", "    print('RuntimeError')", STATE]
+UNWRITTEN = ["except NotImplementedError:", "    raise"]
+REFUSED = ["try:", "    apply_(y, Tensor.tanh)", *UNWRITTEN, "except RuntimeError:", "    print('RuntimeError')", STATE]
 
 
 def change(function):
@@ -61,7 +62,7 @@ SAME = ["print(y.data is array)", "print(view)", STATE]
 GRAPHS = [[W, made, change(function), *BACKWARD] for function, made in zip(FUNCTIONS, MADE[:4] * 2)]
 GRAPHS += [
     [W, MADE[0], change("Tensor.tanh"), change("lambda t: t - w"), *BACKWARD],
-    [W, MADE[3], change("lambda t: t + w * w"), *BACKWARD],
+    [W, MADE[4], change("lambda t: t + w * w"), *BACKWARD],
 ]
 USED = [[W, "y = w * 3.0", Z, use, change("Tensor.tanh"), *WARNED] for use in USES]
 USED += [[W, "y = w * 3.0", Z, change("Tensor.tanh"), use, *WARNED] for use in USES]
@@ -74,6 +75,7 @@ OFF = [
     "with engine.no_grad():",
     "    try:",
     "        apply_(y, Tensor.tanh)",
+    *[f"    {line}" for line in UNWRITTEN],
     "    except RuntimeError:",
     "        print('RuntimeError')",
     STATE,

@@ -5,7 +5,7 @@ from autograder.checks.programs import pick, printed, scripts
 
 memory_state = exercise("memory.state", "Bytes of parameters, gradients and an optimizer's arrays.")
 
-SHAPES = ("(3, 4)", "(5,)", "(2, 3), np.float32", "()", "(4, 1), np.float32", "(2, 2)")
+SHAPES = ("(3, 4)", "(5,)", "(2, 3), np.float32", "(1,)", "(4, 1), np.float32", "(2, 2)")
 KINDS = ("SGD({}, lr=0.1)", "SGD({}, lr=0.1, momentum=0.9)", "Adam({}, lr=0.1)", "Adam({}, lr=0.1)")
 ODD = (
     "{'m': np.zeros((2, 3)), 'step': 4}",
