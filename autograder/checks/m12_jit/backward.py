@@ -60,6 +60,7 @@ def lines(student, case):
         "faults": "; ".join(sorted(faults)) or "none",
         "how many": len(lines),
         "added to": sum("+=" in line for line in lines),
+        "results that are read": " ".join(sorted(student.words(lines) & set(names.values()))),
         "which have a gradient": " ".join(sorted(names[node] for node in found)),
         "that of the end": found[end],
         "body and names stay": (body, names) == given,
