@@ -76,7 +76,7 @@ def judge_again(
     defined again. The reference of an exercise is defined once the student's own cell has run, and only if every earlier
     exercise that is to be judged here has been judged.
     """
-    exercises, passed = first_run.lesson.exercises, []
+    exercises, passed, own = first_run.lesson.exercises, [], []
     found: dict[str, Verdict] = {}
     for position, cell in enumerate(first_run.cells):
         kind, name = course_cell(cell)
@@ -88,6 +88,8 @@ def judge_again(
             run = kernel.run(cell.source, first_run.limits.cell_seconds)
             if run.status in ENDLESS:
                 first_run.endings[position] = run.status  # not once more
+            elif kind == "exercise" and name in names:
+                own.append((name, cell.source))
         elif kind != "exercise":
             continue
         if kind == "exercise" and name not in names:
@@ -99,7 +101,11 @@ def judge_again(
             if exercises.index(each) < first
         ]
         if references:
+            # A class that is defined again loses the methods that were added to it: those of this student come back.
             kernel.run("\n\n\n".join(references), first_run.limits.cell_seconds)
+            for each, source in own:
+                if each not in found:
+                    kernel.run(source, first_run.limits.cell_seconds)
     return found
 
 

@@ -57,7 +57,7 @@ def outcome_of(record) -> Outcome:
             parts = ("type", "message", "where")
             bases = [whole(str(name)[:200]) for name in list(record["error"].get("bases", ()))[:10]]
             error = {part: whole(str(record["error"].get(part, ""))[:2000]) for part in parts}
-            return Outcome(error=error | {"bases": bases})
+            return Outcome(error=error | ({"bases": bases} if "bases" in record["error"] else {}))
         if len(record["array"]) > LONGEST_ARRAY:
             raise ValueError("the array is too large")
         # Not np.load, which also opens zip files and pickles.

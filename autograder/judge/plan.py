@@ -18,11 +18,13 @@ EXAMPLES = "the docstring's examples"
 def examples(student, case):
     """What the lines of an example give, line by line. Whether the engine records is as before afterwards."""
     import contextlib
+    import io
     import sys
 
     names, found = dict(student.__dict__["_namespace"]), {}
     engine = sys.modules.get("tinygrad_cl.tensor")
-    with engine.set_grad_enabled(True) if engine else contextlib.nullcontext():
+    recording = engine.set_grad_enabled(True) if engine else contextlib.nullcontext()
+    with recording, contextlib.redirect_stdout(io.StringIO()):
         for line in case.lines:
             try:
                 code = compile(line, "<example>", "eval")

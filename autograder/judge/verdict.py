@@ -76,6 +76,7 @@ def judge(check: Check, trials: list[Trial], seed: str) -> Verdict:
 
 def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
     cases = cases_of(check.name, seed)
+    trials = (trials + [Trial()] * len(cases.plan))[: len(cases.plan)]
     failed = cases.failed(trials)
     verdict = Verdict(check, "ok", earned=cases.points(failed))
     for aspect in aspects_of(check.name):
@@ -87,11 +88,17 @@ def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
         else:
             verdict.right.append(aspect.name)
     verdict.status = status_of(verdict)
-    if verdict.status == "partial" and not verdict.earned:
-        verdict.status = "wrong"
+    if not verdict.earned and any(is_unwritten(difference.got) for difference in verdict.wrong):
+        verdict.status = "missing"
+    elif not verdict.earned and verdict.status == "partial":
+        verdict.status = "error" if any(difference.got.error for difference in verdict.wrong) else "wrong"
     if verdict.status not in ("ok", "missing"):
         verdict.mistakes = known(cases, trials, failed, mistaken(check.name, seed))
     return verdict
+
+
+def is_unwritten(outcome: Outcome) -> bool:
+    return bool(outcome.error) and outcome.error["type"] == "NotImplementedError"
 
 
 def in_words(cases: Cases, failed: list[Failed], every: dict[int, Failed]) -> list[Difference]:

@@ -31,9 +31,6 @@ SHAPES = ((), (1,), (2,), (2, 3), (3, 2), (2, 2), (1, 2), (2, 1), (1, 1), (2, 3,
 
 
 @broadcast_unbroadcast.aspect(
-    "the sum over the copies", 3.5, few=48, cases=array("grad", SHAPES, axes=4).each(shape=shapes_below), device=8
-)
-@broadcast_unbroadcast.aspect(
     "what does not fit is refused",
     0.5,
     corner=True,
@@ -43,6 +40,9 @@ SHAPES = ((), (1,), (2,), (2, 3), (3, 2), (2, 2), (1, 2), (2, 1), (1, 1), (2, 3,
         shape=lambda grad: [grad.shape[::-1], (2, *grad.shape), (2, 2), (3, 5), (*grad.shape[:-1], grad.shape[-1] + 1)]
     )
     .where(lambda grad, shape: not fits(grad.shape, shape)),
+)
+@broadcast_unbroadcast.aspect(
+    "the sum over the copies", 3.5, few=48, cases=array("grad", SHAPES, axes=4).each(shape=shapes_below), device=8
 )
 def summed(student, case):
     return student.unbroadcast(case.grad, case.shape)
