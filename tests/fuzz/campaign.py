@@ -10,27 +10,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from fuzz.engines import run
-from fuzz.programs import Statement, generate, source
+from fuzz.engines import is_ill_conditioned, run
+from fuzz.programs import generate, source
 
 OF_NUMBERS = ("value", "gradient", "shape", "dtype", "requires_grad")  # kinds, whatever the variable
 
 # -- reduction -------------------------------------------------------------------------------------
-
-
-def in_double(program):
-    """The program with all leaves in float64."""
-    return [
-        Statement(s.name, s.target, s.operands, tuple((k, v.replace("'f4'", "'f8'")) for k, v in s.settings), s.mode)
-        for s in program
-    ]
-
-
-def is_rounding(found, engine, peer="reference"):
-    """Does a wrong number become right in float64?"""
-    if found.kind not in ("value", "gradient") or engine == "netcl" or "f4" not in str(found.program):
-        return False
-    return run(in_double(found.program), engine, peer)[0] is None
 
 
 def without(program, index):
@@ -56,7 +41,8 @@ def reduced(found, engine, peer="reference", faults=None):
         index -= 1
         for program in without(best.program, index):
             again, _ = run(program, engine, peer, faults)
-            if again and again.kind == best.kind and (again.kind in OF_NUMBERS or again.about == best.about):
+            same = again and again.kind == best.kind and (again.kind in OF_NUMBERS or again.about == best.about)
+            if same and not is_ill_conditioned(again, engine):
                 best = replace(again, program=again.program[: again.index + 1])
                 index = len(best.program)
                 break
@@ -87,7 +73,7 @@ def campaign(engine, seeds, peer="reference", explain=lambda found: "", most=20,
         found, ran = run(generate(seed, engines, odd), engine, peer)
         count.programs += 1
         count.statements += ran
-        if not found or is_rounding(found, engine, peer):
+        if not found or is_ill_conditioned(found, engine):
             continue
         found = reduced(found, engine, peer)
         reason = explain(found)
