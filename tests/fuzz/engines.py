@@ -97,11 +97,13 @@ class Disagreement:
 
     kind     "value", "shape", "dtype", "requires_grad", "leaf", "gradient", "raised alone", "did not raise", "no sentence", …
     about    the variable, or the error
+    numbers  of values and gradients: what is seen, and what is true
     """
 
     kind: str
     about: str
     detail: str
+    numbers: tuple = field(repr=False)
     program: list = field(repr=False)
     index: int = 0
 
@@ -166,11 +168,14 @@ class TheReference(Reference):
 # -- comparison ------------------------------------------------------------------------------------
 
 
-def differs(name, ours, true, single, scale):
-    """What differs between two that are Seen, as (kind, name, what is seen and what is true); None.
+def differs(name, ours, true, single, scale, computed=False):
+    """What differs between two that are Seen, as (kind, name, detail, and of numbers both arrays); None.
 
-    single   were numbers of float32 met?
-    scale    the largest number that was met: gradients are as exact as it allows
+    Of a gradient that is not finite it is not compared whether it is NaN or infinite.
+
+    single     were numbers of float32 met?
+    scale      the largest number that was met: gradients are as exact as it allows
+    computed   is this a gradient itself, that grad() gave?
     """
     if ours is None or true is None:
         there = ours or true
@@ -181,8 +186,8 @@ def differs(name, ours, true, single, scale):
         a, b = getattr(ours.value, kind), getattr(true.value, kind)
         if a != b:
             return kind, name, f"{a} for {b}"
-    if not close(ours.value, true.value, rtol, atol, np.isnan):
-        return "value", name, f"{ours.value} for {true.value}"
+    if not close(ours.value, true.value, rtol, atol, not_finite if computed else np.isnan):
+        return "value", name, f"{ours.value} for {true.value}", ours.value, true.value
     a, b = [(seen.requires_grad, seen.leaf) for seen in (ours, true)]
     if true.sure and a != b:
         return "requires_grad", name, f"{a} for {b}, with is_leaf"
@@ -194,9 +199,13 @@ def differs(name, ours, true, single, scale):
         return "gradient", name, f"{a.shape} {a.dtype} for {b.shape} {b.dtype}"
     scale = np.max(np.abs(b), initial=scale, where=np.isfinite(b))
     ours_known = np.where(np.isnan(b), b, a) if true.unknown else a
-    if not close(ours_known, b, 10 * rtol, atol * scale, lambda x: ~np.isfinite(x)):
-        return "gradient", name, f"{a} for {b}"
+    if not close(ours_known, b, 10 * rtol, atol * scale, not_finite):
+        return "gradient", name, f"{a} for {b}", a, b
     return None
+
+
+def not_finite(x):
+    return ~np.isfinite(x)
 
 
 def close(ours, true, rtol, atol, special):
@@ -226,12 +235,13 @@ class Comparison:
             if found == "end":
                 return None
             if found:
-                return Disagreement(*found, program, index)
+                kind, about, detail, *numbers = found
+                return Disagreement(kind, about, detail, numbers, program, index)
             self.ran += 1
         return None
 
     def step(self, statement):
-        """(kind, about, detail) of what differs after the statement; None; "end" where nothing more can be compared."""
+        """(kind, about, detail, …) of what differs after the statement; None; "end" where nothing more can be compared."""
         reason = self.peer.may_refuse(statement)
         error = self.engine.step(statement)
         if error and error.fault:
@@ -246,16 +256,20 @@ class Comparison:
         if error:
             return "end" if statement.word.kind in ("backward", "threads", "grad", "change") else None
         self.names += [statement.target] * bool(statement.target)
-        return self.compare()
+        computed = statement.target if statement.word.kind in ("grad", "take") else ""
+        found = self.compare(computed)
+        if computed in self.names and not found and not np.isfinite(self.peer.see(computed).value).all():
+            return "end"  # what comes of it may differ
+        return found
 
-    def compare(self):
+    def compare(self, computed=""):
         """What differs of one of the variables, as of a step."""
         seen = {name: (self.engine.see(name), self.peer.see(name)) for name in self.names}
         values = [true.value for _, true in seen.values() if true]
         self.single = self.single or self.engine.name == "netcl" or any(x.dtype == np.float32 for x in values)
         self.scale = max([self.scale, *[np.max(np.abs(x), initial=0, where=np.isfinite(x)) for x in values]])
         for name, (ours, true) in seen.items():
-            found = differs(name, ours, true, self.single, self.scale)
+            found = differs(name, ours, true, self.single, self.scale, name == computed)
             if found:
                 return found
             if ours is None or true is None:
