@@ -91,6 +91,10 @@ def infinite(settings, *numbers):
     return any(np.isinf(x).any() for x in numbers)
 
 
+def zero(settings, *numbers):
+    return not (numbers[0] - numbers[1] if len(numbers) == 2 else numbers[0]).all()
+
+
 def is_recorded(settings, *numbers):
     return settings["create"] == "True"
 
@@ -423,6 +427,27 @@ NETCL = [
            b = abs a
            backward b""",
         has="abs|l1_loss",
+        met=nan,
+        only="theirs",
+    ),
+    netcl(
+        "|x| has the slope 0 at 0 and the gradient 0 · ∞, as in PyTorch; in engine 2 it is 0, whatever comes",
+        *("tensor", "gradient"),
+        """a = leaf data=np.array([0.0],'f4')
+           b = abs a
+           c = log b
+           backward c""",
+        has="abs|l1_loss",
+        met=zero,
+        only="ours",
+    ),
+    netcl(
+        "x⁰ has no slope at NaN; engine 3 says 0, as PyTorch",
+        *("tensor", "gradient"),
+        """a = leaf data=np.array([np.nan],'f4')
+           b = pow number a k=0.0
+           backward b""",
+        has="pow( number)?",
         met=nan,
         only="theirs",
     ),
