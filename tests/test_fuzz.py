@@ -27,7 +27,7 @@ needs_torch = pytest.mark.skipif(not has_torch, reason="PyTorch is not installed
 # Engine, beside whom, first seed, how many programs. Of engine 3 as many as a minute of compiling kernels on one core allows.
 CAMPAIGNS = [
     pytest.param("tensor", "reference", 0, 1000, id="engine 2"),
-    pytest.param("netcl", "reference", 0, 60, id="engine 3"),
+    pytest.param("netcl", "reference", 0, 200, id="engine 3"),
     pytest.param("netcl", "tensor", 0, 20, id="engines 3 and 2, NaN and infinities"),
     *[
         pytest.param("tensor", "reference", at, 5000, id=f"engine 2, {at}", marks=long)
