@@ -164,7 +164,7 @@ def test_a_fault_of_engine_3_is_found_and_reduced():
 
 def test_what_is_printed_runs_by_itself():
     """A program as text, without the fuzzer's objects, gives the same."""
-    program = generate(3, ["tensor"], odd=False)
+    program = generate(5, ["tensor"], odd=False)
     assert run(program, "tensor")[0] is None
     names = {}
     exec(source(program, "tensor"), names)

@@ -30,7 +30,15 @@ def without(program, index):
     yield kept
     for other in [each.target for each in program[:index] if target and each.target]:
         names = lambda operands: tuple(other if name == target else name for name in operands)
-        yield program[:index] + [replace(each, operands=names(each.operands)) for each in program[index + 1 :]]
+        after = [replace(each, operands=names(each.operands)) for each in program[index + 1 :]]
+        yield program[:index] + after
+        yield program[:index] + [with_no_upstream(each) if other in each.operands else each for each in after]
+
+
+def with_no_upstream(statement):
+    """The statement, and None for ∂L/∂(its operand), which may have another shape now."""
+    settings = tuple((key, "None" if key == "up" else value) for key, value in statement.settings)
+    return replace(statement, settings=settings)
 
 
 def reduced(found, engine, peer="reference", faults=None):
