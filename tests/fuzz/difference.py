@@ -46,7 +46,7 @@ class Difference:
     says: str = ""
     word: str = ".*"
     has: str = ".*"
-    met: Callable = lambda settings, *numbers: True
+    met: Callable | None = None
     only: str = ""
 
     @property
@@ -70,6 +70,8 @@ class Difference:
     @quiet()
     def was_met(self, found) -> bool:
         """Is there such a statement? The numbers are those of the reference."""
+        if not self.met:
+            return any(re.fullmatch(self.has, each.name) for each in found.program[: found.index + 1])
         reference = Reference(same_memory if self.engine == "netcl" else None)
         for each in found.program[: found.index + 1]:
             operands = [reference.see(name) for name in each.operands]
@@ -92,6 +94,11 @@ def nan(settings, *numbers):
 
 def infinite(settings, *numbers):
     return any(np.isinf(x).any() for x in numbers)
+
+
+def to_the_0(settings, *numbers):
+    """Of a power: is it the 0th?"""
+    return (float(settings["k"]) == 0) if "k" in settings else (numbers[1] == 0).any()
 
 
 def zero(settings, *numbers):

@@ -2,7 +2,18 @@
 
 import re
 
-from fuzz.difference import Difference, has_indices, infinite, is_recorded, is_twice, nan, of_several, one_number, zero
+from fuzz.difference import (
+    Difference,
+    has_indices,
+    infinite,
+    is_recorded,
+    is_twice,
+    nan,
+    of_several,
+    one_number,
+    to_the_0,
+    zero,
+)
 
 TENSOR = [
     Difference(
@@ -175,11 +186,11 @@ NUMBERS = [  # numbers, or what a tensor says of itself
         only="ours",
     ),
     torch(
-        "x⁰ has no slope at NaN; PyTorch says 0",
+        "x⁰ has the slope 0 / x, which is NaN at NaN, and where NaN arrives; PyTorch says 0",
         "gradient",
         "a = leaf data=np.array([np.nan]); b = pow number a k=0.0; backward b up=None",
         has="pow( number)?|ipow",
-        met=nan,
+        met=to_the_0,
         only="ours",
     ),
     torch(
@@ -256,11 +267,11 @@ NETCL = [
         only="ours",
     ),
     netcl(
-        "x⁰ has no slope at NaN; engine 3 says 0, as PyTorch",
+        "x⁰ has the slope 0 / x, which is NaN at NaN, and where NaN arrives; engine 3 says 0, as PyTorch",
         *("tensor", "gradient"),
         "a = leaf data=np.array([np.nan],'f4'); b = pow number a k=0.0; backward b up=None",
         has="pow( number)?",
-        met=nan,
+        met=to_the_0,
         only="theirs",
     ),
     netcl(
