@@ -243,12 +243,12 @@ NETCL = [
         met=infinite,
     ),
     netcl(
-        "0 · NaN within a compiled chain is NaN; the reference sees that nothing depends on it",
+        "0 · NaN and 0 · ∞ within a compiled chain are NaN; the reference sees that nothing depends on it",
         *("reference", "gradient"),
         "a = leaf data=np.zeros(0,'f4') grad=False; b = leaf data=np.array(1.0,'f4'); c = jit_compile a b chain=ag.maximum(u,nan*v)+u numpy=maximum(a,nan*b)+a; backward c up=np.ones(0)",
         has="jit_compile",
         only="ours",
-        met=lambda settings, *numbers: "nan" in settings["chain"],
+        met=lambda settings, *numbers: "nan" in settings["chain"] or infinite(settings, *numbers),
     ),
     netcl(
         "|x| has no slope at NaN; engine 3 says 0, as PyTorch",

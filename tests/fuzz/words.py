@@ -170,7 +170,7 @@ q = manager.default("auto").queue
 
 def compiled(function, u, v):
     function = ag.jit_compile(function)
-    function(v, u)  # its trace, which may be of other shapes, is not to be used again
+    function(u, u)  # its trace, which may be of other shapes, is not to be used again
     return function(u, v)
 """,
     "torch": """
