@@ -58,7 +58,7 @@ class Difference:
             re.fullmatch(self.kind, found.kind)
             and re.search(self.says, found.detail)
             and re.fullmatch(self.word, found.statement.name)
-            and (not self.only or self.is_nan(*found.numbers))
+            and (not self.only or len(found.numbers) == 2 and self.is_nan(*found.numbers))
             and self.was_met(found)
         )
 
