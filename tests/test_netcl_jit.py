@@ -155,6 +155,16 @@ def test_what_is_not_the_largest_gets_nothing_of_an_infinite_gradient(compiled, 
     assert np.array_equal(x.grad.to_host(), np.float32(expected), equal_nan=True)
 
 
+def test_a_trace_of_one_tensor_given_twice_is_not_that_of_two(device):
+    """f(x, x) and then f(x, y) gave f(y, y)."""
+    function = ag.jit_compile(lambda a, b, c: a - 2 * b + c * c)
+    x, y, z = [put(device, np.full(3, each, np.float32)) for each in (1.0, 5.0, 7.0)]
+    for a, b, c in [(x, x, x), (x, y, x), (x, x, y), (x, y, y), (x, y, z), (y, y, x), (x, x, x)]:
+        expected = a.to_host() - 2 * b.to_host() + c.to_host() ** 2
+        assert close(function(a, b, c).to_host(), expected)
+        assert close(function(*[ag.tensor(each, True) for each in (a, b, c)]).to_host(), expected)
+
+
 def test_float64_and_both_dtypes_together(exact):
     a, b = random((3, 20), (20,), dtype=np.float64)
     for arrays in [(a, b), (a.astype(np.float32), b), (a, b.astype(np.float32))]:
