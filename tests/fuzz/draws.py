@@ -310,13 +310,12 @@ CHAINS = [  # of jit_compile: a few, since each is a kernel
     ("exp(-{0} * {0}) * {1}", "np.exp(-{0} * {0}) * {1}"),
     ("relu({0} - {1}) / (1 + {1} * {1})", "relu({0} - {1}) / (1 + {1} * {1})"),
     ("sum(sigmoid({0}) * {1})", "(sigmoid({0}) * {1}).sum()"),
-    ("max({0} * 0.5) * {1}", "amax({0} * 0.5) * {1}"),  # numbers of one leaf tie often
+    ("max({0} * 0.5 + {1} * 0.0)", "amax({0} * 0.5 + {1} * 0.0)"),  # what was broadcast ties
+    ("min({0} * 0.5 + {1} * 0.0)", "amin({0} * 0.5 + {1} * 0.0)"),
     ("where(gt({0}, {1}), {0} * {1}, inf)", "where(re({0}) > re({1}), {0} * {1}, inf)"),
     ("maximum({0}, nan * {1}) + {0}", "maximum({0}, nan * {1}) + {0}"),
 ]
-FUNCTIONS = (
-    "abs add clamp cos div eq exp ge gt log max maximum minimum mul neg relu sigmoid sin sqrt sum tanh where".split()
-)
+FUNCTIONS = "abs add clamp cos div eq exp ge gt log max maximum min minimum mul neg relu sigmoid sin sqrt sum tanh where".split()
 
 
 def compiled(d):
