@@ -145,6 +145,26 @@ def test_ties_share_the_gradient_of_an_extreme_and_nan_takes_it(how, device):
         compare(device, partial(reduce, axis=0), [x.reshape(7, 3)])
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_is_not_the_largest_gets_nothing_of_an_infinite_gradient(compiled, device):
+    x = ag.tensor(put(device, np.array([[1, 2, 2], [1, 5, 4], [np.nan, 1, 2]], np.float32)), True)
+    largest = lambda x: ag.max(-x * -1.0, axis=-1)
+    y = (ag.jit_compile(largest) if compiled else largest)(x)
+    ag.Tape().backward(y, np.array([np.inf, np.nan, 1.0]))
+    expected = [[0, np.inf, np.inf], [0, np.nan, 0], [np.nan] * 3]
+    assert np.array_equal(x.grad.to_host(), np.float32(expected), equal_nan=True)
+
+
+def test_a_trace_of_one_tensor_given_twice_is_not_that_of_two(device):
+    """f(x, x) and then f(x, y) gave f(y, y)."""
+    function = ag.jit_compile(lambda a, b, c: a - 2 * b + c * c)
+    x, y, z = [put(device, np.full(3, each, np.float32)) for each in (1.0, 5.0, 7.0)]
+    for a, b, c in [(x, x, x), (x, y, x), (x, x, y), (x, y, y), (x, y, z), (y, y, x), (x, x, x)]:
+        expected = a.to_host() - 2 * b.to_host() + c.to_host() ** 2
+        assert close(function(a, b, c).to_host(), expected)
+        assert close(function(*[ag.tensor(each, True) for each in (a, b, c)]).to_host(), expected)
+
+
 def test_float64_and_both_dtypes_together(exact):
     a, b = random((3, 20), (20,), dtype=np.float64)
     for arrays in [(a, b), (a.astype(np.float32), b), (a, b.astype(np.float32))]:

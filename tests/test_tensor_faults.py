@@ -344,6 +344,9 @@ def test_nan_goes_on_through_relu_and_maximum():
     y = x.relu()
     (y * y).sum().backward()
     assert np.isnan(y.data).tolist() == np.isnan(x.grad.data).tolist() == [True, False, False]
+    x = leaf(nan, -1.0, 1.0)
+    x.relu().backward([1.0, 1.0, 1.0])
+    assert x.grad.data.tolist() == [1, 0, 1]  # whatever the gradient is: a NaN is not left out
     a, b = leaf(nan, 1.0, nan, 2.0, 1.0), leaf(1.0, nan, nan, 2.0, 3.0)
     a.maximum(b).sum().backward()
     assert a.grad.data.tolist() == [1, 1, 1, 0.5, 0] and b.grad.data.tolist() == [1, 1, 1, 0.5, 1]
@@ -633,3 +636,19 @@ def test_what_a_hook_returns_is_a_tensor(answer):
     y.register_hook(lambda g: answer)
     with pytest.raises(TypeError, match="a hook returns a tensor or an array, or None, not "):
         y.sum().backward()
+
+
+def test_a_leaf_that_was_frozen_after_the_forward_gets_no_gradient():
+    x, w = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    y = (x * w).sum()
+    w.requires_grad_(False)
+    y.backward()
+    assert w.grad is None and x.grad.data.tolist() == [3, 4]
+
+
+def test_no_numbers_do_not_fit_everywhere():
+    """(2, 0) numbers are as many as (0,), but have another shape."""
+    x = Tensor(np.zeros((2, 0)))
+    with pytest.raises(ValueError, match="does not fit"):
+        x[0] = x
+    x[0] = Tensor(np.zeros((1, 0)))

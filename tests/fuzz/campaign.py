@@ -10,27 +10,12 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 
-from fuzz.engines import run
-from fuzz.programs import Statement, generate, source
+from fuzz.engines import is_ill_conditioned, run
+from fuzz.programs import generate, source
 
 OF_NUMBERS = ("value", "gradient", "shape", "dtype", "requires_grad")  # kinds, whatever the variable
 
 # -- reduction -------------------------------------------------------------------------------------
-
-
-def in_double(program):
-    """The program with all leaves in float64."""
-    return [
-        Statement(s.name, s.target, s.operands, tuple((k, v.replace("'f4'", "'f8'")) for k, v in s.settings), s.mode)
-        for s in program
-    ]
-
-
-def is_rounding(found, engine, peer="reference"):
-    """Does a wrong number become right in float64?"""
-    if found.kind not in ("value", "gradient") or engine == "netcl" or "f4" not in str(found.program):
-        return False
-    return run(in_double(found.program), engine, peer)[0] is None
 
 
 def without(program, index):
@@ -45,7 +30,15 @@ def without(program, index):
     yield kept
     for other in [each.target for each in program[:index] if target and each.target]:
         names = lambda operands: tuple(other if name == target else name for name in operands)
-        yield program[:index] + [replace(each, operands=names(each.operands)) for each in program[index + 1 :]]
+        after = [replace(each, operands=names(each.operands)) for each in program[index + 1 :]]
+        yield program[:index] + after
+        yield program[:index] + [with_no_upstream(each) if other in each.operands else each for each in after]
+
+
+def with_no_upstream(statement):
+    """The statement, and None for ∂L/∂(its operand), which may have another shape now."""
+    settings = tuple((key, "None" if key == "up" else value) for key, value in statement.settings)
+    return replace(statement, settings=settings)
 
 
 def reduced(found, engine, peer="reference", faults=None):
@@ -56,7 +49,8 @@ def reduced(found, engine, peer="reference", faults=None):
         index -= 1
         for program in without(best.program, index):
             again, _ = run(program, engine, peer, faults)
-            if again and again.kind == best.kind and (again.kind in OF_NUMBERS or again.about == best.about):
+            same = again and again.kind == best.kind and (again.kind in OF_NUMBERS or again.about == best.about)
+            if same and not is_ill_conditioned(again, engine):
                 best = replace(again, program=again.program[: again.index + 1])
                 index = len(best.program)
                 break
@@ -87,7 +81,7 @@ def campaign(engine, seeds, peer="reference", explain=lambda found: "", most=20,
         found, ran = run(generate(seed, engines, odd), engine, peer)
         count.programs += 1
         count.statements += ran
-        if not found or is_rounding(found, engine, peer):
+        if not found or is_ill_conditioned(found, engine):
             continue
         found = reduced(found, engine, peer)
         reason = explain(found)

@@ -121,14 +121,136 @@ def nested(numbers, shape) -> str:
     return "[" + ", ".join(nested(numbers[i * step : (i + 1) * step], shape[1:]) for i in range(shape[0])) + "]"
 
 
-def one(d):
-    name = d.name()
-    return name and ([name], {})
+# -- of one operand: its settings ------------------------------------------------------------------
 
 
-def number(d):
-    name = d.name()
-    return name and ([name], {"k": d.rng.choice(NUMBERS)})
+def of(fits=lambda d, x: True):
+    """Makes a draw of a function of d and of the shape of one operand, which gives the settings.
+
+    fits   fits(d, x): may x be that operand, a variable as the reference knows it?
+    """
+
+    def draw_of(settings):
+        def draw(d):
+            name = d.such(lambda x: fits(d, x))
+            return name and ([name], settings(d, d.shape(name)))
+
+        return draw
+
+    return draw_of
+
+
+def has_axes(d, x):
+    return x.data.ndim > 0
+
+
+def may_grow(d, x):
+    return x.data.ndim < 4
+
+
+def is_table(d, x):
+    return x.data.ndim == 2
+
+
+def needs_grad(d, x):
+    return x.requires_grad or d.missed()
+
+
+one = of()(lambda d, shape: {})
+attended = of(lambda d, x: x.data.ndim >= 2)(lambda d, shape: {})
+number = of()(lambda d, shape: {"k": d.rng.choice(NUMBERS)})
+reduced = of()(lambda d, shape: {"axis": d.axes(len(shape)), "keepdims": d.rng.random() < 0.4})
+along = of()(lambda d, shape: {"axis": d.axis(len(shape))})
+rows = of(has_axes)(lambda d, shape: {"axis": d.axis(len(shape))})
+swapped = of(has_axes)(lambda d, shape: {"i": d.axis(len(shape)), "j": d.axis(len(shape))})
+unsqueezed = of(may_grow)(lambda d, shape: {"axis": d.axis(len(shape) + 1)})
+indexed = of()(lambda d, shape: {"key": d.key(shape)})
+assigned_number = of(has_axes)(lambda d, shape: {"key": d.key(shape), "k": d.rng.choice(NUMBERS)})
+clamped = of()(lambda d, shape: {"low": d.rng.choice(["-1.0", "0.0"]), "high": d.rng.choice(["0.5", "2.0"])})
+cast = of()(lambda d, shape: {"dtype": d.rng.choice(["'f4'", "'f8'"])})
+parted = of(has_axes)(lambda d, shape: {"n": d.rng.choice([1, 2, 3]), "axis": d.axis(len(shape))})
+written = of()(lambda d, shape: {"data": d.array(shape, "f4")})
+hooked = of(needs_grad)(lambda d, shape: {"answer": d.rng.choice(["g * -2.0", "g * 0.5", "None"])})
+wanting = of(needs_grad)(lambda d, shape: {})
+flagged = of()(lambda d, shape: {"flag": d.rng.random() < 0.7})
+graded = of(lambda d, x: x.grad is not None)(lambda d, shape: {})
+
+
+@of()
+def reshaped(d, shape):
+    size = int(np.prod(shape))
+    choices = [(-1,), (1, *shape), (*shape, 1), shape[::-1], (size, 1)] + [(4, 2)] * d.missed()
+    return {"shape": d.rng.choice(choices)}
+
+
+@of()
+def permuted(d, shape):
+    axes = d.rng.sample(range(len(shape)), len(shape))
+    return {"axes": tuple(axes[:-1] if axes and d.missed() else axes)}
+
+
+@of(lambda d, x: d.missed() or 1 in x.data.shape)
+def squeezed(d, shape):
+    ones = [i for i, n in enumerate(shape) if n == 1]
+    return {"axis": d.rng.choice(ones) if ones and not d.missed() else d.axis(len(shape))}
+
+
+@of(may_grow)
+def expanded(d, shape):
+    shape = tuple(d.rng.choice([2, 0]) if n == 1 and d.rng.random() < 0.5 else n for n in shape)
+    shape = (2, *shape) if d.rng.random() < 0.5 else shape
+    return {"shape": (*shape, 7) if d.missed() else shape}
+
+
+@of(is_table)
+def table(d, shape):
+    return {"rows": d.indices(d.rng.choice([(2,), (3,), (2, 2)]), shape[0])}
+
+
+@of(lambda d, x: is_table(d, x) and len(x.data) > 0)
+def labelled(d, shape):
+    return {"labels": d.indices(shape[:1], shape[1])}
+
+
+def chosen_for_each(d, shape, choices):
+    """The shape, seldom a wrong one, and numbers for it, as the source of nested lists."""
+    shape = (*shape, 2) if d.missed() else shape
+    return shape, nested([d.rng.choice(choices) for _ in range(int(np.prod(shape)))], shape)
+
+
+@of()
+def targets(d, shape):
+    shape, numbers = chosen_for_each(d, shape, ["0.0", "1.0", "0.25"])
+    return {"t": f"np.array({numbers}, 'f4').reshape({shape})"}
+
+
+@of()
+def filled(d, shape):
+    shape, mask = chosen_for_each(d, shape, ["True", "False"])
+    return {"mask": f"np.array({mask}, bool).reshape({shape})"}
+
+
+@of(has_axes)
+def narrowed(d, shape):
+    return {"axis": d.axis(len(shape)), "start": d.rng.randrange(-1, 2), "length": d.rng.choice([0, 1, 1, 2])}
+
+
+@of(needs_grad)
+def root(d, shape):
+    """∂L/∂(this) is left out for one number, as a rule."""
+    missed, kept = d.missed(), d.keep or d.rng.random() < 0.4
+    if np.prod(shape) == 1 and d.rng.random() < 0.6 or missed and d.rng.random() < 0.5:
+        return {"up": "None", "retain": kept}
+    up = f"np.ones({shape})" if d.odd else d.array((*shape, 2) if missed else shape)
+    return {"up": up, "retain": kept}
+
+
+# -- of several operands, or of none ----------------------------------------------------------------
+
+
+def leaf(d):
+    data = d.array(d.rng.choice(d.sizes), d.rng.choice(d.dtypes), order=True)
+    return [], {"data": data, "grad": d.rng.random() < 0.8}
 
 
 def broadcasts(a, b) -> bool:
@@ -148,126 +270,16 @@ def equal(d):
     return b and ([a, b], {"axis": d.axis(len(d.shape(a)))})
 
 
-def product(d):
-    a = d.name(lambda shape: len(shape) > 0)
-    inner = a and d.shape(a)[-1]
-    b = a and d.name(lambda shape: d.missed() or (len(shape) > 0 and shape[-2:][0] == inner))
-    return b and ([a, b], {})
-
-
-def reduced(d):
-    name = d.name()
-    return name and ([name], {"axis": d.axes(len(d.shape(name))), "keepdims": d.rng.random() < 0.4})
-
-
-def along(d):
-    name = d.name()
-    return name and ([name], {"axis": d.axis(len(d.shape(name)))})
-
-
-def rows(d):
-    name = d.name(lambda shape: len(shape) > 0)
-    return name and ([name], {"axis": d.axis(len(d.shape(name)))})
-
-
-def reshaped(d):
-    name = d.name()
-    if not name:
-        return None
-    shape = d.shape(name)
-    size = int(np.prod(shape))
-    choices = [(-1,), (1, *shape), (*shape, 1), shape[::-1], (size, 1)] + [(4, 2)] * d.missed()
-    return [name], {"shape": d.rng.choice(choices)}
-
-
-def permuted(d):
-    name = d.name()
-    if not name:
-        return None
-    axes = list(range(len(d.shape(name))))
-    d.rng.shuffle(axes)
-    axes = axes[:-1] if axes and d.missed() else axes
-    return [name], {"axes": tuple(axes)}
-
-
-def swapped(d):
-    name = d.name(lambda shape: len(shape) > 0)
-    return name and ([name], {"i": d.axis(len(d.shape(name))), "j": d.axis(len(d.shape(name)))})
-
-
-def squeezed(d):
-    name = d.name(lambda shape: d.missed() or 1 in shape)
-    if not name:
-        return None
-    ones = [i for i, n in enumerate(d.shape(name)) if n == 1]
-    return [name], {"axis": d.rng.choice(ones) if ones and not d.missed() else d.axis(len(d.shape(name)))}
-
-
-def unsqueezed(d):
-    name = d.name(lambda shape: len(shape) < 4)
-    return name and ([name], {"axis": d.axis(len(d.shape(name)) + 1)})
-
-
-def expanded(d):
-    name = d.name(lambda shape: len(shape) < 4)
-    if not name:
-        return None
-    shape = tuple(d.rng.choice([2, 0]) if n == 1 and d.rng.random() < 0.5 else n for n in d.shape(name))
-    shape = (2, *shape) if d.rng.random() < 0.5 else shape
-    return [name], {"shape": (*shape, 7) if d.missed() else shape}
-
-
-def indexed(d):
-    name = d.name()
-    return name and ([name], {"key": d.key(d.shape(name))})
-
-
 def chosen(d):
     drawn = two(d)
     return drawn and ([*drawn[0], d.name(lambda shape: broadcasts(shape, d.shape(drawn[0][0])))], {"k": "0.1"})
 
 
-def table(d):
-    name = d.name(lambda shape: len(shape) == 2)
-    return name and ([name], {"rows": d.indices(d.rng.choice([(2,), (3,), (2, 2)]), d.shape(name)[0])})
-
-
-def labelled(d):
-    name = d.name(lambda shape: len(shape) == 2 and shape[0] > 0)
-    return name and ([name], {"labels": d.indices(d.shape(name)[:1], d.shape(name)[1])})
-
-
-def targets(d):
-    name = d.name()
-    if not name:
-        return None
-    shape = (*d.shape(name), 2) if d.missed() else d.shape(name)
-    numbers = [d.rng.choice(["0.0", "1.0", "0.25"]) for _ in range(int(np.prod(shape)))]
-    return [name], {"t": f"np.array({nested(numbers, shape)}, 'f4').reshape({shape})"}
-
-
-def clamped(d):
-    name = d.name()
-    return name and ([name], {"low": d.rng.choice(["-1.0", "0.0"]), "high": d.rng.choice(["0.5", "2.0"])})
-
-
-def cast(d):
-    name = d.name()
-    return name and ([name], {"dtype": d.rng.choice(["'f4'", "'f8'"])})
-
-
-def parted(d):
-    name = d.name(lambda shape: len(shape) > 0)
-    return name and ([name], {"n": d.rng.choice([1, 2, 3]), "axis": d.axis(len(d.shape(name)))})
-
-
-def narrowed(d):
-    name = d.name(lambda shape: len(shape) > 0)
-    if not name:
-        return None
-    axis = d.axis(len(d.shape(name)))
-    start = d.rng.randrange(-1, 2)
-    return [name], {"axis": axis, "start": start, "length": d.rng.choice([0, 1, 1, 2])}
+def product(d):
+    a = d.name(lambda shape: len(shape) > 0)
+    inner = a and d.shape(a)[-1]
+    b = a and d.name(lambda shape: d.missed() or (len(shape) > 0 and shape[-2:][0] == inner))
+    return b and ([a, b], {})
 
 
 def layer(d):
@@ -276,91 +288,21 @@ def layer(d):
     return w and ([x, w], {"activation": d.rng.choice(["None", "'relu'", "'tanh'"])})
 
 
-def filled(d):
-    name = d.name()
-    if not name:
-        return None
-    shape = (*d.shape(name), 2) if d.missed() else d.shape(name)
-    mask = nested([d.rng.choice(["True", "False"]) for _ in range(int(np.prod(shape)))], shape)
-    return [name], {"mask": f"np.array({mask}, bool).reshape({shape})"}
-
-
-def attended(d):
-    q = d.name(lambda shape: len(shape) >= 2)
-    return q and ([q], {})
-
-
-# -- what is not an operation: leaves, gradients, changes ------------------------------------------
-
-
-def leaf(d):
-    data = d.array(d.rng.choice(d.sizes), d.rng.choice(d.dtypes), order=True)
-    return [], {"data": data, "grad": str(d.rng.random() < 0.8)}
-
-
-def upstream(d, name):
-    """∂L/∂(this): left out for one number, as a rule."""
-    shape = d.shape(name)
-    if np.prod(shape) == 1 and d.rng.random() < 0.6 or d.missed():
-        return "None"
-    return d.array((*shape, 2) if d.missed() else shape) if not d.odd else f"np.ones({shape})"
-
-
-def root(d):
-    name = d.such(lambda x: x.requires_grad or d.missed())
-    return name and ([name], {"up": upstream(d, name), "retain": str(d.keep or d.rng.random() < 0.4)})
-
-
-def gradient(d):
-    """Of a tensor with respect to one or two that it may depend on."""
-    drawn = root(d)
-    below = drawn and d.such(lambda x: x.requires_grad or d.missed())
-    if not below:
-        return None
-    (name,), settings = drawn
-    create = d.rng.random() < 0.5
-    unused = str(d.rng.random() < 0.6)
-    return [name, below], settings | {
-        "create": str(create),
-        "unused": unused,
-        "retain": str(create or d.rng.random() < 0.4),
-    }
-
-
-def hooked(d):
-    name = d.such(lambda x: x.requires_grad or d.missed())
-    return name and ([name], {"answer": d.rng.choice(["g * -2.0", "g * 0.5", "None"])})
-
-
-def wanting(d):
-    name = d.such(lambda x: x.requires_grad or d.missed())
-    return name and ([name], {})
-
-
-def flagged(d):
-    name = d.name()
-    return name and ([name], {"flag": str(d.rng.random() < 0.7)})
-
-
-def graded(d):
-    name = d.such(lambda x: x.grad is not None)
-    return name and ([name], {})
-
-
 def assigned(d):
     x = d.name(lambda shape: len(shape) > 0)
     v = x and d.name()
     return v and ([x, v], {"key": d.key(d.shape(x))})
 
 
-def assigned_number(d):
-    x = d.name(lambda shape: len(shape) > 0)
-    return x and ([x], {"key": d.key(d.shape(x)), "k": d.rng.choice(NUMBERS)})
-
-
-def written(d):
-    name = d.name()
-    return name and ([name], {"data": d.array(d.shape(name), "f4")})
+def gradient(d):
+    """Of a tensor with respect to one that it may depend on."""
+    drawn = root(d)
+    below = drawn and d.such(lambda x: needs_grad(d, x))
+    if not below:
+        return None
+    create = d.rng.random() < 0.5
+    more = {"create": create, "unused": d.rng.random() < 0.6, "retain": create or d.rng.random() < 0.4}
+    return [*drawn[0], below], drawn[1] | more
 
 
 CHAINS = [  # of jit_compile: a few, since each is a kernel
@@ -368,12 +310,12 @@ CHAINS = [  # of jit_compile: a few, since each is a kernel
     ("exp(-{0} * {0}) * {1}", "np.exp(-{0} * {0}) * {1}"),
     ("relu({0} - {1}) / (1 + {1} * {1})", "relu({0} - {1}) / (1 + {1} * {1})"),
     ("sum(sigmoid({0}) * {1})", "(sigmoid({0}) * {1}).sum()"),
+    ("max({0} * 0.5 + {1} * 0.0)", "amax({0} * 0.5 + {1} * 0.0)"),  # what was broadcast ties
+    ("min({0} * 0.5 + {1} * 0.0)", "amin({0} * 0.5 + {1} * 0.0)"),
     ("where(gt({0}, {1}), {0} * {1}, inf)", "where(re({0}) > re({1}), {0} * {1}, inf)"),
     ("maximum({0}, nan * {1}) + {0}", "maximum({0}, nan * {1}) + {0}"),
 ]
-FUNCTIONS = (
-    "abs add clamp cos div eq exp ge gt log maximum minimum mul neg relu sigmoid sin sqrt sum tanh where".split()
-)
+FUNCTIONS = "abs add clamp cos div eq exp ge gt log max maximum min minimum mul neg relu sigmoid sin sqrt sum tanh where".split()
 
 
 def compiled(d):

@@ -1,5 +1,6 @@
-"""Programs run on an engine beside the reference, or on two engines, statement by statement, until something differs."""
+"""Programs run on an engine beside a peer, the reference or another engine, statement by statement, until something differs."""
 
+import contextlib
 import dis
 import re
 from dataclasses import dataclass, field
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 from fuzz.programs import quiet, same_memory
-from fuzz.reference import Reference, Unknown
+from fuzz.reference import Reference, Seen, Unknown
 from fuzz.words import HEADERS
 
 import tinygrad_cl
@@ -16,17 +17,6 @@ PACKAGE = str(Path(tinygrad_cl.__file__).parent)
 EXPECTED = (ValueError, TypeError, RuntimeError, IndexError)  # of an engine's errors
 
 # -- engines ---------------------------------------------------------------------------------------
-
-
-@dataclass
-class Seen:
-    """What a variable shows: an array, its gradient or None, and what it says of itself."""
-
-    value: np.ndarray
-    grad: np.ndarray | None
-    requires_grad: bool
-    leaf: bool
-    view: bool = False
 
 
 def array(x):
@@ -67,8 +57,12 @@ class Engine:
             return Raised(type(error).__name__, str(error), fault_of(error))
         return None
 
+    def may_refuse(self, statement):
+        """Why an engine beside this one may refuse it: for no reason."""
+        return ""
+
     def see(self, name):
-        """What the variable shows; None where it is none."""
+        """What the variable shows; None where it is none, or where PyTorch refuses to say what it is."""
         x = self.namespace.get(name)
         if x is None:
             return None
@@ -76,8 +70,12 @@ class Engine:
             grad, leaf = x.grad if x.is_leaf or x.retains_grad else None, x.is_leaf
         else:
             grad, leaf = x.grad, x.grad_fn is None
-        view = self.name == "torch" and x._is_view()
-        return Seen(array(x), None if grad is None else array(grad), x.requires_grad, leaf, view)
+        sure = self.name != "torch" or not x._is_view()
+        return Seen(array(x), None if grad is None else array(grad), x.requires_grad, leaf, sure=sure)
+
+    def forget(self, name):
+        """The variable is none any more."""
+        self.namespace[name] = None
 
 
 NAMESPACES = {}
@@ -90,7 +88,7 @@ def namespace(engine):
     return NAMESPACES[engine]
 
 
-# -- comparison ------------------------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -99,11 +97,13 @@ class Disagreement:
 
     kind     "value", "shape", "dtype", "requires_grad", "leaf", "gradient", "raised alone", "did not raise", "no sentence", …
     about    the variable, or the error
+    numbers  of values and gradients: what is seen, and what is true
     """
 
     kind: str
     about: str
     detail: str
+    numbers: tuple = field(repr=False)
     program: list = field(repr=False)
     index: int = 0
 
@@ -152,26 +152,81 @@ def fault_of(error):
     return "" if " " in text and "\n" not in text else f"no sentence: {text!r}"
 
 
-def close(ours, true, rtol, atol):
-    """Do they agree wherever `true` is no NaN?"""
+class TheReference(Reference):
+    """The reference as a peer of an engine."""
+
+    def step(self, statement):
+        try:
+            super().step(statement)
+        except Unknown:
+            raise
+        except Exception as error:
+            return Raised(type(error).__name__, str(error), "")
+        return None
+
+
+# -- comparison ------------------------------------------------------------------------------------
+
+
+def differs(name, ours, true, single, scale, computed=False):
+    """What differs between two that are Seen, as (kind, name, detail, and of numbers both arrays); None.
+
+    Of a gradient that is not finite it is not compared whether it is NaN or infinite.
+
+    single     were numbers of float32 met?
+    scale      the largest number that was met: gradients are as exact as it allows
+    computed   is this a gradient itself, that grad() gave?
+    """
+    if ours is None or true is None:
+        there = ours or true
+        same = ours is true or there.may_be_none and not np.nan_to_num(there.value).any()
+        return None if same else ("gradient", name, f"{ours and ours.value} for {true and true.value}")
+    rtol, atol = (2e-3, 2e-4) if single else (1e-6, 1e-9)
+    for kind in ("shape", "dtype"):
+        a, b = getattr(ours.value, kind), getattr(true.value, kind)
+        if a != b:
+            return kind, name, f"{a} for {b}"
+    if not close(ours.value, true.value, rtol, atol, not_finite if computed else np.isnan):
+        return "value", name, f"{ours.value} for {true.value}", ours.value, true.value
+    a, b = [(seen.requires_grad, seen.leaf) for seen in (ours, true)]
+    if true.sure and a != b:
+        return "requires_grad", name, f"{a} for {b}, with is_leaf"
+    a, b = ours.grad, true.grad
+    if a is None or b is None:
+        same = a is b or b is not None and true.grad_may_be_none and not np.nan_to_num(b).any()
+        return None if same else ("gradient", name, f"{a} for {b}")
+    if (a.shape, a.dtype) != (b.shape, b.dtype):
+        return "gradient", name, f"{a.shape} {a.dtype} for {b.shape} {b.dtype}"
+    scale = np.max(np.abs(b), initial=scale, where=np.isfinite(b))
+    ours_known = np.where(np.isnan(b), b, a) if true.unknown else a
+    if not close(ours_known, b, 10 * rtol, atol * scale, not_finite):
+        return "gradient", name, f"{a} for {b}", a, b
+    return None
+
+
+def not_finite(x):
+    return ~np.isfinite(x)
+
+
+def close(ours, true, rtol, atol, special):
+    """Is the same special in both, and do the others agree?"""
     with np.errstate(all="ignore"):
-        good = (ours == true) | np.isnan(true) | (np.abs(ours - true) <= atol + rtol * np.abs(true))
-    return bool(np.all(good))
+        near = np.isfinite(true) & (np.abs(ours - true) <= atol + rtol * np.abs(true))
+    return bool(np.all((ours == true) | near | (special(ours) & special(true))))
 
 
 class Comparison:
-    """Two ways to run a program, statement by statement; `ran` counts them.
+    """An engine beside a peer, statement by statement; `ran` counts them."""
 
-    is_missing(name)   whether a variable could not be made
-    step(statement)    (kind, about, detail) of what differs after it; None; "end" where nothing more can be compared
-    """
-
-    ran = 0
+    def __init__(self, engine, peer):
+        self.engine, self.peer = engine, peer
+        self.names, self.ran = [], 0
+        self.single, self.scale = False, 1.0
 
     def run(self, program):
         """The first Disagreement; None."""
         for index, statement in enumerate(program):
-            if any(map(self.is_missing, statement.operands)):
+            if not all(name in self.names for name in statement.operands):
                 continue  # what it needs could not be made
             try:
                 found = self.step(statement)
@@ -180,154 +235,75 @@ class Comparison:
             if found == "end":
                 return None
             if found:
-                return Disagreement(*found, program, index)
+                kind, about, detail, *numbers = found
+                return Disagreement(kind, about, detail, numbers, program, index)
             self.ran += 1
         return None
 
-
-class Beside(Comparison):
-    """An engine beside the reference."""
-
-    def __init__(self, engine, faults=None):
-        self.engine = Engine(engine, faults)
-        self.reference = Reference(same_memory if engine == "netcl" else None)
-        self.scale = 1.0
-
-    def is_missing(self, name):
-        return self.reference.variables.get(name) is None
-
     def step(self, statement):
-        reason = self.reference.may_refuse(statement)
+        """(kind, about, detail, …) of what differs after the statement; None; "end" where nothing more can be compared."""
+        reason = self.peer.may_refuse(statement)
         error = self.engine.step(statement)
         if error and error.fault:
             return "no sentence", error.type, error.fault
-        if error is None or not reason:
-            try:
-                self.reference.step(statement)
-                wrong = None
-            except Unknown:
-                raise
-            except Exception as refusal:
-                wrong = f"{type(refusal).__name__}: {refusal}"
-            if error is None and wrong is not None:
-                return "did not raise", statement.name, f"the reference says {wrong}"
-            if error is not None and wrong is None:
-                return "raised alone", statement.name, str(error)
-        if error is not None:
-            self.reference.variables.pop(statement.target, None)
-            return "end" if statement.word.kind in ("backward", "threads", "grad", "change") else None
-        return self.compare()
-
-    def compare(self):
-        for name, x in self.reference.variables.items():
-            seen = self.engine.see(name)
-            if x is None or seen is None:
-                if x is not seen and not (x is not None and x.doubtful and not np.nan_to_num(x.data).any()):
-                    return "gradient", name, f"{seen and seen.value} for {x and x.data}"
-                self.reference.variables[name] = None
-                continue
-            found = self.differs(name, x, seen)
-            if found:
-                return found
-        return None
-
-    def differs(self, name, x, seen):
-        """Of one variable: (kind, name, what is seen and what is true), or None."""
-        device = self.engine.name == "netcl"
-        single = device or any(
-            each is not None and each.data.dtype == np.float32 for each in self.reference.variables.values()
-        )
-        self.scale = max(self.scale, np.max(np.abs(x.data), initial=0, where=np.isfinite(x.data)))
-        rtol, atol = (2e-3, 2e-4) if single else (1e-6, 1e-9)
-        if seen.value.shape != x.data.shape:
-            return "shape", name, f"{seen.value.shape} for {x.data.shape}"
-        if seen.value.dtype != x.data.dtype:
-            return "dtype", name, f"{seen.value.dtype} for {x.data.dtype}"
-        if not (np.array_equal(np.isnan(seen.value), np.isnan(x.data)) and close(seen.value, x.data, rtol, atol)):
-            return "value", name, f"{seen.value} for {x.data}"
-        if not x.loose and (seen.requires_grad, seen.leaf) != (x.requires_grad, x.leaf):
-            return (
-                "requires_grad",
-                name,
-                f"{(seen.requires_grad, seen.leaf)} for {(x.requires_grad, x.leaf)}, with is_leaf",
-            )
-        true = None if x.grad is None else x.grad.data
-        if (seen.grad is None) != (true is None):
-            if true is not None and x.grad.doubtful and not np.nan_to_num(true).any():
-                return None
-            return "gradient", name, f"{seen.grad} for {true}"
-        if true is None:
-            return None
-        if seen.grad.shape != true.shape or seen.grad.dtype != true.dtype:
-            return "gradient", name, f"{seen.grad.shape} {seen.grad.dtype} for {true.shape} {true.dtype}"
-        largest = np.max(np.abs(true), initial=self.scale, where=np.isfinite(true))
-        if not close(seen.grad, true, 10 * rtol, atol * largest):
-            return "gradient", name, f"{seen.grad} for {true}"
-        return None
-
-
-class Pair(Comparison):
-    """Two engines: what the first says is held against the second."""
-
-    def __init__(self, engine, peer, faults=None):
-        self.engine, self.peer = Engine(engine, faults), Engine(peer)
-        self.names, self.scale = [], 1.0
-
-    def is_missing(self, name):
-        return name not in self.names or self.engine.see(name) is None
-
-    def step(self, statement):
-        error, theirs = self.engine.step(statement), self.peer.step(statement)
-        if error and error.fault:
-            return "no sentence", error.type, error.fault
+        theirs = error if error and reason else self.peer.step(statement)
         if theirs and theirs.type == "NotImplementedError":
             return "end"
-        if error is None and theirs is not None:
+        if theirs and not error:
             return "did not raise", statement.name, f"{self.peer.name} says {theirs}"
-        if error is not None and theirs is None:
+        if error and not theirs:
             return "raised alone", statement.name, str(error)
-        if error is not None:
+        if error:
             return "end" if statement.word.kind in ("backward", "threads", "grad", "change") else None
-        if statement.target:
-            self.names.append(statement.target)
-        for name in self.names:
-            try:
-                true = self.peer.see(name)
-            except RuntimeError:  # PyTorch may refuse to say what a view is
-                return "end"
-            found = self.differs(name, self.engine.see(name), true)
+        self.names += [statement.target] * bool(statement.target)
+        computed = statement.target if statement.word.kind in ("grad", "take") else ""
+        found = self.compare(computed)
+        if computed in self.names and not found and not np.isfinite(self.peer.see(computed).value).all():
+            return "end"  # what comes of it may differ
+        return found
+
+    def compare(self, computed=""):
+        """What differs of one of the variables, as of a step."""
+        seen = {name: (self.engine.see(name), self.peer.see(name)) for name in self.names}
+        values = [true.value for _, true in seen.values() if true]
+        self.single = self.single or self.engine.name == "netcl" or any(x.dtype == np.float32 for x in values)
+        self.scale = max([self.scale, *[np.max(np.abs(x), initial=0, where=np.isfinite(x)) for x in values]])
+        for name, (ours, true) in seen.items():
+            found = differs(name, ours, true, self.single, self.scale, name == computed)
             if found:
                 return found
-        return None
-
-    def differs(self, name, ours, true):
-        if ours is None or true is None:
-            return None if ours is true else ("gradient", name, f"{ours} for {true}")
-        single = "netcl" in (self.engine.name, self.peer.name) or ours.value.dtype == np.float32
-        rtol, atol = (2e-3, 2e-4) if single else (1e-6, 1e-9)
-        for kind, a, b in [("value", ours.value, true.value), ("gradient", ours.grad, true.grad)]:
-            if a is None or b is None:
-                if a is not b:
-                    return kind, name, f"{a} for {b}"
-                continue
-            if a.shape != b.shape:
-                return "shape" if kind == "value" else kind, name, f"{a.shape} for {b.shape}"
-            if a.dtype != b.dtype:
-                return "dtype" if kind == "value" else kind, name, f"{a.dtype} for {b.dtype}"
-            self.scale = np.max(np.abs(b), initial=self.scale, where=np.isfinite(b))
-            if not (np.array_equal(np.isnan(a), np.isnan(b)) and close(a, b, rtol, atol * self.scale)):
-                return kind, name, f"{a} for {b}"
-        if not true.view and (ours.requires_grad, ours.leaf) != (true.requires_grad, true.leaf):
-            return (
-                "requires_grad",
-                name,
-                f"{(ours.requires_grad, ours.leaf)} for {(true.requires_grad, true.leaf)}, with is_leaf",
-            )
+            if ours is None or true is None:
+                self.names.remove(name)
+                self.engine.forget(name)
+                self.peer.forget(name)
         return None
 
 
 def run(program, engine, peer="reference", faults=None):
     """(the first Disagreement or None, how many statements ran)."""
-    beside = Beside(engine, faults) if peer == "reference" else Pair(engine, peer, faults)
+    views = same_memory if engine == "netcl" else None
+    beside = Comparison(Engine(engine, faults), TheReference(views) if peer == "reference" else Engine(peer))
     with quiet():
         return beside.run(program), beside.ran
+
+
+def is_ill_conditioned(found, engine):
+    """Does what differs move in the reference, too, where the last digits of all that is rounded are moved?
+
+    Then no two ways to compute it have to agree.
+    """
+    if found.kind not in ("value", "gradient"):
+        return False
+    single = engine == "netcl" or "'f4'" in str(found.program)
+    plain, *moved = [said(found, engine, nudge) for nudge in range(4)]
+    return any(differs(found.about, each, plain, single, 1.0) for each in moved)
+
+
+@quiet()
+def said(found, engine, nudge=0):
+    """What the reference says of the variable that differs."""
+    reference = TheReference(same_memory if engine == "netcl" else None, nudge)
+    with contextlib.suppress(Unknown):
+        for statement in found.program[: found.index + 1]:
+            reference.step(statement)
+    return reference.see(found.about)

@@ -4,8 +4,10 @@ It says what is true of a program. An engine may refuse more than it does, but o
 with an error: what it answers has to be right.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
-from fuzz.numbers import evaluate, owner
+from fuzz.numbers import evaluate, nudged, owner
 
 STEP = 1e-40  # of the imaginary part: its square is 0 beside 1
 FINE = 1e-5  # of differences, for the gradient of a gradient
@@ -18,6 +20,26 @@ class Refused(Exception):
 
 class Unknown(Exception):
     """What a statement gives is not known here: NaN and infinities on the way, a gradient of a gradient of a gradient."""
+
+
+@dataclass
+class Seen:
+    """What a variable shows: an array, its gradient or None, and what it says of itself.
+
+    sure               is requires_grad to be compared?
+    unknown            does NaN in the gradient say that it is not known?
+    may_be_none        might there be no such variable, where all of it is 0? And
+    grad_may_be_none   no such gradient?
+    """
+
+    value: np.ndarray
+    grad: np.ndarray | None
+    requires_grad: bool
+    leaf: bool
+    sure: bool = True
+    unknown: bool = False
+    may_be_none: bool = False
+    grad_may_be_none: bool = False
 
 
 class Memory:
@@ -56,12 +78,15 @@ class Node:
             values[name] = copy + STEP * 1j * tangent[node] if node in tangent else copy
         return np.asarray(evaluate(self.text, values))
 
-    def is_singular(self):
-        """Is its slope along some input infinite? Then 0 · ∞ may be met on the way."""
+    def is_singular(self, nodes):
+        """Is its slope along one of the nodes infinite, or NaN? Then 0 · ∞ may be met on the way."""
         tangent = {
-            node: 1.5 + np.cos(np.arange(copy.size)).reshape(copy.shape) for node, copy, *_ in self.inputs.values()
+            node: 1.5 + np.cos(np.arange(copy.size)).reshape(copy.shape)
+            for node, copy, *_ in self.inputs.values()
+            if node in nodes
         }
-        return bool((np.abs(np.imag(self.value({}, tangent))) > LARGE * STEP).any())
+        value = self.value({}, tangent)
+        return not (np.isfinite(value) & (np.abs(np.imag(value)) <= LARGE * STEP)).all()
 
     def factor(self):
         return float(np.prod(self.hooks))
@@ -136,15 +161,16 @@ def differentiate(root, target, upstream, shift=None):
     if second and shift is not None:
         raise Unknown("a third derivative")
     unknown = any(not np.isfinite(node.base).all() for node in [target, *order])
-    unknown = unknown or any(node.is_singular() for node in order if node.text)
+    unknown = unknown or any(node.is_singular({target, *order}) for node in order if node.text)
     gradient = np.full(target.base.shape, np.nan)
     for place in np.ndindex(*gradient.shape) if not unknown else ():
         unit = np.zeros(gradient.shape)
         unit[place] = 1
         if second:
             size = FINE * max(1, abs(target.base[place]))
-            ends = [moved(order, {target: sign * size * unit}) for sign in (1, -1)]
-            gradient[place] = np.sum(upstream * (ends[0] - ends[1])) / (2 * size)
+            found = [np.sum(upstream * moved(order, {target: h * unit})) / h for h in (-size, size, size / 3)]
+            smooth = np.isclose(found, found[0], rtol=1e-3, atol=1e-3).all()  # else there is a kink, or a jump
+            gradient[place] = (found[0] + found[1]) / 2 if smooth else np.nan
         else:
             gradient[place] = np.sum(upstream * slopes(order, target, unit, shift or {}))
     return np.where(np.abs(gradient) < LARGE, gradient, np.nan)
@@ -172,12 +198,13 @@ class Reference:
     """Runs statements, and holds the variables.
 
     views   views(name of the word, result, input): does the result share memory, where NumPy's does? None: always
+    nudge   0; or a number that says how the last digits of what is rounded are moved
     """
 
     name = "reference"
 
-    def __init__(self, views=None):
-        self.variables, self.views = {}, views
+    def __init__(self, views=None, nudge=0):
+        self.variables, self.views, self.nudge = {}, views, nudge
 
     def __getitem__(self, name):
         if self.variables.get(name) is None:
@@ -190,6 +217,19 @@ class Reference:
         answer = getattr(self, statement.word.kind)(statement, recording)
         if statement.target:
             self.variables[statement.target] = answer
+
+    def see(self, name):
+        """What the variable shows; None where it is none."""
+        x = self.variables.get(name)
+        if x is None:
+            return None
+        grad = None if x.grad is None else x.grad.data
+        sure, doubtful = not x.loose, x.grad is not None and x.grad.doubtful
+        return Seen(x.data, grad, x.requires_grad, x.leaf, sure, True, x.doubtful, doubtful)
+
+    def forget(self, name):
+        """The variable is none any more."""
+        self.variables[name] = None
 
     # -- operations ------------------------------------------------------------------------------
 
@@ -214,6 +254,9 @@ class Reference:
             and not any(x.data.dtype == np.float64 for _, x in used)
         ):
             result = result.astype(np.float32)
+        if self.nudge:
+            exact = evaluate(text, {name: x.data.astype(np.longdouble) for name, x in used})
+            result = nudged(result, exact, self.nudge)
         sloped = statement.operands[statement.word.flat :]
         inputs = {
             name: (x.node if name in sloped else None, x.data.copy(), x.memory, x.memory.version) for name, x in used
@@ -282,7 +325,8 @@ class Reference:
         nodes = graph(root)
         if any(node.freed for node in graph(root, sure=True)):
             raise Refused("freed")
-        found = {node: differentiate(root, node, upstream) * node.factor() for node in nodes if node.owner}
+        wanted = [node for node in nodes if node.owner and node.owner.requires_grad]  # it may have been frozen since
+        found = {node: differentiate(root, node, upstream) * node.factor() for node in wanted}
         doubtful = any(isinstance(node, Gradient) for node in nodes)
         for node, gradient in found.items():
             self.accumulate(node.owner, gradient * times, doubtful)
@@ -322,6 +366,7 @@ class Reference:
         data = np.asarray(differentiate(root, x.node, upstream) * x.node.factor()).astype(x.data.dtype)
         if np.isnan(data).any():
             raise Unknown("the gradient")
+        data = nudged(data, data.astype(np.float16), self.nudge) if self.nudge else data
         out = Variable(data)
         out.doubtful = any(isinstance(node, Gradient) for node in nodes)
         if statement.setting("create") == "True":

@@ -105,7 +105,7 @@ split        | parted     | -                                  | split({0}, {n},
 masked_fill  | filled     | -                                  | masked_fill({0}, {mask}, 0.5)  | ag.masked_fill({0}, {mask}, 0.5)   | {0}.masked_fill(torch.tensor({mask}), 0.5) |
 attention    | attended   | -                                  | attention({0})                 | attention({0}, {0}, {0})           | attention({0})                     |
 linear       | layer      | -                                  | linear({0}, {1}, {activation}) | ag.linear({0}, {1}, activation={activation}) | linear({0}, {1}, {activation})     |
-jit_compile  | compiled   | -                                  | {numpy}                        | ag.jit_compile(lambda u, v: {chain})({0}, {1}) | -                                  | weight=2
+jit_compile  | compiled   | -                                  | {numpy}                        | compiled(lambda u, v: {chain}, {0}, {1}) | -                                  | weight=6
 clone        | one        | {0}.clone()                        | {0}.copy()                     | -                                  | ~                                  |
 detach       | one        | {0}.detach()                       | {0}                            | -                                  | ~                                  | cut
 cast         | cast       | {0}.astype({dtype})                | cast({0}, {dtype})             | -                                  | {0}.to(dtypes[{dtype}], copy=True) |
@@ -120,7 +120,7 @@ ipow         | number     | {0} **= {k}                        | power({0}, {k})
 zero_        | one        | {0}.zero_()                        | np.zeros_like({0})             | -                                  | ~                                  | change
 put          | assigned   | {0}[{key}] = {1}                   | put({0}, np.s_[{key}], {1})    | -                                  | {0}[known(np.s_[{key}])] = {1}     | change
 put number   | assigned_number | {0}[{key}] = {k}                   | put({0}, np.s_[{key}], {k})    | -                                  | {0}[known(np.s_[{key}])] = {k}     | change
-write        | written    | -                                  | {data}                         | {0}.value.write({data})            | -                                  | write
+write        | written    | -                                  | {data}                         | {0}.value.write({data})            | -                                  | write weight=6
 leaf         | leaf       | Tensor({data}, requires_grad={grad}) | {data}                         | ag.tensor(Tensor.from_host(q, {data}), {grad}) | leaf({data}, {grad})               | leaf
 backward     | root       | {0}.backward({up}, retain_graph={retain}) |                                | ag.Tape().backward({0}, {up})      | backward({0}, {up}, {retain})      | backward weight=6
 threads      | root       | in_threads(lambda: {0}.backward({up}, retain_graph=True)) |                                | in_threads(lambda: ag.Tape().backward({0}, {up})) | in_threads(lambda: backward({0}, {up}, True)) | threads weight=0.3
@@ -155,6 +155,8 @@ from fuzz.numbers import in_threads
 from tinygrad_cl.tensor import *
 """,
     "netcl": """
+import contextlib
+
 import numpy as np
 from numpy import inf, nan
 
@@ -166,6 +168,14 @@ from tinygrad_cl.netcl.core.tensor import Tensor
 from tinygrad_cl.netcl.nn.attention import scaled_dot_product_attention as attention
 
 q = manager.default("auto").queue
+
+
+def compiled(function, u, v):
+    function = ag.jit_compile(function)
+    for earlier in [(u, u), (v, u)]:  # their traces are not to be used again
+        with contextlib.suppress(ValueError):
+            function(*earlier)
+    return function(u, v)
 """,
     "torch": """
 import numpy as np

@@ -156,17 +156,17 @@ def all_finite(grad):
 
 
 class ReLU(activations.ReLU):
-    """y = max(x, 0), right for an infinite gradient, too: 0 · ∞ would be NaN.
+    """y = max(x, 0), with what is infinite or NaN: 0 · ∞ would be NaN, and a NaN is not left out, as in PyTorch.
 
-    >>> x = Tensor([-1.0, 4.0], requires_grad=True)
-    >>> x.relu().backward([np.inf, 1.0]); x.grad
-    Tensor([0., 1.])
+    >>> x = Tensor([-1.0, 4.0, np.nan], requires_grad=True)
+    >>> x.relu().backward([np.inf, 1.0, 1.0]); x.grad
+    Tensor([0., 1., 1.])
     """
 
     def backward(ctx, grad):
-        if all_finite(grad):
-            return activations.ReLU.backward(ctx, grad)
         (y,) = ctx.saved_tensors
+        if all_finite(grad):  # a product is faster than a choice
+            return grad * y.wrap(np.asarray(~(y.data <= 0)))
         return Where.apply(y <= 0, 0.0, grad)
 
 

@@ -54,7 +54,8 @@ def backward(tensors, gradients=None, retain_graph=None, create_graph=False):
         found = hooked(propagate(root, gradient, retain_graph, ask_and_retain))
         with accumulating:
             for leaf, part in found.items():
-                leaf.accumulate_grad(part)
+                if leaf.requires_grad:  # it may have been frozen since the forward
+                    leaf.accumulate_grad(part)
 
 
 def hooked(found):

@@ -77,8 +77,11 @@ class SetItem(Function):
         ctx.key = key
         y = x.copy()
         shape, part = np.shape(values), np.shape(y[key])
+        spare = max(0, len(shape) - len(part))  # axes of size 1 in front
         try:
-            y[key] = np.reshape(values, shape[max(0, len(shape) - len(part)) :])  # axes of size 1 in front may be spare
+            if set(shape[:spare]) - {1}:
+                raise ValueError("another shape")
+            y[key] = np.reshape(values, shape[spare:])
         except ValueError as error:
             if "shape" not in str(error):
                 raise

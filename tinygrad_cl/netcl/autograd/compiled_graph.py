@@ -158,7 +158,7 @@ class CompiledGraph:
         if self.how == "mean":
             return "upstream / count"
         if self.chosen:
-            return f"({self.names[self.end]} == best ? (V)(1) : (V)(0)) * (upstream / ties)"
+            return f"({self.names[self.end]} == best ? upstream / ties : ties != 0 ? (V)(0) : (V)(NAN))"
         return "upstream"
 
     def share(self, wanted: list[TraceNode]) -> tuple[tuple[int, ...], dict, dict]:

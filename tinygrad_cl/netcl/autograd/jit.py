@@ -158,6 +158,9 @@ class CompiledFunction:
             signature.key.append(name)
             signature.add(x)
         signature.add(self.__wrapped__)
+        ids = [id(x) for x in signature.inputs]
+        if len(set(ids)) < len(ids):  # f(x, x): its trace is not that of f(x, y)
+            signature.key.append(tuple(map(ids.index, ids)))
         key = tuple(signature.key)
         program = self._programs.get(key)
         if program and all([PRIMITIVES.get(each.name) is each for each in program.records]):

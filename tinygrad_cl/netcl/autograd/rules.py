@@ -122,14 +122,19 @@ def sum_rule(x, axis, mean=False):
     return differentiate
 
 
+SHARE = Formula("share", ("(v0 != 0 ? v1 / v2 : v2 != 0 ? (V)(0) : (V)(NAN))",), 3)
+
+
 def max_min_rule(x, out, axis):
-    """The VJP of max: ∂max/∂x = 1 at the largest element, 0 elsewhere; ties share it. Likewise for min."""
+    """The VJP of max: ∂max/∂x = 1 at the largest element, 0 elsewhere; ties share it. Likewise for min.
+
+    What is not the largest gets 0 of an infinite gradient, too; where the largest is NaN, all get NaN.
+    """
     axes = normal_axes(axis, x.shape)
     kept = tuple(1 if axis in axes else length for axis, length in enumerate(x.shape))
 
     def differentiate(grad):
         hit = compute(get_primitive("eq").forward_formula(), (x, out.reshape(kept)))
-        share = elementwise_binary(grad.reshape(kept), reduce_sum(hit, axes, keepdims=True), expression="DIV(v0, v1)")
-        return [elementwise_binary(hit, share, expression="MUL(v0, v1)")]
+        return [compute(SHARE, (hit, grad.reshape(kept), reduce_sum(hit, axes, keepdims=True)))]
 
     return differentiate
