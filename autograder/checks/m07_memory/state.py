@@ -173,7 +173,7 @@ def training_bytes(optimizer):
 """,
 )
 memory_state.variant(
-    "size times itemsize, an array as the result",
+    "size times itemsize",
     source="""
 def training_bytes(optimizer):
     def size(a):
@@ -181,7 +181,7 @@ def training_bytes(optimizer):
 
     tensors = optimizer.parameters
     state = [np.asarray(v) for s in optimizer.state for v in s.values() if not isinstance(v, (int, float))]
-    return np.array([sum(map(size, [p.data for p in tensors])),
+    return tuple([sum(map(size, [p.data for p in tensors])),
                      sum(size(p.grad) for p in tensors if p.grad is not None),
                      sum(map(size, state))])
 """,
