@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from autograder.checks import find
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge import expected
-from autograder.judge.expected import expected_outcomes
+from autograder.judge import expected, expected_cases
+from autograder.judge.expected_cases import cases_of
 from autograder.judge.messages import decoded, outcome_of
 from autograder.judge.outcome import same_arrays
+from autograder.judge.plan import plan_of
 from autograder.judge.report import HEADLINES, Report
 from autograder.judge.verdict import judge
 
@@ -52,32 +53,44 @@ def test_a_pickle_is_never_loaded():
     assert outcome.error["type"] == "BadReply"
 
 
-def right_trials(name, trials=2):
-    return [Trial(trial) for trial in expected_outcomes(name, "notebook", trials)]
+def right_trials(name):
+    """The reference's trials, as a student's process would send them."""
+    return [Trial(trial or {}) for trial in cases_of(name, "notebook").expected]
 
 
-def test_points_are_shared_over_the_quantities():
+def test_points_are_those_of_the_aspects_that_are_right():
     check, trials = find("value.mul"), right_trials("value.mul")
-    names = list(trials[0])
+    plan = plan_of("value.mul", "notebook")
     assert judge(check, trials, "notebook").status == "ok"
-    trials[1][names[-1]] = Outcome(np.array(12345.678))  # wrong in one trial of two
+    last = max(n for n, (aspect, _) in enumerate(plan) if aspect.points and aspect is not plan[0][0])
+    aspect = plan[last][0]
+    trials[last] = Trial({label: Outcome(np.array(12345.678)) for label in trials[last]})  # one case of many
     verdict = judge(check, trials, "notebook")
-    assert verdict.status == "partial" and [d.quantity for d in verdict.wrong] == [names[-1]]
-    assert verdict.points == round(check.points * (len(names) - 1) / len(names), 2)
+    assert verdict.status == "partial" and {d.quantity for d in verdict.wrong} == {aspect.name}
+    assert verdict.points == check.points - aspect.points
 
 
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), [1.0], "1.0", True])
+def test_a_corner_earns_nothing_while_the_main_thing_is_wrong():
+    check, trials = find("broadcast.unbroadcast"), right_trials("broadcast.unbroadcast")
+    main = next(n for n, (aspect, _) in enumerate(plan_of(check.name, "notebook")) if not aspect.corner)
+    trials[main] = Trial({"": Outcome(np.array(7.5))})
+    verdict = judge(check, trials, "notebook")
+    assert verdict.points == 0 and "what does not fit is refused" in verdict.right
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), [1.0], "1.0", None])
 def test_a_value_of_another_kind_is_wrong(wrong):
     trials = right_trials("value.mul")
-    quantity = list(trials[0])[0]
-    trials[0][quantity] = Outcome(np.array(wrong))
-    assert [d.quantity for d in judge(find("value.mul"), trials, "notebook").wrong] == [quantity]
+    label = next(label for label, outcome in trials[0].items() if outcome.array.ndim == 0)
+    trials[0][label] = Outcome(np.array("None" if wrong is None else wrong))
+    verdict = judge(find("value.mul"), trials, "notebook")
+    assert [d.label for d in verdict.wrong] == [label] and verdict.points < verdict.check.points
 
 
-def test_quantities_that_were_not_asked_for_earn_nothing():
+def test_a_part_that_was_not_asked_for_is_a_difference():
     trials = right_trials("value.mul")
     trials[0]["bonus"] = Outcome(np.array(1.0))
-    assert judge(find("value.mul"), trials, "notebook").points == find("value.mul").points
+    assert [d.label for d in judge(find("value.mul"), trials, "notebook").wrong] == ["bonus"]
 
 
 @pytest.mark.parametrize(
@@ -97,10 +110,10 @@ def test_same_arrays(expected, got, right):
     assert same_arrays(np.asarray(expected), np.asarray(got), 1e-6, 1e-9) is right
 
 
-def test_a_trial_seed_depends_on_all_three():
-    checks = find("value.mul"), find("value.add")
-    seeds = {number for seed in "ab" for check in checks for number in check.seeds(seed, 3)}
-    assert len(seeds) == 12
+def test_the_cases_depend_on_the_seed_and_on_the_check():
+    plans = [plan_of(name, seed) for seed in "ab" for name in ("value.mul", "value.add")]
+    drawn = [tuple(str(case.inputs) for _, case in plan if case.drawn) for plan in plans]
+    assert len(set(drawn)) == 4
 
 
 def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
@@ -112,7 +125,8 @@ def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
 
 
 def forget():
-    expected.fresh_outcomes.cache_clear()
+    for cached in (expected_cases.fresh, expected_cases.fit, expected_cases.cases_of):
+        cached.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -124,10 +138,8 @@ def forget():
         ("def double(x):\n    return x + None", False),
     ],
 )
-def test_where_there_are_only_errors_they_must_say_the_same_to_have_a_mistakes_name(source, named):
-    """Each raises a TypeError in every quantity."""
+def test_code_that_only_raises_does_not_get_the_name_of_a_mistake_that_gives_nothing(source, named):
     check, namespace = find("start.double"), {}
     exec(source, namespace)
     verdict = judge(check, check.run(namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
-    assert {difference.got.error["type"] for difference in verdict.wrong} == {"TypeError"}
     assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named
