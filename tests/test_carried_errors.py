@@ -66,7 +66,7 @@ def test_a_wrong_product_and_a_wrong_order_cost_themselves_alone():
     """With the order the wrong way round, a right `backward` gives just what a known mistake in it gives."""
     notebook = solved(mul=MUL, order=mistaken("order", "the list is the wrong way round"))
     verdicts = judged(notebook)
-    assert not_ok(verdicts) == {"value.mul": "partial", "value.order": "partial"}
+    assert not_ok(verdicts) == {"value.mul": "partial", "value.order": "wrong"}
     derived, backward = verdicts["value.derived"].carried, verdicts["value.backward"].carried
     assert derived == (
         "Your value.derived is right; it failed because `__mul__` above is not right yet. "
@@ -83,10 +83,10 @@ def test_a_wrong_product_and_a_wrong_order_cost_themselves_alone():
 
 def test_a_mistake_of_its_own_is_found_behind_that_of_another_and_costs_once_too():
     verdicts = judged(solved(mul="", backward=mistaken("backward", "`grad =` overwrites")))
-    assert not_ok(verdicts) == {"value.mul": "missing", "value.backward": "partial"}
+    assert not_ok(verdicts) == {"value.mul": "missing", "value.backward": "wrong"}
     backward = verdicts["value.backward"]
     assert [mistake.name.split(":")[0] for mistake in backward.mistakes] == ["`grad =` overwrites"]
-    assert len(backward.right) > 4 and backward.needs == ["value.mul"]
+    assert len(backward.right) >= 2 and backward.needs == ["value.mul"]
     text = str(Report(backward))
     assert "Not written yet, above: `__mul__`. With the reference in its place" in text
     assert "expected" not in text and "\n  wrong      c = (a + b)·b: b.grad" in text
@@ -161,7 +161,7 @@ def __mul__(self, other):
 
 def test_a_method_that_a_later_cell_writes_over_by_mistake_costs_that_cell():
     notebook = solved(derived=solution("derived").replace("__rmul__", "__mul__"))
-    assert not_ok(judged(notebook)) == {"value.derived": "partial"}
+    assert not_ok(judged(notebook)) == {"value.derived": "error"}
 
 
 # -- with kernels that only write down what is asked of them ----------------------------------------------------------
@@ -251,7 +251,8 @@ def test_all_that_the_lesson_has_before_is_in_place_when_it_is_judged():
     again = ["value.derived", "value.backward"]
     logs, _, _ = second_run(solved(), dict.fromkeys(["value.mul", *again], "wrong"))
     for name in again:
-        kind, source = logs[0][logs[0].index(("probe", name)) - 1]
+        before_it = logs[0][: logs[0].index(("probe", name))]
+        kind, source = next(entry for entry in reversed(before_it) if LESSON.exercise("value.add").solved in entry[1])
         before = [earlier for earlier in NAMES[: NAMES.index(name)] if earlier not in again]
         assert kind == "run" and all(LESSON.exercise(earlier).solved in source for earlier in before)
 

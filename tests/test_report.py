@@ -1,5 +1,7 @@
 """Reports: what a student reads after a check, as text and as HTML."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -29,10 +31,10 @@ def test_a_mistake_shows_input_expected_got_and_its_name_and_first_hint():
     mistake = find("value.mul").mistakes[0]
     report = report_on("value.mul", mistake.edit)
     for text in (str(report), report._repr_html_()):
-        for part in ("input", "expected", "got", "Hint: "):
+        for part in ("expected", "got", "Hint: "):
             assert part in text
     assert mistake.name in str(report) and mistake.hints[0] in str(report)
-    assert "say otherwise, too" in str(report)
+    assert "say so, too" in str(report)
     assert report._repr_html_().count("<details>") == len(mistake.hints) - 1
 
 
@@ -45,7 +47,7 @@ def test_a_stub_says_what_to_do_and_nothing_else():
 def test_an_error_names_the_line_and_is_shown_once():
     source = "@add_to_class(Value)\ndef __mul__(self, other):\n    return self.data * other.dota\n"
     text = str(report_on("value.mul", source=source))
-    assert text.count("AttributeError") < len(find("value.mul").device) + 2
+    assert text.count("AttributeError") == 1
     assert "__mul__, line 3: return self.data * other.dota" in text
 
 
@@ -117,12 +119,8 @@ def double(x):
 
 def test_a_difference_in_a_late_digit_can_be_seen():
     text = str(report_on("start.sin_times", source="def sin_times(a, b):\n    return np.round(np.sin(a) * b, 7)"))
-    rows = [line.split(maxsplit=1) for line in text.splitlines()]
-    shown = dict(reversed(rows))  # the first of each label
-    assert shown["expected"] != shown["got"]
-    assert "0 of 5 differ" not in text
-    here, there = shown["where"].split("]: ")[1].split(", not ")
-    assert here != there
+    expected, got, here, there = re.search(r"expected (\S+), got (\S+) .*: (\S+), not (\S+)\)", text).groups()
+    assert expected != got and here != there and "0 of" not in text
 
 
 @pytest.mark.parametrize(
@@ -140,7 +138,7 @@ def test_where_arrays_differ_whatever_they_hold(expected, got, said):
 
 def test_a_text_in_place_of_a_number_is_called_a_text():
     text = str(report_on("start.double", source="def double(x):\n    return str(2 * x)"))
-    assert "it is a text, it should be a number" in text and "it holds texts, it should hold numbers" in text
+    assert "it is a text, it should be a number" in text
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ RUN_TEXT = {"eval", "exec", "ex", "ev", "run_cell", "run_cell_magic", "run_code"
 IMPORT_NAME = {"__import__", "import_module"}
 DEPTH = 3  # texts of code within texts of code
 OPTIONS = 6  # words of a magic before the code that it runs
+MEASURED = 1e-4  # relative; a larger error is a mistake
 ROUNDING = 1e-12  # relative; rounding errors in float64 are far below, errors of central differences above
 
 
@@ -48,24 +49,23 @@ def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
         errors = [
             relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, trials)
         ]
-        if errors and max(errors) < max(check.rtol, 1e-4) and np.median(errors) > ROUNDING:
+        if errors and max(errors) < max(check.rtol, MEASURED) and np.median(errors) > ROUNDING:
             return f"{check.name}, {name}: right to {max(errors):.0e} only, the precision of finite differences"
     return ""
 
 
 def measured_cases(check: Check, trials: list[Trial], seed: str) -> str:
-    """The same for a check of cases: its aspects that are held against the device."""
+    """The same for a check of cases: its aspects that are held against the device, label by label."""
     cases = cases_of(check.name, seed)
-    for aspect in (aspect for aspect in check.aspects if aspect.device):
-        errors = [
-            relative_error(want[label].array, of_quantity(got, label).array)
-            for (its, _), want, got in zip(cases.plan, cases.expected, trials)
-            if its is aspect and want is not None
-            for label in want
-            if want[label].array is not None and want[label].array.dtype == np.float64 and want[label].array.any()
-        ]
-        if errors and max(errors) < max(aspect.rtol, 1e-4) and np.median(errors) > ROUNDING:
-            return f"{check.name}, {aspect.name}: right to {max(errors):.0e} only, the precision of finite differences"
+    errors: dict[str, list[float]] = {}
+    for (aspect, _), want, got in zip(cases.plan, cases.expected, trials):
+        if aspect.device and want is not None:
+            for label, outcome in want.items():
+                if outcome.array is not None and outcome.array.dtype == np.float64 and outcome.array.any():
+                    errors.setdefault(label, []).append(relative_error(outcome.array, of_quantity(got, label).array))
+    for label, found in errors.items():
+        if max(found) < MEASURED and np.median(found) > ROUNDING:
+            return f"{check.name}, {label}: right to {max(found):.0e} only, the precision of finite differences"
     return ""
 
 

@@ -200,8 +200,8 @@ def shown(verdict: Verdict) -> list[Difference]:
 def others(verdict: Verdict) -> str:
     """The names of the other wrong quantities, which are not shown."""
     if verdict.earned is not None:
-        names = list(dict.fromkeys(difference.quantity for difference in verdict.wrong))
-        return "; ".join(names if verdict.carried else names[SHOWN:])
+        kept = [parts[0].quantity for parts in counterexamples(verdict)]
+        return "; ".join(dict.fromkeys(each.quantity for each in verdict.wrong if each.quantity not in kept))
     kept = [difference.quantity for difference in shown(verdict)]
     return "; ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
 
@@ -224,8 +224,11 @@ def table(verdict: Verdict) -> str:
 def counterexamples(verdict: Verdict) -> list[list[Difference]]:
     """The parts that differ in the smallest case of each wrong aspect, for the first few aspects."""
     found: dict[str, list[Difference]] = {}
+    errors = []
     for difference in [] if verdict.carried else verdict.wrong:
-        found.setdefault(difference.quantity, []).append(difference)
+        if difference.got.error is None or difference.got.error not in errors:  # an error is shown once
+            found.setdefault(difference.quantity, []).append(difference)
+        errors.append(difference.got.error)
     return [parts[:SHOWN] for parts in list(found.values())[:SHOWN]]
 
 
