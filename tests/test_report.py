@@ -119,8 +119,8 @@ def double(x):
 
 def test_a_difference_in_a_late_digit_can_be_seen():
     text = str(report_on("start.sin_times", source="def sin_times(a, b):\n    return np.round(np.sin(a) * b, 7)"))
-    expected, got, here, there = re.search(r"expected (\S+), got (\S+) .*: (\S+), not (\S+)\)", text).groups()
-    assert expected != got and here != there and "0 of" not in text
+    expected, got = re.search(r"expected (\S+), got (\S+)", text).groups()
+    assert expected != got
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def mistaken(name: str, seed: str):
 WHOLE_TRIAL = "~whole"  # marks a recorded trial that lacks labels of the reference's
 
 
-def other_than(right: dict, trial: dict) -> dict:
+def other_than(aspect: Aspect, right: dict, trial: dict) -> dict:
     """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
     if set(right) - set(trial):
         return trial | {WHOLE_TRIAL: ""}
@@ -75,7 +75,7 @@ def other_than(right: dict, trial: dict) -> dict:
     close = {
         label
         for label in right
-        if before[label].kind == now[label].kind and same(before[label], now[label], 1e-7, 1e-12)
+        if before[label].kind == now[label].kind and same(before[label], now[label], aspect.rtol / 10, aspect.atol / 10)
     }
     return {label: entry for label, entry in trial.items() if label not in close}
 
@@ -196,7 +196,7 @@ def recording(check: Check) -> dict:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
         found[mistake.name] = {
-            str(n): other_than(cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
+            str(n): other_than(plan[n][0], cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
         }
     return found
 

@@ -8,7 +8,7 @@ from autograder.checks.inside import Outcome
 from autograder.judge.outcome import words_of
 
 WHOLE, DIGITS = 8, 12  # of the reference's outcomes: how many numbers are recorded, and to how many digits
-OF_MISTAKES = 2, 8  # the same for a mistake's, which are compared and never shown
+OF_MISTAKES = 2, 10  # the same for a mistake's, which are compared and never shown
 
 
 @dataclass(frozen=True)
