@@ -9,7 +9,7 @@ from autograder.checks.m13_mnist.places import drawn, parameter
 sequential = exercise(
     "mnist.sequential", "Rows of layers, functions and rows: what comes out, and which parameters they have."
 )
-STEPS = "ag.tanh", "lambda x: ag.mul(x, w)", "lambda x: x + w", "ag.relu", "lambda x: x - 1.0"
+STEPS = "ag.tanh", "scale", "lambda x: x + w", "ag.relu", "lambda x: x - 1.0"
 ROWS = "", "{1}", "{0}, {1}", "{1}, {2}", "{2}, {0}, {1}", "{1}, Sequential({0}, {2})", "{1}, {0}, {1}"
 ROWS += "Sequential({1}), {3}, Sequential()", "Sequential(Sequential({2}, {0})), {1}, {4}"
 LAYERS = (
@@ -36,7 +36,14 @@ LAYERS += (
 
 def row(text, rng):
     x, w = (parameter(filled((2,), "decimals", rng)) for _ in "xw")
-    return Draft({"x": x, "w": w, "model": Text(f"Sequential({text.format(*(f'({step})' for step in STEPS))})")})
+    return Draft(
+        {
+            "x": x,
+            "w": w,
+            "scale": Text("lambda x: ag.mul(x, w)"),
+            "model": Text(f"Sequential({text.format(*(f'({step})' for step in STEPS))})"),
+        }
+    )
 
 
 def drawn_row(rng):
