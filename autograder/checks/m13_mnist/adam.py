@@ -33,7 +33,7 @@ def gradients(p, rng):
 def walks(*settings):
     makes = [Text(f"lambda ps: Adam(ps, {text})") for text in settings]
     return (
-        array("p", ((2,), (1,), (2, 3), ()), ("decimals", "whole"))
+        array("p", ((2,), (1,), (2, 3), ()), ("decimals", "whole"), axes=2)
         .each(make=lambda rng: makes)
         .add(gradients=gradients)
     )
