@@ -81,8 +81,7 @@ def costs(student, case):
     after, _ = student.ag.is_grad_enabled(), student.ag.set_grad_enabled(before)
     return {
         "next random number": case.rng.random(),
-        "calls of the model": len(recorded),
-        "recorded": sum(recorded),
+        "calls of the model with recording on": sum(recorded),
         "recording is on again": after == before,
         "types": " ".join(sorted({type(found).__name__, *(type(each).__name__ for each in found)})),
     }
