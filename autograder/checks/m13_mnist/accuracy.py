@@ -2,64 +2,67 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m13_mnist.places import drawn, parameter
+
+accuracy = exercise(
+    "mnist.accuracy", "Sets that fill their batches and that do not; what the model sees of them.", seconds=30
+)
+SETS = (1, 1), (2, 1), (3, 2), (3, 5), (5, 3), (4, 2), (6, 4), (5, 1), (7, 3), (7, 7), (9, 4), (8, 3)
 
 
-@check("mnist.accuracy", points=2, rtol=1e-6, atol=1e-7)
-def accuracy(student, rng, tools):
-    """A model of fixed weights on sets that fill their batches and that do not; what the model sees of them."""
-    import tinygrad_cl.netcl.autograd as ag
-    from tinygrad_cl.netcl.core.device import manager
-    from tinygrad_cl.netcl.core.parameter import Parameter
+def pictures(n, size, rng):
+    """n pictures of 2 · 5 pixels, which are their logits but for a bias; two of three labels are the largest one's."""
+    images = f"np.random.default_rng({rng.integers(10**6)}).integers(0, 256, ({n}, 2, 5), np.uint8)"
+    bias = rng.permutation(10) / 7
+    scores = eval(images, {"np": np}).reshape(n, 10) / 255 + np.round(bias, 3)
+    labels = np.where(rng.random(n) < 0.65, scores.argmax(axis=1), rng.integers(0, 10, n))
+    labels = labels.astype(drawn(rng, "uint8", "int64"))
+    inputs = {"images": Text(images), "labels": labels, "b": parameter(np.round(bias, 3))}
+    return Draft(inputs | {"model": Text("lambda x: ag.add(x, b)"), "size": size})
 
-    queue = manager.default("auto").queue
-    n = int(rng.integers(41, 48))
-    weight = Parameter.from_host(queue, rng.normal(size=(12, 10)))
-    bias = rng.normal(0, 1.5, 10)
-    images = rng.integers(0, 256, (n, 3, 4)).astype(np.uint8)
-    scores = images.reshape(n, 12) / 255 @ weight.to_host() + bias
-    labels = np.where(rng.random(n) < 0.6, scores.argmax(axis=1), rng.integers(0, 10, n)).astype(np.uint8)
-    labels[-1], labels[0] = scores[-1].argmax(), scores[0].argmin()
-    kept = images.copy(), labels.copy()
+
+PICTURES = Source(
+    lambda rng: (pictures(*numbers, rng) for numbers in SETS),
+    lambda rng: pictures(*(int(n) for n in rng.integers(1, (12, 6))), rng),
+)
+MANY = Source(lambda rng: [pictures(503, None, rng), pictures(7, 3, rng), pictures(3, 1, rng), pictures(4, 2, rng)])
+
+
+@accuracy.aspect("the share", 1.25, cases=PICTURES, few=16, many=48)
+def share(student, case):
+    with student.ag.enable_grad():
+        return student.accuracy(case.model, case.images, case.labels, size=case.size)
+
+
+@accuracy.aspect("at most so many pictures at once, and nothing is recorded", 0.5, corner=True, cases=MANY, few=4)
+def watched(student, case):
     seen = []
 
     def model(x):
-        out = ag.matmul(x, weight) + bias
-        seen.append((out.shape[0], ag.is_grad_enabled(), out.requires_grad))
+        out = case.model(x)
+        seen.append((out.shape[0], student.ag.is_grad_enabled(), out.requires_grad))
         return out
 
-    def share(count=n, **size):
-        with ag.enable_grad():
-            return student.accuracy(model, images[:count], labels[:count], **size)
-
-    def watched(which):
-        seen.clear()
-        with ag.enable_grad():  # puts back what a mistake leaves
-            student.accuracy(model, images, labels, size=7)
-            afterwards = ag.is_grad_enabled()
-        rows = [rows for rows, _, _ in seen]
-        return {
-            "rows": [max(rows) <= 7, sum(rows)],
-            "afterwards": afterwards,
-            "recorded": [sum(enabled for _, enabled, _ in seen), sum(required for _, _, required in seen)],
-        }[which]
-
+    size = {} if case.size is None else {"size": case.size}
+    with student.ag.enable_grad():
+        student.accuracy(model, case.images, case.labels, **size)
+        afterwards = student.ag.is_grad_enabled()
+    rows, enabled, required = zip(*seen)
     return {
-        "input": f"{n} images of 3 × 4 bytes; batches of 7, of {n}, and of more than there are",
-        "batches of 7": lambda: share(size=7),
-        "one more in a batch than there are": lambda: share(size=n + 1),
-        "batches that are full": lambda: share(count=40, size=8),
-        "batches of 1": lambda: share(count=9, size=1),
-        "one picture": lambda: share(count=1),
-        "without a size": lambda: share(),
-        "at most 7 at once, rows in all": lambda: watched("rows"),
-        "calls with recording on, results that require a gradient": lambda: watched("recorded"),
-        "recording is on again afterwards": lambda: watched("afterwards"),
-        "is a number": lambda: isinstance(share(), (float, np.floating)),
-        "images and labels afterwards": lambda: (share(size=7), [(kept[0] == images).all(), (kept[1] == labels).all()])[
-            1
-        ],
+        "at most size pictures at once": max(rows) <= (case.size or 500),
+        "pictures in all": sum(rows),
+        "calls with recording on": sum(enabled),
+        "results that require a gradient": sum(required),
+        "recording is on again afterwards": afterwards,
     }
+
+
+@accuracy.aspect("a float", 0.25, corner=True, cases=PICTURES, few=4, many=8, exact="a float from 0 to 1")
+def kind(student, case):
+    with student.ag.enable_grad():
+        return isinstance(student.accuracy(case.model, case.images, case.labels), float)
 
 
 LOOP = """        for start in range(0, len(images), size):

@@ -1,99 +1,92 @@
 """Check 5 of lesson 13: Adam as text for kernels."""
 
-import numpy as np
+from autograder.checks.cases import Text, array, filled
+from autograder.checks.check import exercise
+from autograder.checks.m13_mnist.places import drawn
 
-from autograder.checks.check import check
+adam = exercise(
+    "mnist.adam",
+    "Steps on the device, the first and later ones; other settings; several parameters; replayed.",
+    seconds=60,
+)
+OTHER = (
+    "betas=(0.5, 0.75)",
+    "betas=(0.5, 0.75), eps=0.125",
+    "eps=0.125",
+    "weight_decay=0.25",
+    "betas=(0.5, 0.75), eps=0.125, weight_decay=0.25",
+    "betas=(0.0, 0.5)",
+)
+NEAR = {"rtol": 1e-4, "atol": 2e-5}
 
 
-@check("mnist.adam", points=3, rtol=1e-4, atol=2e-5, seconds=30)
-def adam(student, rng, tools):
-    """Steps of Adam on the device: the first, four of them, with other settings, of two parameters, and replayed."""
-    from tinygrad_cl.netcl.core.device import manager
-    from tinygrad_cl.netcl.core.parameter import Parameter
-    from tinygrad_cl.netcl.core.tensor import Tensor
-    from tinygrad_cl.netcl.runtime import capture
-
-    queue = manager.default("auto").queue
-    p, lr = rng.normal(size=(2, 3)), rng.uniform(0.05, 0.2)
-    other = rng.normal(size=5)
-    gradients = (
-        rng.uniform(0.5, 2, (4, 2, 3)) * rng.choice([-1, 1], (4, 2, 3)) * 10.0 ** np.array([[-1, 0, 1], [0, 1, -1]])
+def gradients(p, rng):
+    """Gradients of one size, small or large, since float32 loses what is small beside a large one; some are 0."""
+    kinds, first, size = (
+        ("decimals", "whole", "decimals", "zeros", "small"),
+        rng.integers(5),
+        drawn(rng, 1, 1, 0.001, 10),
     )
-    odd = dict(betas=(0.5, 0.75), eps=0.125, weight_decay=0.25)
+    return [(size * filled(p.shape, kinds[(first + k) % 5], rng)).round(5) for k in range(rng.integers(1, 6))]
 
-    def tensor(array):
-        return Tensor.from_host(queue, array)
 
-    def walk(count=4, **options):
-        leaf = Parameter.from_host(queue, p)
-        optimizer, way = student.Adam([leaf], lr=lr, **options), []
-        for g in gradients[:count]:
-            leaf.grad = tensor(g)
-            optimizer.step()
-            way.append(leaf.to_host())
-        return way
+def walks(*settings):
+    makes = [Text(f"lambda ps: Adam(ps, {text})") for text in settings]
+    return (
+        array("p", ((2,), (1,), (2, 3), ()), ("decimals", "whole"), axes=2)
+        .each(make=lambda rng: makes)
+        .add(gradients=gradients)
+    )
 
-    def state():
-        leaf = Parameter.from_host(queue, p)
-        optimizer = student.Adam([leaf], lr=lr, betas=(0.5, 0.75))
-        for g in gradients[:3]:
-            leaf.grad = tensor(g)
-            optimizer.step()
-        return np.concatenate([optimizer.state[0][name].to_host().ravel() for name in ("m", "v", "c1", "c2")])
 
-    def two():
-        a, b = Parameter.from_host(queue, p), Parameter.from_host(queue, other)
-        optimizer = student.Adam([a, b], lr=lr, **odd)
-        for g in gradients[:3]:
-            a.grad, b.grad = tensor(g), tensor(g.ravel()[:5] / 3)
-            optimizer.step()
-        return [*a.to_host().ravel(), *b.to_host()]
+def steps(student, case):
+    p, way = student.Parameter.from_host(student.queue, case.p), []
+    optimizer = case.make([p])
+    for g in case.gradients:
+        yield
+        p.grad = student.on_device(g)
+        optimizer.step()
+        way.append(p.to_host())
+    return {"p after each step": way} | {name: kept.to_host() for name, kept in optimizer.state[0].items()}
 
-    def replayed():
-        leaf = Parameter.from_host(queue, p)
-        optimizer = student.Adam([leaf], lr=lr, **odd)
 
-        def step(g):
-            leaf.grad = g
-            optimizer.step()
+adam.aspect("steps", 1.5, cases=walks("lr=0.1"), few=10, many=30, **NEAR)(steps)
+adam.aspect(
+    "other β and ε, weight decay", 1, cases=walks(*(f"lr=0.1, {text}" for text in OTHER)), few=14, many=36, **NEAR
+)(steps)
 
-        captured = capture(step)
-        for g in np.concatenate([gradients, gradients]):
-            captured(tensor(g))
-        return leaf.to_host()
 
-    def plainly(walk):
-        """The same, but where the C text does not compile, the error says why, and shows the text."""
+def pairs(p, rng):
+    """Rate, gradient of p and gradient of q, or None, in each step."""
+    return [
+        [
+            drawn(rng, 0.1, 0.2),
+            *(drawn(rng, filled(p.shape, "decimals", rng), filled(p.shape, "whole", rng), None) for _ in "pq"),
+        ]
+        for _ in range(4)
+    ]
 
-        def run():
-            try:
-                return walk()
-            except Exception as error:
-                said = [line for line in str(error).splitlines() if "error:" in line]
-                if not said:
-                    raise
-                text = student.Adam([Parameter.from_host(queue, p)], lr=lr).update(
-                    *["p", "g", "lr", "m", "v", "c1", "c2"]
-                )
-                raise ValueError(
-                    f"this is no C, says the compiler ({said[0].rsplit(': ', 1)[-1]}). Your texts of the new p, m and v: "
-                    + "   |   ".join(text)
-                ) from None
 
-        return run
-
-    found = {
-        "input": f"p = {np.round(p, 4).tolist()}, lr = {lr:.4g}; first gradient {np.round(gradients[0], 4).tolist()}; other settings: {odd}",
-        "the first step": lambda: walk(1),
-        "4 steps": lambda: walk(),
-        "4 steps with other betas": lambda: walk(betas=(0.5, 0.75)),
-        "4 steps with a large eps": lambda: walk(betas=(0.5, 0.75), eps=0.125),
-        "4 steps with weight decay": lambda: walk(betas=(0.5, 0.75), weight_decay=0.25),
-        "m, v, c1 and c2 after 3 steps": state,
-        "two parameters": two,
-        "8 steps, captured": replayed,
-    }
-    return {name: plainly(each) if callable(each) else each for name, each in found.items()}
+@adam.aspect(
+    "two parameters, rates that change, a step that is replayed",
+    0.5,
+    corner=True,
+    cases=walks("lr=0.1", f"lr=0.1, {OTHER[4]}").add(rounds=pairs),
+    few=6,
+    many=20,
+    **NEAR,
+)
+def together(student, case):
+    p, q = (student.Parameter.from_host(student.queue, start) for start in (case.p, case.p + 1))
+    optimizer = case.make([p, q])
+    for optimizer.lr, *found in case.rounds:
+        p.grad, q.grad = (None if g is None else student.on_device(g) for g in found)
+        optimizer.step()
+    p.grad, q.grad = (student.on_device(case.gradients[0]) for _ in "pq")
+    replayed = student.capture(optimizer.step)
+    for _ in range(5):
+        replayed()
+    return {"p": p.to_host(), "q": q.to_host()}
 
 
 MEAN = 'return f"({c_number(beta)} * {mean} + {c_number(1 - beta)} * {x})"'

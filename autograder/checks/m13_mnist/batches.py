@@ -1,71 +1,77 @@
 """Check 4 of lesson 13: batches."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, Text, choice
+from autograder.checks.check import exercise
+from autograder.checks.m13_mnist.places import drawn
 
-from autograder.checks.check import check
+batches = exercise(
+    "mnist.batches", "Epochs whose rest fills no batch; loops that are left early; other seeds; what len() says."
+)
+SETS = (3, 1, 256), (4, 2, 256), (5, 2, 100), (7, 3, 256), (2, 3, 256), (6, 6, 2), (5, 4, 256), (11, 5, 20), (1, 1, 256)
 
 
-@check("mnist.batches", points=2, rtol=1e-5, atol=1e-6)
-def batches(student, rng, tools):
-    """Two epochs of a small data set whose size is no multiple of the batch's; a loop that is left early; other seeds."""
-    n, size, seed = int(rng.integers(21, 24)), 5, int(rng.integers(1, 1000))
-    images = rng.integers(0, 256, (n, 3, 4)).astype(np.uint8)
-    labels = rng.integers(0, 10, n).astype(np.uint8)
-    kept = images.copy(), labels.copy()
+def data(n, size, top, rng, width=3):
+    pixels = Text(f"np.random.default_rng({rng.integers(1000)}).integers(0, {top}, ({n}, 2, {width}), np.uint8)")
+    labels = rng.integers(0, drawn(rng, 10, 10, 3), n).astype(drawn(rng, "uint8", "int64"))
+    return Draft({"images": pixels, "labels": labels, "size": size, "seed": int(rng.integers(100))})
 
-    def make(seed=seed, size=size):
-        return student.Batches(images, labels, size, seed)
 
-    def pixels(loader):
-        return [np.array(x.to_host()) for x, _ in loader]
+def drawn_data(rng):
+    return data(*(int(n) for n in rng.integers(1, (14, 6))), drawn(rng, 256, 60), rng)
 
-    def targets(loader):
-        return [np.array(y.to_host()) for _, y in loader]
 
-    def second(read):
-        loader = make()
-        read(loader)
-        return read(loader)
+def small(rng):
+    yield from (data(*numbers, rng) for numbers in SETS)
+    yield data(3, 2, 256, rng, width=30)
 
-    def left_early():
-        loader = make()
-        for x, y in loader:
-            break
-        return pixels(loader)
 
-    def resumed():
-        loader = make()
-        loader.epoch = 7
-        return pixels(loader) + pixels(loader)
+DATA = Source(small, drawn_data)
+SOME = DATA.where(lambda labels, size: size <= len(labels))  # at least one batch
 
-    def kinds():
-        x, y = next(iter(make()))
-        return [
-            *x.shape,
-            *y.shape,
-            hasattr(x, "buffer"),
-            hasattr(y, "buffer"),
-            str(x.dtype) == str(y.dtype) == "float32",
-        ]
 
-    return {
-        "input": f"{n} images of 3 × 4 bytes, batches of {size}, seed {seed}",
-        "x in epoch 0": lambda: pixels(make()),
-        "y in epoch 0": lambda: targets(make()),
-        "x in epoch 1": lambda: second(pixels),
-        "y in epoch 1": lambda: second(targets),
-        "x after an epoch that was left early": left_early,
-        "x of another seed": lambda: pixels(make(seed + 1)),
-        "x in two epochs, when epoch is set to 7": resumed,
-        "x, batches that fill the epoch": lambda: pixels(make(size=n)),
-        "len(): 5, 4 and all in a batch": lambda: [len(make()), len(make(size=4)), len(make(size=n))],
-        "batches in an epoch": lambda: [sum(1 for _ in make()), sum(1 for _ in make(size=n))],
-        "shapes, are Tensors, float32": kinds,
-        "images and labels afterwards": lambda: (
-            pixels(make()),
-            [(kept[0] == images).all(), (kept[1] == labels).all()],
-        )[1],
-    }
+@batches.aspect("x and y of two epochs", 1.25, cases=DATA, few=12, many=40, rtol=1e-5)
+def epochs(student, case):
+    batches = student.Batches(case.images, case.labels, case.size, case.seed)
+    first = list(batches)
+    yield
+    pairs = first + list(batches)
+    return {"x": [x.to_host() for x, y in pairs], "y": [y.to_host() for x, y in pairs]}
+
+
+@batches.aspect(
+    "an epoch that is left early, or begins while another one runs, counts",
+    0.25,
+    cases=SOME * choice("epoch", 0, 7, 3),
+    few=8,
+    many=24,
+    rtol=1e-5,
+)
+def early(student, case):
+    batches = student.Batches(case.images, case.labels, case.size, case.seed)
+    batches.epoch = case.epoch
+    for _ in batches:
+        break
+    x = [one.to_host() for (one, _), _ in zip(batches, batches)]
+    return {"x of the next epoch": x, "epoch": batches.epoch}
+
+
+@batches.aspect("len()", 0.25, corner=True, cases=DATA, few=12)
+def length(student, case):
+    return len(student.Batches(case.images, case.labels, case.size, case.seed))
+
+
+@batches.aspect(
+    "x and y are Tensors of float32",
+    0.25,
+    corner=True,
+    cases=SOME,
+    few=4,
+    many=8,
+    exact="as Tensors",
+)
+def kinds(student, case):
+    x, y = next(iter(student.Batches(case.images, case.labels, case.size)))
+    return [type(x).__name__, type(y).__name__, str(x.dtype), str(y.dtype)]
 
 
 ORDER = "np.random.default_rng([self.seed, self.epoch]).permutation(len(self.images))"

@@ -2,57 +2,54 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, array, choice
+from autograder.checks.check import exercise
 from autograder.checks.m13_mnist.device import measured_gradients
+from autograder.checks.m13_mnist.places import drawn, parameter
+
+cross_entropy = exercise(
+    "mnist.cross_entropy",
+    "Losses and gradients: ties, one row, one class, very large logits; of which operations.",
+    seconds=30,
+)
+SHAPES = (2, 2), (1, 3), (3, 2), (1, 1), (2, 3), (3, 4)
+LOGITS = array("numbers", SHAPES, ("decimals", "large", "whole", "transposed", "zeros"), axes=2)
+LOGITS = LOGITS.where(lambda numbers: numbers.ndim == 2).add(
+    p=lambda numbers: parameter(numbers),
+    logits=lambda rng: Text(drawn(rng, "lambda p: ag.tensor(p)", "lambda p: ag.tensor(p)", "lambda p: ag.mul(p, 0.5)")),
+    targets=lambda numbers, rng: Text(
+        f"on_device(np.eye({numbers.shape[1]})[{rng.integers(0, numbers.shape[1], len(numbers)).tolist()}])"
+    ),
+)
+NEAR = {"rtol": 1e-4, "atol": 1e-5}
 
 
-@check("mnist.cross_entropy", points=3, rtol=1e-4, atol=1e-6, device=("logits: gradient",))
-def cross_entropy(student, rng, tools):
-    """Losses and gradients of some rows, of one row, and of very large logits; and what the tape lists."""
-    import tinygrad_cl.netcl.autograd as ag
-    from tinygrad_cl.netcl.core.device import manager
-    from tinygrad_cl.netcl.core.parameter import Parameter
-    from tinygrad_cl.netcl.core.tensor import Tensor
+@cross_entropy.aspect("the loss", 1.5, cases=LOGITS, few=12, many=36, **NEAR)
+def loss(student, case):
+    found = student.cross_entropy(case.logits(case.p), case.targets)
+    yield
+    return {"loss": found.to_host(), "kind": type(found).__name__, "targets afterwards": case.targets.to_host()}
 
-    queue = manager.default("auto").queue
-    rows, classes = int(rng.integers(6, 9)), 4
-    x, upstream = 2 * rng.normal(size=(rows, classes)), -rng.uniform(1.5, 2.5)
-    one = rng.normal(size=(1, 3))
-    large = np.array([[1000.0, 0.0, -1000.0], [0.3, -0.4, 0.9], [-800.0, -802.0, -801.0]])
 
-    def onehot(n, m):
-        return Tensor.from_host(queue, np.eye(m)[rng.permutation(n) % m])
+@cross_entropy.aspect(
+    "the gradient of the logits",
+    1.25,
+    cases=LOGITS.add(grad=lambda rng: drawn(rng, 1.0, -2.0, 0.5)),
+    few=10,
+    many=30,
+    device=5,
+    **NEAR,
+)
+def gradient(student, case):
+    return student.gradients(lambda: student.cross_entropy(case.logits(case.p), case.targets), case.grad, case.p)
 
-    targets, single, far = onehot(rows, classes), onehot(1, 3), Tensor.from_host(queue, np.eye(3)[[1, 2, 0]])
 
-    def loss(numbers, y):
-        return student.cross_entropy(ag.tensor(Tensor.from_host(queue, numbers)), y).to_host()
-
-    def gradient(numbers, y, up=upstream):
-        leaf = Parameter.from_host(queue, numbers)
-        return student.gradients(lambda: student.cross_entropy(ag.tensor(leaf), y), up, leaf)[0]
-
-    def listed():
-        with ag.Tape() as tape:
-            student.cross_entropy(ag.tensor(Parameter.from_host(queue, x)), targets)
-        return [node.op_name for node in tape.nodes].count("cross_entropy")
-
-    def afterwards():
-        logits = Parameter.from_host(queue, x)
-        student.cross_entropy(ag.tensor(logits), targets)
-        return np.concatenate([logits.to_host(), targets.to_host()])
-
-    return {
-        "input": f"logits of shape ({rows}, {classes}), then (1, 3) and three rows with ±1000; the gradient that arrives is {upstream:.4g}",
-        "loss": lambda: loss(x, targets),
-        "logits: gradient": lambda: gradient(x, targets),
-        "one row: loss": lambda: loss(one, single),
-        "one row: gradient": lambda: gradient(one, single),
-        "logits of ±1000: loss": lambda: loss(large, far),
-        "logits of ±1000: gradient": lambda: gradient(large, far),
-        "ag.cross_entropy on the tape": listed,
-        "logits and targets afterwards": afterwards,
-    }
+@cross_entropy.aspect("without ag.cross_entropy", 0.25, corner=True, cases=choice("rows", 1, 2))
+def without(student, case):
+    logits = student.ag.tensor(student.Parameter.from_host(student.queue, np.ones((case.rows, 2))))
+    with student.ag.Tape() as tape:
+        student.cross_entropy(logits, student.on_device(np.eye(2)[: case.rows]))
+    return [node.op_name for node in tape.nodes].count("cross_entropy")
 
 
 @cross_entropy.on_device

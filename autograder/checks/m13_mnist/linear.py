@@ -1,92 +1,102 @@
 """Check 1 of lesson 13: a layer."""
 
+import math
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Text, array, choice, filled, integer
+from autograder.checks.check import exercise
 from autograder.checks.m13_mnist.device import measured_gradients
+from autograder.checks.m13_mnist.places import parameter
+
+linear = exercise(
+    "mnist.linear",
+    "x · W + b of leaves, of what was computed and of Tensors; its gradients; what the weights are at first.",
+    seconds=30,
+)
+INPUTS = "lambda p: ag.tensor(p)", "lambda p: ag.tanh(ag.tensor(p))", "lambda p: ag.mul(p, 2.0)", "lambda p: p"
+NUMBERS = array("weight", ((2, 3), (1, 1), (3, 2), (2, 2), (3, 1), (1, 3)), ("decimals", "whole"), axes=2)
+NUMBERS = NUMBERS.where(lambda weight: weight.ndim == 2).add(
+    bias=lambda weight, rng: filled(weight.shape[1:], "decimals", rng),
+    p=lambda weight, rng: parameter(filled((int(rng.integers(1, 4)), len(weight)), "decimals", rng)),
+    x=lambda rng: Text(INPUTS[rng.integers(len(INPUTS))]),
+)
 
 
-@check("mnist.linear", points=2, rtol=1e-4, atol=1e-5, device=("weight, bias and x: gradients",))
-def linear(student, rng, tools):
-    """Layers whose weights are set to known numbers: values, gradients; and what the weights are at first."""
-    import tinygrad_cl.netcl.autograd as ag
-    from tinygrad_cl.netcl.core.device import manager
-    from tinygrad_cl.netcl.core.parameter import Parameter
-    from tinygrad_cl.netcl.core.tensor import Tensor
-
-    queue = manager.default("auto").queue
-    rows, inputs, outputs = int(rng.integers(6, 9)), 4, 3
-    x, weight, bias = rng.normal(size=(rows, inputs)), rng.normal(size=(inputs, outputs)), rng.normal(size=outputs)
-    upstream = rng.normal(size=(rows, outputs))
-
-    def known():
-        layer = student.Linear(queue, inputs, outputs, np.random.default_rng(1))
-        layer.weight.write(weight)
-        layer.bias.write(bias.reshape(layer.bias.shape))
-        return layer
-
-    def all_gradients():
-        layer, leaf = known(), Parameter.from_host(queue, x)
-        found = student.gradients(lambda: layer(ag.tensor(leaf)), upstream, layer.weight, layer.bias, leaf)
-        return np.concatenate([gradient.ravel() for gradient in found])
-
-    def of_a_tensor():
-        layer = known()
-        found = student.gradients(lambda: layer(Tensor.from_host(queue, x)), upstream, layer.weight, layer.bias)
-        return np.concatenate([gradient.ravel() for gradient in found])
-
-    def after_a_change():
-        layer = known()
-        layer(Tensor.from_host(queue, x))
-        layer.weight.write(weight / 2)
-        return layer(Tensor.from_host(queue, x)).to_host()
-
-    def drawn(n, m, seed=3):
-        return student.Linear(queue, n, m, np.random.default_rng(seed)).weight.to_host()
-
-    def spread():
-        """Of many weights: the largest, the smallest and the spread, in units of b, rounded, for two shapes."""
-        found = []
-        for n, m in ((300, 40), (40, 300)):
-            w = drawn(n, m) / np.sqrt(6 / n)
-            found += [np.round(w.max(), 1), np.round(w.min(), 1), np.round(w.std() * np.sqrt(3), 1)]
-        return found
-
-    def differ():
-        source = np.random.default_rng(5)
-        one, two = (student.Linear(queue, inputs, outputs, source).weight.to_host() for _ in range(2))
-        return [
-            np.array_equal(one, two),
-            np.array_equal(drawn(3, 2), drawn(3, 2)),
-            np.array_equal(drawn(3, 2), drawn(3, 2, 4)),
-        ]
-
-    def parameters():
-        layer = known()
-        found = list(layer.parameters())
-        return [
-            len(found),
-            found[0] is layer.weight,
-            found[-1] is layer.bias,
-            *[isinstance(p, Parameter) for p in found],
-        ]
-
+@linear.aspect(
+    "the output, and the gradients of weight, bias and x",
+    1,
+    cases=NUMBERS,
+    few=10,
+    many=30,
+    device=4,
+    rtol=1e-4,
+    atol=1e-5,
+)
+def output(student, case):
+    layer = student.Linear(student.queue, *case.weight.shape, np.random.default_rng(1))
+    layer.weight.write(case.weight)
+    layer.bias.write(case.bias)
+    out = layer(case.x(case.p))
+    yield
+    grad, leaves = np.arange(1.0, 1 + math.prod(out.shape)).reshape(out.shape), (layer.weight, layer.bias, case.p)
     return {
-        "input": f"x of shape ({rows}, {inputs}), a layer from {inputs} to {outputs}; weight and bias are written after it was made",
-        "out": lambda: known()(Tensor.from_host(queue, x)).to_host(),
-        "weight, bias and x: gradients": all_gradients,
-        "x is a Tensor: gradients": of_a_tensor,
-        "out, after weight was changed": after_a_change,
-        "shapes at first": lambda: [
-            len(known().weight.shape),
-            len(known().bias.shape),
-            *known().weight.shape,
-            *known().bias.shape,
-        ],
-        "bias at first": lambda: student.Linear(queue, 5, 6, np.random.default_rng(0)).bias.to_host(),
-        "weights at first, in units of b: largest, smallest, spread": spread,
-        "equal: two layers from one rng; one seed twice; two seeds": differ,
-        "parameters(): number, weight first, bias last, are Parameters": parameters,
+        "out": out.to_host(),
+        "gradients of weight, bias and x": student.gradients(lambda: layer(case.x(case.p)), grad, *leaves),
+    }
+
+
+@linear.aspect(
+    "a Tensor goes in, and a Node comes out",
+    0.25,
+    corner=True,
+    cases=choice("rows", 1, 3),
+    exact="gives a Node",
+    rtol=1e-4,
+)
+def kinds(student, case):
+    layer = student.Linear(student.queue, 2, 3, np.random.default_rng(1))
+    layer.bias.write(np.array([1.0, 2.0, 3.0]))
+    x = student.on_device(np.ones((case.rows, 2)))
+    grad = np.arange(3.0 * case.rows).reshape(case.rows, 3)
+    return {
+        "kind": type(layer(x)).__name__,
+        "gradients": student.gradients(lambda: layer(x), grad, layer.weight, layer.bias),
+    }
+
+
+@linear.aspect(
+    "weight and bias at first",
+    0.5,
+    corner=True,
+    cases=(choice("shape", (300, 40), (40, 300), (600, 20)) * integer("seed", 3, low=0, high=99)),
+    few=4,
+    many=8,
+)
+def start(student, case):
+    rng = np.random.default_rng(case.seed)
+    one, two = (student.Linear(student.queue, *case.shape, rng) for _ in range(2))
+    again = student.Linear(student.queue, *case.shape, np.random.default_rng(case.seed))
+    w, unit = one.weight.to_host(), np.sqrt(6 / case.shape[0])
+    return {
+        "largest, smallest and spread of the weights, in units of b": np.round(
+            [w.max() / unit, w.min() / unit, w.std() * np.sqrt(3) / unit], 1
+        ),
+        "shape of weight": w.shape,
+        "bias": one.bias.to_host()[:4],
+        "shape of bias": one.bias.shape,
+        "a second layer has the same weights": np.array_equal(w, two.weight.to_host()),
+        "a layer of the same seed has the same weights": np.array_equal(w, again.weight.to_host()),
+    }
+
+
+@linear.aspect("parameters() is [weight, bias]", 0.25, corner=True, cases=choice("shape", (2, 3), (1, 1)))
+def parameters(student, case):
+    layer = student.Linear(student.queue, *case.shape, np.random.default_rng(1))
+    found, own = list(layer.parameters()), {"weight": layer.weight, "bias": layer.bias}
+    return {
+        "which": [next((name for name in own if own[name] is p), "neither weight nor bias") for p in found],
+        "of class": [type(p).__name__ for p in found],
     }
 
 
@@ -96,6 +106,11 @@ def names(on, reference):
 
 
 OUT = "return ag.matmul(x, self.weight) + self.bias"
+linear.mistake(
+    "the graph is cut: the number of a Node is taken",
+    swap=(OUT, "return ag.matmul(x.value if isinstance(x, ag.Node) else x, self.weight) + self.bias"),
+    hint="x.value is a Tensor, which knows no parents. Give the Node itself to ag.matmul.",
+)
 linear.mistake(
     "a Tensor times a Parameter is computed, and not recorded",
     swap=("ag.matmul(x, self.weight)", "x @ self.weight"),
@@ -165,9 +180,9 @@ linear.mistake(
 )
 linear.mistake("the bias begins at 1", swap=("np.zeros(outputs)", "np.ones(outputs)"), hint="It begins at 0.")
 linear.mistake(
-    "the rng that was given is not used",
+    "two layers that are drawn from one rng get the same weights",
     swap=("weight = rng.uniform", "weight = np.random.default_rng(0).uniform"),
-    hint="Two layers of one network would begin with the same numbers.",
+    hint="Draw from the rng that was given, anew for each layer.",
 )
 linear.mistake(
     "weights are drawn from a generator without a seed",

@@ -1,73 +1,107 @@
 """Check 2 of lesson 13: layers in a row."""
 
-from autograder.checks.check import check
+import numpy as np
+
+from autograder.checks.cases import Draft, Source, Text, filled
+from autograder.checks.check import exercise
+from autograder.checks.m13_mnist.places import drawn, parameter
+
+sequential = exercise(
+    "mnist.sequential", "Rows of layers, functions and rows: what comes out, and which parameters they have."
+)
+STEPS = "ag.tanh", "scale", "lambda x: x + w", "ag.relu", "lambda x: x - 1.0"
+ROWS = "", "{1}", "{0}, {1}", "{1}, {2}", "{2}, {0}, {1}", "{1}, Sequential({0}, {2})", "{1}, {0}, {1}"
+ROWS += "Sequential({1}), {3}, Sequential()", "Sequential(Sequential({2}, {0})), {1}, {4}"
+LAYERS = (
+    "a",
+    "b",
+    "a, ag.relu, b",
+    "b, a",
+    "a, b, a",
+    "ag.tanh, ag.relu",
+    "",
+    "a, Sequential(b, ag.relu)",
+    "a, a",
+    "tied, a",
+    "a, tied",
+)
+LAYERS += (
+    "Sequential(a), b, Sequential(a)",
+    "Sequential(b, Sequential(ag.tanh, c)), a",
+    "b, Sequential(a, b), c",
+    "a, c, b",
+    "Sequential(tied), b, a",
+)
 
 
-@check("mnist.sequential", points=2, rtol=1e-5, atol=1e-6)
-def sequential(student, rng, tools):
-    """Rows of layers, functions and rows; which parameters they have; one that stands in two places."""
-    import tinygrad_cl.netcl.autograd as ag
-    from tinygrad_cl.netcl.core.device import manager
-    from tinygrad_cl.netcl.core.parameter import Parameter
-    from tinygrad_cl.netcl.core.tensor import Tensor
+def row(text, rng):
+    x, w = (parameter(filled((2,), "decimals", rng)) for _ in "xw")
+    return Draft(
+        {
+            "x": x,
+            "w": w,
+            "scale": Text("lambda x: ag.mul(x, w)"),
+            "model": Text(f"Sequential({text.format(*(f'({step})' for step in STEPS))})"),
+        }
+    )
 
-    queue = manager.default("auto").queue
-    x = rng.normal(size=(3, 5))
 
-    class Scale:
-        """A layer with two parameters, x · a + b."""
+def drawn_row(rng):
+    return row(", ".join(drawn(rng, *ROWS[1:]) for _ in range(rng.integers(1, 3))), rng)
 
-        def __init__(self):
-            self.own = [
-                Parameter.from_host(queue, rng.uniform(0.5, 1.5, 5)),
-                Parameter.from_host(queue, rng.normal(size=5)),
-            ]
+
+def layers(text):
+    return Draft({"model": Text(f"lambda a, b, c, tied: Sequential({text})")})
+
+
+def drawn_layers(rng):
+    parts = [drawn(rng, *LAYERS[:4], "c", "tied", "ag.relu") for _ in range(rng.integers(1, 5))]
+    return layers(", ".join(drawn(rng, part, f"Sequential({part})") for part in parts))
+
+
+@sequential.aspect(
+    "what comes out, and its gradients",
+    1,
+    cases=Source(lambda rng: (row(text, rng) for text in ROWS), drawn_row),
+    few=12,
+    many=36,
+    rtol=1e-4,
+    atol=1e-5,
+)
+def output(student, case):
+    out = case.model(student.ag.tensor(case.x))
+    yield
+    gradients = student.gradients(lambda: case.model(student.ag.tensor(case.x)), np.array([1.0, 10.0]), case.x)
+    return {"out": out.to_host(), "gradient of x": gradients}
+
+
+@sequential.aspect(
+    "parameters(): in order, each once",
+    1,
+    corner=True,
+    cases=Source(lambda rng: map(layers, LAYERS), drawn_layers),
+    few=24,
+)
+def parameters(student, case):
+    class Layer:
+        def __init__(self, *own):
+            self.own = own
 
         def __call__(self, x):
-            return ag.mul(x, self.own[0]) + self.own[1]
+            return x * self.own[0] + self.own[1]
 
         def parameters(self):
             return list(self.own)
 
-    one, two, three, shared = Scale(), Scale(), Scale(), Scale()
-    every = one.own + two.own + three.own + shared.own
-
-    def numbers(parameters):
-        """Which parameters these are: their numbers among all."""
-        return [next((n for n, own in enumerate(every) if own is p), -1) for p in parameters]
-
-    def value(*layers):
-        model = student.Sequential(*layers)
-        model.parameters()
-        model(Tensor.from_host(queue, x))
-        return model(Tensor.from_host(queue, x)).to_host()
-
-    def gradient():
-        model = student.Sequential(one, ag.relu, two)
-        return student.gradients(lambda: model(Tensor.from_host(queue, x)), x * x - 1, one.own[0])[0]
-
+    p = [student.Parameter.from_host(student.queue, np.full(2, n)) for n in (2.0, 1.0, 2.0, 0.0, 1.0, 0.0)]
+    model = case.model(
+        Layer(*p[:2]), Layer(*p[2:4]), Layer(*p[4:]), Layer(p[1], p[4])
+    )  # a, b, c, and tied with a and c
+    first, second = model.parameters(), model.parameters()
     return {
-        "input": "layers with two parameters each, x · a + b; functions ag.relu and ag.tanh",
-        "out": lambda: value(one, ag.relu, two),
-        "out, another order": lambda: value(two, ag.relu, one, ag.tanh),
-        "out, a row in a row": lambda: value(student.Sequential(one, ag.tanh), student.Sequential(two), ag.relu),
-        "out, a layer in two places": lambda: value(shared, ag.tanh, shared),
-        "a gradient": gradient,
-        "out of no layer": lambda: student.Sequential()(ag.tensor(Tensor.from_host(queue, x))).to_host(),
-        "parameters, by number": lambda: numbers(student.Sequential(two, ag.relu, one, three).parameters()),
-        "parameters of a row in a row": lambda: numbers(
-            student.Sequential(three, student.Sequential(ag.relu, student.Sequential(one, two))).parameters()
-        ),
-        "parameters of a layer in two places": lambda: numbers(
-            student.Sequential(shared, one, ag.tanh, student.Sequential(shared)).parameters()
-        ),
-        "parameters of a layer twice in one row": lambda: numbers(
-            student.Sequential(three, shared, ag.tanh, shared).parameters()
-        ),
-        "asked twice": lambda: numbers(
-            (lambda model: [*model.parameters(), *model.parameters()])(student.Sequential(one, two))
-        ),
-        "parameters of functions alone": lambda: len(student.Sequential(ag.relu, ag.tanh).parameters()),
+        "which": [[q is x for q in p].index(True) for x in first],
+        "asked again": len(second),
+        "kind": type(first).__name__,
     }
 
 

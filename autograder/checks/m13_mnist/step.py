@@ -1,107 +1,104 @@
 """Check 6 of lesson 13: a step of training, and its recording."""
 
-import numpy as np
+from autograder.checks.cases import Draft, Source, Text, filled
+from autograder.checks.check import exercise
+from autograder.checks.m13_mnist.places import drawn, parameter
 
-from autograder.checks.check import check
+step = exercise(
+    "mnist.step",
+    "Losses and weights of steps, with an old gradient, side by side; what is kept and read; replayed.",
+    needs=("mnist.cross_entropy",),
+    seconds=60,
+)
+MODELS = "ag.matmul(x, w)", "ag.tanh(ag.matmul(x, w))", "ag.matmul(ag.tanh(x), w) * 2.0"
+NEAR = {"rtol": 1e-4, "atol": 1e-5}
 
 
-@check("mnist.step", points=3, rtol=1e-4, atol=1e-6, needs=("mnist.cross_entropy",), seconds=30)
-def step(student, rng, tools):
-    """Steps with plain SGD: losses, weights; with an old gradient; captured; and with nothing but a step read."""
-    import tinygrad_cl.netcl.autograd as ag
-    from tinygrad_cl.netcl.core.device import manager
-    from tinygrad_cl.netcl.core.parameter import Parameter
-    from tinygrad_cl.netcl.core.tensor import Tensor
-    from tinygrad_cl.netcl.runtime import capture
+def batch(rows, rng):
+    return filled((rows, 2), "decimals", rng), Text(f"np.eye(3)[{rng.integers(0, 3, rows).tolist()}]")
 
-    device = manager.default("auto")
-    queue, rows, inputs, classes = device.queue, 6, 4, 3
-    weight, lr = rng.normal(size=(inputs, classes)), rng.uniform(0.3, 0.8)
-    data = [
-        (
-            Tensor.from_host(queue, rng.normal(size=(rows, inputs))),
-            Tensor.from_host(queue, np.eye(classes)[rng.integers(0, classes, rows)]),
-        )
-        for _ in range(6)
-    ]
 
-    def number(loss):
-        return loss.to_host() if hasattr(loss, "to_host") else float(loss)
-
-    def trained(count, old_gradient=False, wrap=lambda step: step):
-        w = Parameter.from_host(queue, weight)
-        if old_gradient:
-            w.grad = Tensor.from_host(queue, 5 * weight)
-        step = wrap(student.make_step(lambda x: ag.matmul(x, w), student.SGD([w], lr=lr)))
-        return w, step, [number(step(x, y)) for x, y in data[:count]]
-
-    def reads():
-        w = Parameter.from_host(queue, weight)
-        step, seen = student.make_step(lambda x: ag.matmul(x, w), student.SGD([w], lr=lr)), []
-        with device.watched_by(lambda command: seen.append(command.name)):
-            step(*data[0])
-        return seen.count("read")
-
-    def what_happens():
-        """Forward, backward and step() in one step, how many of each; how many of these found a gradient; and is step() the last?"""
-        w, events = Parameter.from_host(queue, weight), []
-
-        class Watched(student.SGD):
-            def step(self):
-                events.append("step with a gradient" if w.grad is not None else "step without")
-                super().step()
-
-        def model(x):
-            events.append("forward")
-            out = ag.matmul(x, w)
-
-            def back(grad):
-                events.append("backward")
-                return [grad]
-
-            return ag.apply_op(lambda value: value.copy(), back, out)
-
-        loss = student.make_step(model, Watched([w], lr=lr))(*data[0])
-        kinds = [
-            sum(event.startswith(kind) for event in events) for kind in ("forward", "backward", "step", "step with a")
-        ]
-        return [*kinds, events[-1].startswith("step"), hasattr(loss, "to_host"), isinstance(loss, np.ndarray)]
-
-    def tape_afterwards():
-        w = Parameter.from_host(queue, weight)
-        step = student.make_step(lambda x: ag.matmul(x, w), student.SGD([w], lr=lr))
-        with ag.Tape() as outer:
-            step(*data[0])
-            ag.mul(w, 2.0)
-        return outer.nodes[-1].op_name == "mul"
-
-    def replayed(found):
-        w, step, losses = trained(6, wrap=capture)
-        return {"w": w.to_host(), "losses": losses, "is a list": step.num_launches > 0}[found]
-
-    def two_models():
-        w, u = Parameter.from_host(queue, weight), Parameter.from_host(queue, weight + 1)
-        steps = [student.make_step(lambda x, p=p: ag.matmul(x, p), student.SGD([p], lr=lr)) for p in (w, u)]
-        for x, y in data[:2]:
-            for each in steps:
-                each(x, y)
-        return [w.to_host(), u.to_host()]
-
-    return {
-        "input": f"a model x @ w with w of shape ({inputs}, {classes}), batches of {rows}, SGD with lr = {lr:.4g}",
-        "the loss of one step": lambda: trained(1)[2],
-        "w after one step": lambda: trained(1)[0].to_host(),
-        "losses of 4 steps": lambda: trained(4)[2],
-        "w after 4 steps": lambda: trained(4)[0].to_host(),
-        "w after 2 steps, with an old gradient at first": lambda: trained(2, old_gradient=True)[0].to_host(),
-        "two models side by side": two_models,
-        "forward, backward, step: how many, with a gradient, step last; a Tensor, an array": what_happens,
-        "numbers read on the host": reads,
-        "a tape around it is open again afterwards": tape_afterwards,
-        "captured: w after 6 steps": lambda: replayed("w"),
-        "captured: losses": lambda: replayed("losses"),
-        "captured: is replayed": lambda: replayed("is a list"),
+def training(rng, count, old, rows=2):
+    """A model of one Parameter w, and batches: one input each, since y is an expression."""
+    x, y = zip(*(batch(rows, rng) for _ in range(count)))
+    w, grad = filled((2, 3), "decimals", rng), filled((2, 3), "whole", rng) if old else None
+    inputs = {
+        "w": parameter(w),
+        "old": grad,
+        "model": Text(f"lambda x: {drawn(rng, *MODELS)}"),
+        "lr": drawn(rng, 0.5, 0.25, 1.0),
     }
+    return Draft(
+        inputs | {"x": list(x), "y": Text(f"[{', '.join(each.expression for each in y)}]")},
+        ("w had a gradient before",) * old,
+    )
+
+
+TRAININGS = Source(
+    lambda rng: [training(rng, count, old) for count in (1, 2, 4) for old in (False, True)],
+    lambda rng: training(rng, int(rng.integers(1, 5)), bool(rng.integers(2)), int(rng.integers(1, 4))),
+)
+LONG = Source(lambda rng: [training(rng, 5, False), training(rng, 6, True)], lambda rng: training(rng, 5, True))
+
+
+@step.aspect("losses and weights", 1.75, cases=TRAININGS, few=10, many=32, **NEAR)
+def trained(student, case):
+    case.w.grad = None if case.old is None else student.on_device(case.old)
+    step, losses, way = student.make_step(case.model, student.SGD([case.w], lr=case.lr)), [], []
+    for x, y in zip(case.x, case.y):
+        yield
+        losses.append(step(student.on_device(x), student.on_device(y)))
+        way.append(case.w.to_host())
+    return {"losses": [loss.to_host() for loss in losses], "w after each step": way}
+
+
+@step.aspect(
+    "the loss is a Tensor; nothing is read, and nothing is kept",
+    0.75,
+    corner=True,
+    cases=LONG,
+    few=3,
+    many=6,
+    exact="a Tensor of shape ()",
+)
+def costs(student, case):
+    import gc
+    import weakref
+
+    walks, events, reads = [], [], []
+
+    def model(x):
+        def back(grad):
+            events.append("backward")
+            return [grad]
+
+        events.append("forward")
+        walks.append(weakref.ref(back))
+        return student.ag.apply_op(lambda value: value.copy(), back, case.model(x))
+
+    class Watched(student.SGD):
+        def step(self):
+            events.append("step without a gradient" if case.w.grad is None else "step")
+            super().step()
+
+    step = student.make_step(model, Watched([case.w], lr=case.lr))
+    pairs = [(student.on_device(x), student.on_device(y)) for x, y in zip(case.x, case.y)]
+    with student.device.watched_by(lambda command: reads.append(command.name)):
+        losses = [step(x, y) for x, y in pairs]
+    gc.collect()
+    return {
+        "what step returns": type(losses[0]).__name__,
+        "what happens in a step": ", ".join(events[: len(events) // len(pairs)]),
+        "reads": reads.count("read"),
+        "graphs kept": sum(walk() is not None for walk in walks),
+    }
+
+
+@step.aspect("captured, it is replayed", 0.5, corner=True, cases=LONG, few=2, many=5, **NEAR)
+def replayed(student, case):
+    step = student.capture(student.make_step(case.model, student.SGD([case.w], lr=case.lr)))
+    losses = [step(student.on_device(x), student.on_device(y)).to_host() for x, y in zip(case.x, case.y)]
+    return {"losses": losses, "w": case.w.to_host(), "is replayed": step.num_launches > 0}
 
 
 ZERO, BACKWARD, STEP, RETURN = (
@@ -201,8 +198,21 @@ step.mistake(
     swap=("return loss.value", "return loss.to_host()"),
     hint="That reads it. Return the Tensor.",
 )
+step.mistake(
+    "the Node is returned: it keeps all that was computed for the loss",
+    swap=("return loss.value", "return loss"),
+    hint="A Node knows its parents. `loss.value` is the number alone, a Tensor.",
+)
+step.mistake(
+    "one tape for all steps: it lists and keeps all that was ever computed",
+    swap=[
+        ("    def step(x, y):\n", "    tape = ag.Tape()\n\n    def step(x, y):\n"),
+        ("with ag.Tape() as tape:", "with tape:"),
+    ],
+    hint="A tape for each step: `with ag.Tape() as tape:` inside of it.",
+)
 step.variant(
-    "the Node is returned, and no tape is open: nodes know their parents",
+    "no tape is open: nodes know their parents",
     source="""
 def make_step(model, optimizer):
     def train_on(x, y):
@@ -211,7 +221,7 @@ def make_step(model, optimizer):
         loss = cross_entropy(model(ag.tensor(x)), y)
         ag.Tape().backward(loss)
         optimizer.step()
-        return loss
+        return loss.value
     return train_on
 """,
 )
@@ -236,4 +246,3 @@ make_step = Step
 """,
 )
 step.variant("zero_grad after forward, and again at the end", swap=[(ZERO, ""), (BACKWARD, ZERO + BACKWARD)])
-step.variant("the Node itself, which can be read as well", swap=("return loss.value", "return loss"))

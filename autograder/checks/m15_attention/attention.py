@@ -1,56 +1,74 @@
-"""Check 4 of lesson 15: softmax(q · kᵀ / √d) · v, where nothing is hidden."""
+"""Check 4 of lesson 15: who looks at whom."""
+
+import math
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+from autograder.checks.m15_attention.leaves import node, on_device, parameter, some
+
+attention_attention = exercise(
+    "attention.attention",
+    "Out, weights and gradients under masks of all kinds, with any axes in front; scores that are large.",
+    seconds=60,
+)
 
 
-@check("attention.attention", points=3, rtol=2e-3, atol=2e-5, device=("∂L/∂q", "∂L/∂k", "∂L/∂v"))
-def attention_attention(student, rng, tools):
-    """Two batches of four places, under two masks; gradients; scores that are large, and rows of different sizes."""
-    ag = student.ag
-    later = np.triu(np.ones((4, 4)), 1)
-    other = np.array([[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0]], float)[:, rng.permutation(4)]
-    q, k = rng.normal(size=(2, 2, 4, 3))
-    v = rng.normal(size=(2, 4, 5))
-    up = rng.choice([-1, 1], v.shape) * rng.uniform(0.5, 2.0, v.shape)
+def looks(batch, places, d, e, kind, rng):
+    """The causal mask, or a drawn one in which each row has a 0."""
+    hidden = np.triu(np.ones((places, places)), 1)
+    if rng.integers(2):
+        hidden = (rng.random((places, places)) < 0.5) * 1.0
+        hidden[np.arange(places), rng.integers(0, places, places)] = 0
+    shapes = {"q": (*batch, places, d), "k": (*batch, places, d), "v": (*batch, places, e)}
+    inputs = {name: parameter(shape, "decimals" if name == "v" else kind, rng) for name, shape in shapes.items()}
+    return Draft(inputs | {"node": node(rng), "hidden": on_device(hidden)})
 
-    def put(array):
-        return student.Tensor.from_host(student.queue, array)
 
-    def run(q, k, v, hidden):
-        return student.attention(*[ag.tensor(put(each), requires_grad=True) for each in (q, k, v)], put(hidden))
+SMALL = (
+    ((), 2, 3, 1),
+    ((1,), 2, 2, 3),
+    ((2,), 3, 2, 1),
+    ((), 1, 2, 2),
+    ((2,), 3, 1, 2),
+    ((1, 2), 2, 3, 2),
+    ((2,), 4, 3, 2),
+)
+KINDS = "decimals", "whole"
+USUAL = Source(
+    lambda rng: (looks(*sizes, kind, rng) for kind in KINDS for sizes in SMALL),
+    lambda rng: looks(some(rng, (), (2,), (2, 1)), *(int(n) for n in rng.integers(1, 5, 3)), some(rng, *KINDS), rng),
+)
+LARGE = Source(
+    lambda rng: (looks(*sizes, "large", rng) for sizes in (SMALL[2], SMALL[6], SMALL[1])),
+    lambda rng: looks((2,), 4, 3, 2, "large", rng),
+)
 
-    def gradients():
-        leaves = [ag.tensor(put(each), requires_grad=True) for each in (q, k, v)]
-        with ag.Tape() as tape:
-            out, _ = student.attention(*leaves, put(later))
-        tape.backward(out, put(up))
-        return [np.zeros(1) if leaf.grad is None else leaf.grad.to_host() for leaf in leaves]
 
-    found = {}
+def both(student, case):
+    out, weights = student.attention(*(case.node(each) for each in (case.q, case.k, case.v)), case.hidden)
+    yield
+    return {"weights": weights.to_host(), "out": out.to_host()}
 
-    def gradient(number):
-        if not found:
-            found["all"] = gradients()
-        return found["all"][number]
 
-    sizes = np.array([100.0, 1.0, -100.0, 30.0])[:, None]
-    return {
-        "input": f"q and k of shape {q.shape}, v of shape {v.shape}; hidden is the causal mask unless it says otherwise",
-        "weights": lambda: run(q, k, v, later)[1].to_host(),
-        "out": lambda: run(q, k, v, later)[0].to_host(),
-        "∂L/∂q": lambda: gradient(0),
-        "∂L/∂k": lambda: gradient(1),
-        "∂L/∂v": lambda: gradient(2),
-        "another mask: weights": lambda: run(q, k, v, other)[1].to_host(),
-        "another mask: out": lambda: run(q, k, v, other)[0].to_host(),
-        "large scores: weights": lambda: run(40 * q, 10 * k, v, later)[1].to_host(),
-        "rows of large and of small scores: weights": lambda: run(np.abs(q) * sizes, np.abs(k), v, later)[1].to_host(),
-        "one batch less, 5 places: out": lambda: run(
-            v[0].T, v[1].T, q[0].T[[0, 1, 2, 0, 1]], np.triu(np.ones((5, 5)), 1)
-        )[0].to_host(),
-    }
+attention_attention.aspect("weights and out", 1.5, cases=USUAL, few=10, many=30, rtol=2e-3, atol=2e-5)(both)
+
+
+@attention_attention.aspect(
+    "the gradients of q, k and v", 1, cases=USUAL, few=8, many=28, device=3, rtol=2e-3, atol=1e-4
+)
+def gradients(student, case):
+    leaves = case.q, case.k, case.v
+    with student.ag.Tape() as tape:
+        out, _ = student.attention(*map(case.node, leaves), case.hidden)
+    yield
+    up = np.cos(np.arange(math.prod(out.shape))).round(1).reshape(out.shape)
+    tape.backward(out, student.Tensor.from_host(student.queue, up))
+    return {name: leaf.grad if leaf.grad is None else leaf.grad.to_host() for name, leaf in zip("qkv", leaves)}
+
+
+attention_attention.aspect("large scores", 0.5, corner=True, cases=LARGE, few=4, many=12, rtol=2e-3, atol=2e-5)(both)
 
 
 @attention_attention.on_device

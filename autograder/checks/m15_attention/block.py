@@ -1,56 +1,54 @@
-"""Check 6 of lesson 15: two branches that add."""
+"""Check 6 of lesson 15: a block: look back, then think."""
 
-from autograder.checks.check import check
+import math
+
+import numpy as np
+
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m15_attention.leaves import node, on_device, parameter
+
+attention_block = exercise(
+    "attention.block", "A block whose four parts are replaced by simple functions; the gradient through it."
+)
 
 
-@check("attention.block", points=2, rtol=1e-4, atol=1e-5)
-def attention_block(student, rng, tools):
-    """A block whose four parts are replaced by simple functions; the gradient through it."""
-    ag = student.ag
-    x, hidden = rng.normal(size=(2, 3, 4)), rng.normal(size=(3, 1))
-    up = rng.choice([-1, 1], x.shape) * rng.uniform(0.5, 2.0, x.shape)
-    a, b, c, d = rng.uniform(0.5, 1.5, 4).tolist()
-    calls = []
-
-    def put(array):
-        return student.Tensor.from_host(student.queue, array)
-
-    def noted(name, function):
-        def part(*args):
-            calls.append(name)
-            return function(*args)
-
-        return part
-
-    def block():
-        made = student.Block.__new__(student.Block)
-        made.ln1 = noted("ln1", lambda x: ag.sin(a * x))
-        made.attn = noted("attn", lambda x, hidden: x * x * b + hidden)
-        made.ln2 = noted("ln2", lambda x: ag.tanh(c * x))
-        made.mlp = noted("mlp", lambda x: x * d + x * x)
-        return made
-
-    def run():
-        leaf = ag.tensor(put(x), requires_grad=True)
-        with ag.Tape() as tape:
-            out = block()(leaf, put(hidden))
-        tape.backward(out, put(up))
-        return out.to_host(), leaf.grad.to_host(), leaf.to_host()
-
-    def called():
-        calls.clear()
-        run()
-        return " ".join(calls)
-
-    return {
-        "input": "ln1(x) = sin(a·x), attn(x, hidden) = b·x² + hidden, ln2(x) = tanh(c·x), mlp(x) = d·x + x²; "
-        f"a, b, c, d = {a:.2f}, {b:.2f}, {c:.2f}, {d:.2f}",
-        "out": lambda: run()[0],
-        "∂L/∂x": lambda: run()[1],
-        "out of two blocks": lambda: block()(block()(ag.tensor(put(x)), put(hidden)), put(hidden)).to_host(),
-        "the parts, in the order in which they were called": called,
-        "x afterwards": lambda: run()[2],
+def block(shape, rng):
+    a, b, c, d = rng.integers(5, 15, 4) / 10
+    inputs = {
+        "p": parameter(shape, "decimals", rng),
+        "x": node(rng),
+        "hidden": on_device(rng.integers(-9, 9, (shape[1], 1)) / 10),
     }
+    texts = f"x: ag.sin(x * {a})", f"x, hidden: x * x * {b} + hidden", f"x: ag.tanh(x * {c})", f"x: x * {d} + x * x"
+    return Draft(inputs | {name: Text(f"lambda {text}") for name, text in zip(("ln1", "attn", "ln2", "mlp"), texts)})
+
+
+BLOCKS = Source(
+    lambda rng: (block(shape, rng) for shape in ((1, 1, 1), (1, 2, 2), (2, 3, 2), (2, 1, 3))),
+    lambda rng: block(tuple(int(n) for n in rng.integers(1, 4, 3)), rng),
+)
+
+
+@attention_block.aspect("out and its gradient", 1.75, cases=BLOCKS, few=8, many=32, rtol=1e-4, atol=1e-4)
+def through(student, case):
+    block = student.Block.__new__(student.Block)
+    block.ln1, block.attn, block.ln2, block.mlp = case.ln1, case.attn, case.ln2, case.mlp
+    with student.ag.Tape() as tape:
+        out = block(case.x(case.p), case.hidden)
+    yield
+    up = np.cos(np.arange(math.prod(out.shape))).round(1).reshape(out.shape)
+    tape.backward(out, student.Tensor.from_host(student.queue, up))
+    return {"out": out.to_host(), "gradient": case.p.grad if case.p.grad is None else case.p.grad.to_host()}
+
+
+@attention_block.aspect("each part is called once, in order", 0.25, corner=True, cases=BLOCKS, few=4, many=8)
+def called(student, case):
+    block, calls = student.Block.__new__(student.Block), []
+    for name in ("ln1", "attn", "ln2", "mlp"):
+        setattr(block, name, lambda *args, name=name: calls.append(name) or getattr(case, name)(*args))
+    block(case.x(case.p), case.hidden)
+    return " ".join(calls)
 
 
 FIRST, SECOND = "x = x + self.attn(self.ln1(x), hidden)", "return x + self.mlp(self.ln2(x))"

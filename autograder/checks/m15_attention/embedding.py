@@ -1,49 +1,58 @@
-"""Check 2 of lesson 15: rows of a table."""
+"""Check 2 of lesson 15: rows of a table, and the way back."""
 
-from autograder.checks.check import check
+import math
+
+import numpy as np
+
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+from autograder.checks.m15_attention.leaves import node, parameter
+
+attention_embedding = exercise(
+    "attention.embedding",
+    "Rows that are taken once, several times and never, by idx of any shape; tables that were computed.",
+)
 
 
-@check("attention.embedding", points=2, rtol=1e-4, atol=1e-5, device=("∂L/∂table",))
-def attention_embedding(student, rng, tools):
-    """Rows that are taken once, several times, and never."""
-    ag, numbers = student.ag, rng.normal(size=(6, 3))
-    idx = rng.permutation([4, 1, 4, 0, 4, 1, 5, 0]).reshape(2, 4)
-    up = rng.choice([-1, 1], (2, 4, 3)) * rng.uniform(0.5, 2.0, (2, 4, 3))
+def lookup(rows, features, shape, rng):
+    idx = rng.integers(0, rows, shape[::-1]).T
+    return Draft({"p": parameter((rows, features), "decimals", rng), "table": node(rng), "idx": np.asarray(idx)})
 
-    def leaf():
-        return ag.tensor(student.Tensor.from_host(student.queue, numbers), requires_grad=True)
 
-    def out(idx):
-        return student.embedding(leaf(), idx).to_host()
+SMALL = (
+    (3, 2, (2,)),
+    (2, 3, (4,)),
+    (4, 2, (2, 2)),
+    (1, 1, (1,)),
+    (5, 3, (3, 2)),
+    (3, 2, ()),
+    (6, 1, (1, 2, 2)),
+    (2, 2, (1, 3)),
+)
+LOOKUPS = Source(
+    lambda rng: (lookup(*sizes, rng) for sizes in SMALL),
+    lambda rng: lookup(
+        *(int(n) for n in rng.integers(1, 6, 2)), tuple(map(int, rng.integers(1, 4, rng.integers(1, 4)))), rng
+    ),
+)
+NEAR = {"rtol": 1e-4, "atol": 1e-5}
 
-    def gradient():
-        table = leaf()
-        with ag.Tape() as tape:
-            rows = student.embedding(table, idx)
-        tape.backward(rows, student.Tensor.from_host(student.queue, up))
-        return table.grad.to_host()
 
-    def twice():
-        table = leaf()
-        with ag.Tape() as tape:
-            loss = ag.sum(student.embedding(table, idx) * up) + ag.sum(student.embedding(table, idx[0]) * up[1])
-        tape.backward(loss)
-        return table.grad.to_host()
+@attention_embedding.aspect("the rows", 1, cases=LOOKUPS, few=10, many=32, **NEAR)
+def rows(student, case):
+    out = student.embedding(case.table(case.p), case.idx)
+    yield
+    return {"out": out.to_host(), "kind": type(out).__name__}
 
-    def idx_afterwards():
-        given = idx.copy()
-        out(given)
-        return given
 
-    return {
-        "input": f"a table of 6 rows, idx = {idx.tolist()}",
-        "out": lambda: out(idx),
-        "out, for idx of shape (4,)": lambda: out(idx[1]),
-        "out, for idx of shape (1, 2, 2)": lambda: out(idx[:1].reshape(1, 2, 2)),
-        "∂L/∂table": gradient,
-        "∂L/∂table, used twice": twice,
-        "idx afterwards": idx_afterwards,
-    }
+@attention_embedding.aspect("the gradient of the table", 1, cases=LOOKUPS, few=10, many=32, device=5, **NEAR)
+def gradient(student, case):
+    with student.ag.Tape() as tape:
+        out = student.embedding(case.table(case.p), case.idx)
+    yield
+    up = np.arange(1.0, 1 + math.prod(out.shape)).reshape(out.shape)
+    tape.backward(out, student.Tensor.from_host(student.queue, up))
+    return case.p.grad if case.p.grad is None else case.p.grad.to_host()
 
 
 @attention_embedding.on_device

@@ -1,69 +1,89 @@
-"""Check 7 of lesson 15: text, character by character."""
+"""Check 7 of lesson 15: a text, character by character."""
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m15_attention.leaves import some
+
+attention_generate = exercise(
+    "attention.generate",
+    "Texts of a model whose logits depend on each character that it sees and on its place; what it costs.",
+    seconds=30,
+)
+HALF = Text("type('Half', (np.random.Generator,), {'random': lambda self, *size: 0.5})(np.random.PCG64(0))")
 
 
-@check("attention.generate", points=3)
-def attention_generate(student, rng, tools):
-    """A model that the check brings along: its logits depend on each character that it sees, and on its place."""
-    ag, characters, context = student.ag, 6, 5
-    table, seed = rng.normal(size=(context, characters, characters)), int(rng.integers(10**6))
-    prompt, long = rng.integers(0, characters, 3).tolist(), rng.integers(0, characters, 9).tolist()
-    enabled = []
+def writing(length, count, rng, temperature=1.0, shift=0.0):
+    ids, context, seed = [int(n) for n in rng.integers(0, 6, length)], int(rng.integers(2, 6)), rng.integers(10**6)
+    table = Text(f"np.random.default_rng({seed}).normal(0, 2, ({context}, 6, 6)) + {shift}")
+    inputs = {
+        "ids": some(rng, ids, Text(f"np.array({ids})")),
+        "count": count,
+        "context": context,
+        "temperature": temperature,
+    }
+    return Draft({"table": table} | inputs | {"rng": Text(f"np.random.default_rng({rng.integers(1000)})")})
 
+
+def small(rng):
+    for count, length in ((1, 1), (1, 3), (2, 2), (6, 3), (3, 7), (0, 2)):
+        for temperature, shift in ((1.0, 0.0), (0.3, 0.0), (3.0, 1000.0)):
+            yield writing(length, count, rng, temperature, shift)
+    for characters in (2, 4):  # p[0] + … + p[c] = r, exactly
+        equal = {"table": Text(f"np.zeros((3, {characters}, {characters}))"), "ids": [0, 1], "count": 3, "context": 3}
+        yield Draft(equal | {"temperature": 1.0, "rng": HALF}, ("r is exactly a sum of probabilities",))
+
+
+def drawn(rng):
+    return writing(
+        int(rng.integers(1, 8)),
+        int(rng.integers(1, 9)),
+        rng,
+        round(float(rng.uniform(0.2, 3)), 1),
+        some(rng, 0.0, 1000.0),
+    )
+
+
+WRITINGS = Source(small, drawn)
+
+
+@attention_generate.aspect("the text", 2, cases=WRITINGS, few=24, many=72)
+def text(student, case):
     def model(ids):
         ids = np.asarray(ids.to_host() if hasattr(ids, "to_host") else ids)
-        if ids.ndim != 2 or len(ids) != 1:
-            raise ValueError(f"the model takes integers of shape (1, n), not of shape {ids.shape}")
-        if not 1 <= ids.shape[1] <= context:
-            raise ValueError(f"the model sees 1 to {context} characters, not {ids.shape[1]}")
-        enabled.append(ag.is_grad_enabled())
-        seen = np.array([table[place, each % characters] for place, each in enumerate(ids[0])])
-        logits = 1.5 * np.cumsum(seen, axis=0) / np.sqrt(1 + np.arange(len(seen)))[:, None]
-        return ag.tensor(student.Tensor.from_host(student.queue, logits[None]), requires_grad=True)
+        if ids.ndim != 2 or len(ids) != 1 or not 1 <= ids.shape[1] <= case.context:
+            raise ValueError(f"the model takes integers of shape (1, n), 1 ≤ n ≤ {case.context}, not {ids.shape}")
+        logits = np.cumsum([case.table[place, each] for place, each in enumerate(ids[0])], axis=0)
+        logits /= 1 + np.arange(len(logits))[:, None]
+        return student.ag.tensor(student.Tensor.from_host(student.queue, logits[None]), requires_grad=True)
 
-    def written(ids, count, temperature):
-        return student.generate(model, ids, count, context, temperature, np.random.default_rng(seed))
+    return student.generate(model, case.ids, case.count, case.context, case.temperature, case.rng)
 
-    def near_1000():
-        with np.errstate(all="ignore"):
-            return student.generate(
-                lambda ids: model(ids) + 1000.0, prompt, 4, context, 1.0, np.random.default_rng(seed)
-            )
 
-    def unused():
-        ours = np.random.default_rng(seed)
-        student.generate(model, prompt, 4, context, 1.0, ours)
-        return ours.random()
+@attention_generate.aspect(
+    "one random number for each, no graph, a list of ints",
+    1,
+    corner=True,
+    cases=WRITINGS,
+    few=10,
+    many=20,
+    exact="a list of ints",
+)
+def costs(student, case):
+    recorded, before = [], student.ag.is_grad_enabled()
 
-    def kept():
-        given = np.array(prompt)
-        as_list = list(prompt)
-        written(given, 3, 1.0), written(as_list, 3, 1.0)
-        return [given, np.array(as_list)]
+    def model(ids):
+        recorded.append(student.ag.is_grad_enabled())
+        return student.ag.tensor(student.Tensor.from_host(student.queue, case.table[:1, :1] * 0.5), requires_grad=True)
 
-    def recorded():
-        enabled.clear()
-        written(prompt, 2, 1.0)
-        return (
-            f"{sum(enabled)} of {len(enabled)} calls of the model recorded a graph, {ag.is_grad_enabled()} afterwards"
-        )
-
+    found = student.generate(model, case.ids, case.count, case.context, case.temperature, case.rng)
+    after, _ = student.ag.is_grad_enabled(), student.ag.set_grad_enabled(before)
     return {
-        "input": f"ids = {prompt} or {long}, context = {context}, {characters} characters, rng = np.random.default_rng({seed})",
-        "one character": lambda: written(prompt, 1, 1.0),
-        "two characters": lambda: written(prompt, 2, 1.0),
-        "beyond the context": lambda: written(prompt, 12, 1.0),
-        "ids longer than the context": lambda: written(np.array(long), 6, 1.0),
-        "temperature 0.3": lambda: written(prompt, 12, 0.3),
-        "temperature 3": lambda: written(prompt, 12, 3.0),
-        "logits near 1000": near_1000,
-        "no further character": lambda: written(prompt, 0, 1.0),
-        "the next random number of rng, after 4 characters": unused,
-        "ids afterwards": kept,
-        "the graph": recorded,
+        "next random number": case.rng.random(),
+        "calls of the model with recording on": sum(recorded),
+        "recording is on again": after == before,
+        "types": " ".join(sorted({type(found).__name__, *(type(each).__name__ for each in found)})),
     }
 
 
@@ -152,11 +172,16 @@ attention_generate.mistake(
     swap=("ids = [int(each) for each in ids]", "ids = ids if isinstance(ids, list) else ids.tolist()"),
     hint="`append` to a list of your own: `list(ids)`.",
 )
-attention_generate.variant(
-    "NumPy's integers, which are equal to ints",
-    swap=("ids = [int(each) for each in ids]", "ids = [each for each in ids]"),
+attention_generate.mistake(
+    "the new ones are NumPy's integers, not ints",
+    swap=("int(np.searchsorted", "(np.searchsorted"),
+    hint="A list of ints, says the docstring: `int(…)`.",
 )
-attention_generate.variant("the new ones as NumPy's integers", swap=("int(np.searchsorted", "(np.searchsorted"))
+attention_generate.mistake(
+    "ids given as an array stay NumPy's integers",
+    swap=("ids = [int(each) for each in ids]", "ids = [each for each in ids]"),
+    hint="A list of ints, says the docstring: `int(…)` of each, or `tolist()`.",
+)
 attention_generate.variant(
     "a list of lists for the model: ag.embedding takes it", swap=("np.array([ids[-context:]])", "[ids[-context:]]")
 )

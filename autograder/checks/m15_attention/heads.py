@@ -1,41 +1,65 @@
-"""Check 5 of lesson 15: features cut into heads, and back."""
+"""Check 5 of lesson 15: features dealt out to heads, and put together again."""
 
-from autograder.checks.check import check
+import math
+
+import numpy as np
+
+from autograder.checks.cases import Draft, Source, Text
+from autograder.checks.check import exercise
+from autograder.checks.m15_attention.leaves import node, parameter, some
+
+attention_heads = exercise(
+    "attention.heads",
+    "Each direction and its gradient, with any number of axes in front, of leaves and of what was computed.",
+)
 
 
-@check("attention.heads", points=2, rtol=1e-5, atol=1e-6)
-def attention_heads(student, rng, tools):
-    """Each direction by itself, both after one another, and the gradients."""
-    ag = student.ag
-    x, parts = rng.normal(size=(2, 5, 12)), rng.normal(size=(2, 4, 5, 3))
-    more, alone = rng.normal(size=(2, 3, 4, 6)), rng.normal(size=(4, 6))
-
-    def forward(f, numbers, *more):
-        return f(ag.tensor(student.Tensor.from_host(student.queue, numbers), requires_grad=True), *more).to_host()
-
-    def gradient(f, numbers, up, *more):
-        leaf = ag.tensor(student.Tensor.from_host(student.queue, numbers), requires_grad=True)
-        with ag.Tape() as tape:
-            out = f(leaf, *more)
-        tape.backward(out, student.Tensor.from_host(student.queue, up))
-        return leaf.grad.to_host()
-
+def dealt(batch, places, heads, width, rng):
+    shape = {"split_heads": (*batch, places, heads * width), "join_heads": (*batch, heads, places, width)}
+    texts = {"split_heads": f"lambda x: split_heads(x, {heads})", "join_heads": "join_heads"}
     return {
-        "input": "split_heads: x of shape (2, 5, 12), 4 heads; join_heads: x of shape (2, 4, 5, 3); "
-        "with two axes in front: (2, 3, 4, 6), and with none: (4, 6)",
-        "split_heads": lambda: forward(student.split_heads, x, 4),
-        "split_heads into 2": lambda: forward(student.split_heads, x, 2),
-        "split_heads: ∂L/∂x": lambda: gradient(student.split_heads, x, parts, 4),
-        "join_heads": lambda: forward(student.join_heads, parts),
-        "join_heads: ∂L/∂x": lambda: gradient(student.join_heads, parts, x),
-        "split_heads, two axes in front": lambda: forward(student.split_heads, more, 3),
-        "split_heads, no axis in front": lambda: forward(student.split_heads, alone, 2),
-        "join_heads, one axis in front, then none": lambda: [
-            *forward(student.join_heads, more).ravel(),
-            *forward(student.join_heads, more[0]).ravel(),
-        ],
-        "join_heads of split_heads": lambda: forward(lambda node: student.join_heads(student.split_heads(node, 3)), x),
+        name: Draft({"p": parameter(shape[name], "decimals", rng), "x": node(rng), "f": Text(text)})
+        for name, text in texts.items()
     }
+
+
+ONE = (
+    ((1,), 1, 2, 1),
+    ((1,), 2, 2, 2),
+    ((2,), 3, 2, 1),
+    ((2,), 2, 3, 1),
+    ((2,), 3, 2, 4),
+    ((1,), 2, 1, 3),
+    ((3,), 1, 4, 2),
+)
+ANY = ((), 2, 2, 1), ((1, 2), 1, 2, 2), ((), 3, 2, 2), ((2, 2), 2, 3, 1), ((), 1, 4, 3), ((2, 1, 2), 2, 2, 1)
+
+
+def cases(name, small, *batches):
+    return Source(
+        lambda rng: (dealt(*sizes, rng)[name] for sizes in small),
+        lambda rng: dealt(some(rng, *batches), *(int(n) for n in rng.integers(1, 5, 3)), rng)[name],
+    )
+
+
+def there_and_back(student, case):
+    with student.ag.Tape() as tape:
+        out = case.f(case.x(case.p))
+    yield
+    up = np.arange(1.0, 1 + math.prod(out.shape)).reshape(out.shape)
+    tape.backward(out, student.Tensor.from_host(student.queue, up))
+    return {"out": out.to_host(), "gradient": case.p.grad if case.p.grad is None else case.p.grad.to_host()}
+
+
+NAMES, NEAR = ("split_heads", "join_heads"), {"rtol": 1e-5, "atol": 1e-5}
+for name in NAMES:
+    attention_heads.aspect(
+        f"{name} and its gradient", 0.75, cases=cases(name, ONE, (1,), (2,), (3,)), few=10, many=36, **NEAR
+    )(there_and_back)
+FRONT = [cases(name, ANY, (), (2, 3), (1, 2)) for name in NAMES]
+attention_heads.aspect(
+    "with several axes in front, or none", 0.5, corner=True, cases=FRONT[0] + FRONT[1], few=8, many=24, **NEAR
+)(there_and_back)
 
 
 SPLIT = "swapped(ag.reshape(x, (*batch, length, heads, width // heads)))"

@@ -1,52 +1,63 @@
 """Check 3 of lesson 15: rows with mean 0 and variance 1, as one operation with its gradient."""
 
+import math
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice
+from autograder.checks.check import exercise
+from autograder.checks.m15_attention.leaves import node, on_device, parameter, some
+
+attention_normalize = exercise(
+    "attention.normalize",
+    "Rows of ordinary numbers, small, equal and far from 0; of leaves and of what was computed; other eps.",
+    seconds=30,
+)
+SHAPES = (1, 2), (2, 3), (3,), (3, 2), (2, 1, 3), (1, 4), (2, 5), (2, 2, 2)
 
 
-@check("attention.normalize", points=4, rtol=1e-3, atol=2e-5, device=("∂L/∂x", "x of shape (2, 3, 5): ∂L/∂x"))
-def attention_normalize(student, rng, tools):
-    """Rows of ordinary numbers, of small ones, far from 0; random gradients."""
-    ag = student.ag
-    x = rng.normal(size=(3, 5)) + np.array([[0.5], [-2.0], [1.0]])
-    small = 0.004 * rng.normal(size=(2, 5))
-    cube, many = rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))
-    up = rng.choice([-1, 1], (3, 5)) * rng.uniform(0.5, 2.0, (3, 5))
+def given(shape, kind, rng, options=({}, {"eps": 0.5}, {"eps": 1e-2})):
+    return Draft({"p": parameter(shape, kind, rng), "x": node(rng), "options": some(rng, *options)})
 
-    def run(numbers, upstream=None, **options):
-        leaf = ag.tensor(student.Tensor.from_host(student.queue, numbers), requires_grad=True)
-        with ag.Tape() as tape:
-            out = student.normalize(leaf, **options)
-        if upstream is None:
-            return out, tape, leaf
-        tape.backward(out, student.Tensor.from_host(student.queue, upstream))
-        return leaf.grad.to_host()
 
-    def afterwards():
-        *_, leaf = run(x)
-        return leaf.to_host()
+def far(rng):
+    small = (0.004 * rng.normal(size=(2, 5))).round(5)
+    usual = rng.normal(size=(2, 5)).round(1)
+    for numbers, options in ((small, {}), (usual + 100, {}), (np.full((2, 3), 2.0), {}), (small * 5, {"eps": 0.01})):
+        yield Draft({"p": on_device(numbers, "Parameter"), "x": Text("lambda p: ag.tensor(p)"), "options": options})
 
-    def again():
-        leaf = ag.tensor(student.Tensor.from_host(student.queue, x), requires_grad=True)
-        with ag.Tape() as tape:
-            loss = ag.sum(student.normalize(leaf) * up) + ag.sum(student.normalize(leaf * 2 + leaf * leaf) * up)
-        tape.backward(loss)
-        return leaf.grad.to_host()
 
-    return {
-        "input": f"x = {np.round(x, 2).tolist()}",
-        "u": lambda: run(x)[0].to_host(),
-        "x near 0: u": lambda: run(small)[0].to_host(),
-        "eps = 0.5: u": lambda: run(x, eps=0.5)[0].to_host(),
-        "x + 100: u": lambda: np.round(run(x + 100)[0].to_host(), 2),
-        "∂L/∂x": lambda: run(x, up),
-        "∂L/∂x, with eps = 0.5": lambda: run(x, up, eps=0.5),
-        "x of shape (2, 3, 5): ∂L/∂x": lambda: run(cube, many),
-        "used twice, on numbers computed before: ∂L/∂x": again,
-        "operations on the tape": lambda: " ".join(str(node.op_name) for node in run(x)[1].nodes),
-        "x afterwards": afterwards,
-    }
+ROWS = Source(
+    lambda rng: (given(shape, kind, rng) for kind in ("decimals", "whole") for shape in SHAPES),
+    lambda rng: given(
+        tuple(int(n) for n in rng.integers(2, 5, rng.integers(1, 4))), some(rng, "decimals", "whole", "transposed"), rng
+    ),
+)
+
+
+@attention_normalize.aspect("u", 1.5, cases=ROWS + Source(far), few=14, many=40, rtol=1e-3, atol=1e-3)
+def value(student, case):
+    out = student.normalize(case.x(case.p), **case.options)
+    yield
+    return {"u": out.to_host(), "kind": type(out).__name__}
+
+
+@attention_normalize.aspect("the gradient of x", 2, cases=ROWS, few=12, many=36, device=5, rtol=1e-3, atol=1e-4)
+def gradient(student, case):
+    with student.ag.Tape() as tape:
+        out = student.normalize(case.x(case.p), **case.options)
+    yield
+    up = np.cos(np.arange(math.prod(out.shape))).round(1).reshape(out.shape)
+    tape.backward(out, student.Tensor.from_host(student.queue, up))
+    return case.p.grad if case.p.grad is None else case.p.grad.to_host()
+
+
+@attention_normalize.aspect("one operation on the tape, named normalize", 0.5, corner=True, cases=choice("rows", 1, 2))
+def listed(student, case):
+    x = student.ag.tensor(student.Parameter.from_host(student.queue, np.arange(3.0 * case.rows).reshape(case.rows, 3)))
+    with student.ag.Tape() as tape:
+        student.normalize(x)
+    return [str(node.op_name) for node in tape.nodes]
 
 
 @attention_normalize.on_device

@@ -1,25 +1,32 @@
-"""Check 1 of lesson 15: windows of a text, and what comes next."""
+"""Check 1 of lesson 15: windows of a text."""
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+
+attention_windows = exercise("attention.windows", "Windows of random texts: at both ends, in any order, one twice.")
 
 
-@check("attention.windows", points=1)
-def attention_windows(student, rng, tools):
-    """Three windows of a random text, one of them at its end."""
-    ids = rng.permutation(40)[:23].astype(np.int32)
-    starts = [int(rng.integers(1, 8)), 23 - 6, int(rng.integers(8, 16))]
-    before = ids.copy()
-    x, y = student.windows(ids, 5, starts)
-    again = student.windows(ids, 7, np.array(starts[:1] + starts[2:]))
-    return {
-        "input": f"ids = {ids.tolist()}, length = 5, starts = {starts}",
-        "x": np.asarray(x),
-        "y": np.asarray(y),
-        "two windows of 7, starts an array: x and y": lambda: [np.asarray(each) for each in again],
-        "ids afterwards": np.abs(ids - before).max() + ids,
-    }
+def text(n, length, count, rng):
+    starts = [int(start) for start in rng.integers(0, n - length, count)]
+    starts[rng.integers(count)] = n - length - 1
+    ids = rng.permutation(200)[:n].astype(("int64", "int32")[rng.integers(2)])
+    return Draft({"ids": ids, "length": length, "starts": np.array(starts) if rng.integers(2) else starts})
+
+
+SMALL = (3, 1, 1), (5, 3, 2), (2, 1, 2), (6, 2, 4), (4, 3, 1), (9, 4, 3), (7, 1, 3), (8, 5, 2)
+TEXTS = Source(
+    lambda rng: (text(*numbers, rng) for numbers in SMALL),
+    lambda rng: text(int(rng.integers(7, 12)), int(rng.integers(1, 6)), int(rng.integers(1, 5)), rng),
+)
+
+
+@attention_windows.aspect("x and y", 1, cases=TEXTS)
+def both(student, case):
+    x, y = student.windows(case.ids, case.length, case.starts)
+    x, y = np.asarray(x), np.asarray(y)
+    return {"x": x, "y": y, "are integers": [x.dtype.kind in "iu", y.dtype.kind in "iu"]}
 
 
 X, Y = "ids[places]", "ids[places + 1]"
