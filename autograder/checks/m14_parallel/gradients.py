@@ -72,8 +72,8 @@ for of, name, points in (
     ("loss", "the loss of the whole batch, a plain number", 1),
     ("rows", "own rows, and one Allreduce in float32", 1),
 ):
-    options = {"device": 4} if of != "rows" else {"at_most": ("bytes",), "corner": True}
-    gradients.aspect(name, points, cases=BATCHES * choice("of", of), few=10, many=30, **NEAR, **options)(run)
+    options = {"device": 3} if of != "rows" else {"at_most": ("bytes",), "corner": True}
+    gradients.aspect(name, points, cases=BATCHES * choice("of", of), few=7, many=22, **NEAR, **options)(run)
 
 
 @gradients.on_device
