@@ -166,7 +166,7 @@ def step_seconds(machines, rows, per_row, nbytes, latency, bandwidth, way="ring"
         while together < machines:
             together *= 2
             talking += 2 * latency + 2 * nbytes / bandwidth
-    return np.array([len(range(0, rows, machines)) * per_row, talking])
+    return len(range(0, rows, machines)) * per_row, talking
 """,
 )
 scaling.variant(
