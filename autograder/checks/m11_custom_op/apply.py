@@ -1,101 +1,50 @@
-import numpy as np
+"""Check 2 of lesson 11: an op with a rule of its own, which keeps its sine."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
 from autograder.checks.m11_custom_op.measured import measured_sin_times
+from autograder.checks.m11_custom_op.uses import uses
+
+apply = exercise("customop.apply", "An op with a rule of its own, which keeps its sine.", seconds=40)
+
+USES = uses([((2,), ()), ((2, 3), (3,)), ((), (2,)), ((2, 1), (3,)), ((3,), (2, 3)), ((2, 3), (2, 1))])
+NEAR = {"rtol": 1e-4, "atol": 1e-4}  # sums of float32 in any order
 
 
-@check(
-    "customop.apply",
-    points=3,
-    rtol=1e-4,
-    atol=1e-5,
-    seconds=30,
-    device=(
-        "∂L/∂a",
-        "∂L/∂b",
-        "b of shape (5,): ∂L/∂b",
-        "a of shape (4, 1), b of shape (3,): ∂L/∂a",
-        "a in both places: ∂L/∂a",
-        "used twice, as f(a, b) · f(b, a): ∂L/∂a and ∂L/∂b",
-    ),
+@apply.aspect("the gradients", 1.5, cases=USES, few=16, many=48, device=5, **NEAR)
+def gradients(student, case):
+    with student.ag.Tape() as tape:
+        out = case.formula(student.sin_times, case.a, case.b)
+    yield
+    tape.backward(out, case.grad)
+    tape.backward(out, case.grad)
+    return {name: None if x.grad is None else x.grad.to_host() for name, x in (("∂L/∂a", case.a), ("∂L/∂b", case.b))}
+
+
+@apply.aspect("sin(a) · b", 0.75, cases=USES, few=10, many=30, **NEAR)
+def value(student, case):
+    out = case.formula(student.sin_times, case.a, case.b)
+    return {"out": out.to_host(), "a": case.a.to_host(), "b": case.b.to_host()}
+
+
+@apply.aspect(
+    "one op, one sine",
+    0.75,
+    corner=True,
+    cases=USES,
+    few=8,
+    many=24,
+    at_most=("launches forward", "sines forward", "sines backward"),
 )
-def apply(student, rng, tools):
-    """The op with apply_op: values, gradients under broadcasting, used twice; and how often a sine is computed."""
-    ag, device = student.ag, student.device
-
-    def numbers(*shape):
-        return (rng.choice([-1, 1], shape) * rng.uniform(0.4, 2.6, shape)).astype(np.float32)
-
-    a, b, grad = numbers(4, 5), numbers(4, 5), numbers(4, 5)
-    row, column, third, small = numbers(5), numbers(4, 1), numbers(3), numbers(4, 3)
-
-    def leaf(x):
-        return ag.tensor(student.Tensor.from_host(device.queue, x), requires_grad=True)
-
-    def gradient(of, a, b, grad):
-        x, y = leaf(a), leaf(b)
-        with ag.Tape() as tape:
-            out = student.sin_times(x, y)
-        tape.backward(out, grad)
-        return {"a": x, "b": y}[of].grad.to_host()
-
-    def same():
-        x = leaf(a)
-        with ag.Tape() as tape:
-            out = student.sin_times(x, x)
-        tape.backward(out, grad)
-        return x.grad.to_host()
-
-    def twice():
-        x, y = leaf(a), leaf(b)
-        with ag.Tape() as tape:
-            out = student.sin_times(x, y) * student.sin_times(y, x)
-        tape.backward(out, grad)
-        return np.stack([x.grad.to_host(), y.grad.to_host()])
-
-    def counted():
-        x, y = leaf(a), leaf(b)
-        with device.watch() as forward, ag.Tape() as tape:
-            out = student.sin_times(x, y)
-        with device.watch() as backward:
-            tape.backward(out, grad)
-        sources = [[launch.kernel.source for launch in each] for each in (forward, backward)]
-        return [sum("sin(" in source for source in each) for each in sources]
-
-    def again():
-        x, y = leaf(a), leaf(b)
-        with ag.Tape() as tape:
-            out = student.sin_times(x, y)
-        tape.backward(out, grad)
-        tape.backward(out, grad)
-        return np.stack([x.grad.to_host(), y.grad.to_host()])
-
-    def tape():
-        with ag.Tape() as tape:
-            student.sin_times(leaf(a), leaf(b))
-        return [node.op_name for node in tape.nodes]
-
-    def inputs():
-        x, y = leaf(a), leaf(b)
-        with ag.Tape() as tape:
-            out = student.sin_times(x, y)
-        tape.backward(out, grad)
-        return np.stack([x.to_host(), y.to_host()])
-
+def costs(student, case):
+    with student.device.watch() as forward, student.ag.Tape() as tape:
+        out = case.formula(student.sin_times, case.a, case.b)
+    with student.device.watch() as backward:
+        tape.backward(out, case.grad)
     return {
-        "input": f"a = {np.round(a, 2).tolist()}, b = {np.round(b, 2).tolist()}",
-        "out": lambda: student.sin_times(leaf(a), leaf(b)).to_host(),
-        "∂L/∂a": lambda: gradient("a", a, b, grad),
-        "∂L/∂b": lambda: gradient("b", a, b, grad),
-        "b of shape (5,): ∂L/∂b": lambda: gradient("b", a, row, grad),
-        "a of shape (4, 1), b of shape (3,): ∂L/∂a": lambda: gradient("a", column, third, small),
-        "a in both places: ∂L/∂a": same,
-        "used twice, as f(a, b) · f(b, a): ∂L/∂a and ∂L/∂b": twice,
-        "kernels with a sine, forward": lambda: counted()[0],
-        "kernels with a sine, backward": lambda: counted()[1],
-        "after a second backward: ∂L/∂a and ∂L/∂b": again,
-        "ops on the tape": tape,
-        "a and b afterwards": inputs,
+        "ops on the tape": " ".join(node.op_name for node in tape.nodes),
+        "launches forward": len(forward),
+        "sines forward": sum("sin(" in launch.kernel.source for launch in forward),
+        "sines backward": sum("sin(" in launch.kernel.source for launch in backward),
     }
 
 

@@ -1,55 +1,57 @@
-import numpy as np
+"""Check 5 of lesson 11: the kernel backward, a column for each work-item."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import choice
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+backward = exercise("customop.backward", "Both gradients in one launch, a column for each work-item.", seconds=30)
+
+SIZES = [  # rows, columns, work-items in groups of 8, the first of them
+    (1, 1, 8, 0),
+    (range(2, 5), 1, 8, 0),
+    (range(2, 4), range(2, 8), 8, 0),
+    (1, range(2, 8), 8, 0),
+    (range(3, 5), 8, 8, 0),
+    (range(2, 4), range(9, 14), 8, 0),
+    (range(2, 4), range(11, 14), 8, 8),
+    (range(10, 14), range(5, 8), 8, 0),
+]
 
 
-@check("customop.backward", points=3, rtol=1e-4, atol=1e-4, seconds=30)
-def backward(student, rng, tools):
-    """b as a row, as large as a, one number; work-items too many, and one column alone. `kept` holds other numbers than sin(a)."""
-    from tinygrad_cl.opencl.trial import try_kernel
+def arrays(rng, rows, columns, work_items, first):
+    """kept holds other numbers than sin(a), so that it shows who reads it."""
+    given = {name: numbers(rows * columns, rng) for name in ("grad", "a", "kept")} | {"b": numbers(columns, rng)}
+    return given | {"n": rows * columns, "columns": columns, "work_items": work_items, "first": first}
 
-    columns = int(rng.integers(5, 9))
-    rows = int(rng.integers(10, 14))
-    cases = {  # name: (n, columns, work-items, first work-item)
-        "b is a row": (rows * columns, columns, columns, 0),
-        "b is as large as a, work-items too many": (rows * columns, rows * columns, 128, 0),
-        "b is one number": (columns, 1, 1, 0),
-        "work-item 2 alone": (rows * columns, columns, 1, 2),
-        "the first work-item too many, alone": (rows * columns, columns, 1, columns),
-        "the second work-item too many, alone": (rows * columns, columns, 1, columns + 1),
-    }
-    found, memory = (
-        {"input": "n, columns: " + "; ".join(f"{n}, {c} ({name})" for name, (n, c, _, _) in cases.items())},
-        [],
-    )
-    for name, (n, c, work_items, first) in cases.items():
-        grad, a, kept = ((rng.choice([-1, 1], n) * rng.uniform(0.3, 2.6, n)).astype(np.float32) for _ in range(3))
-        b = (rng.choice([-1, 1], c) * rng.uniform(0.4, 2.6, c)).astype(np.float32)
-        kept = (0.35 * kept).astype(np.float32)
-        right = None
-        if name == "b is a row":
-            right = [grad * np.resize(b, n) * np.cos(a), (grad * kept).reshape(rows, columns).sum(0)]
-        (grad_a, grad_b), said = try_kernel(
-            student.BACKWARD,
-            "sin_times_backward",
-            grad,
-            a,
-            b,
-            kept,
-            None,
-            None,
-            n,
-            c,
-            result=(n, c),
-            work_items=work_items,
-            local_size=1,
-            offset=first,
-            right=right,
-        )
-        if "too many, alone" not in name:
-            found[f"grad_a ({name})"], found[f"grad_b ({name})"] = grad_a, grad_b
-        memory.append(said)
-    return found | {"memory": memory}
+
+def tags(rows, columns, work_items, first):
+    yield from ["there are work-items too many"] * (first + work_items > columns)
+    yield from ["there are several rows"] * (rows > 1) + ["b is one number"] * (columns == 1)
+
+
+CASES = launches(SIZES, arrays, tags)
+
+
+def gradient(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    arguments = case.grad, case.a, case.b, case.kept, None, None, case.n, case.columns
+    sizes = {"work_items": case.work_items, "local_size": 8, "offset": case.first, "seed": case.fill}
+    found = tried(student.BACKWARD, "sin_times_backward", *arguments, result=(case.n, case.columns), **sizes)
+    return found | {"out": found["out"][case.of]}
+
+
+for of, name in enumerate(("grad_a", "grad_b, the sums of the columns")):
+    backward.aspect(name, 1.5, cases=CASES * choice("of", of), few=12, many=36, rtol=1e-4, atol=1e-4)(gradient)
+
+
+@backward.aspect("no access goes astray", 0, cases=launches([(3, 5, 8, 0)], arrays), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    arguments = case.grad, case.a, case.b, case.kept, None, None, case.n, case.columns
+    sizes = {"result": (case.n, case.columns), "work_items": case.work_items, "local_size": 8}
+    return faults(student.BACKWARD, "sin_times_backward", *arguments, **sizes)
 
 
 GUARD, LOOP = "if (j < columns)", "for (int i = j; i < n; i += columns)"

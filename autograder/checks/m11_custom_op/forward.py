@@ -1,49 +1,52 @@
-import numpy as np
+"""Check 4 of lesson 11: the kernel forward, two results in one launch."""
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m09_kernels.launches import launches, numbers
+
+forward = exercise("customop.forward", "sin(a) · b and the sine itself, in one launch.", seconds=30)
+
+SIZES = [  # rows, columns, work-items in groups of 8, the first of them
+    (1, 1, 8, 0),
+    (1, range(2, 8), 8, 0),
+    (2, range(2, 4), 8, 0),
+    (range(3, 7), 1, 8, 0),
+    (1, 8, 8, 0),
+    (range(4, 7), 5, 8, 0),
+    (range(3, 5), range(5, 8), 32, 0),
+    (3, range(4, 7), 8, 8),
+]
 
 
-@check("customop.forward", points=2, rtol=1e-5, atol=1e-6, seconds=30)
-def forward(student, rng, tools):
-    """b as large as a, b as one row of it, b one number; work-items too many, and one of them alone."""
-    from tinygrad_cl.opencl.trial import try_kernel
+def arrays(rng, rows, columns, work_items, first):
+    sizes = {"n": rows * columns, "columns": columns, "work_items": work_items, "first": first}
+    return {"a": numbers(rows * columns, rng), "b": numbers(columns, rng)} | sizes
 
-    columns = int(rng.integers(5, 9))
-    rows = int(rng.integers(10, 14))
-    cases = {  # name: (n, columns, work-items, first work-item)
-        "b is a row": (rows * columns, columns, 128, 0),
-        "b is as large as a": (rows * columns, rows * columns, 128, 0),
-        "b is one number": (columns, 1, columns, 0),
-        "one work-item alone, in the third row": (rows * columns, columns, 1, 2 * columns + 1),
-    }
-    found, memory = (
-        {"input": "n, columns: " + "; ".join(f"{n}, {c} ({name})" for name, (n, c, _, _) in cases.items())},
-        [],
+
+def tags(rows, columns, work_items, first):
+    yield from ["there are work-items too many"] * (first + work_items > rows * columns)
+    yield from ["there are several rows"] * (rows > 1) + ["b is one number"] * (columns == 1)
+
+
+@forward.aspect("out and kept", 2, cases=launches(SIZES, arrays, tags), few=16, many=48, rtol=1e-5, atol=1e-6)
+def result(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    arguments, sizes = (case.a, case.b, None, None, case.n, case.columns), {"local_size": 8, "offset": case.first}
+    n = case.n, case.n
+    found = tried(
+        student.FORWARD, "sin_times", *arguments, result=n, work_items=case.work_items, seed=case.fill, **sizes
     )
-    for name, (n, c, work_items, first) in cases.items():
-        a = (rng.choice([-1, 1], n) * rng.uniform(0.4, 2.6, n)).astype(np.float32)
-        b = (rng.choice([-1, 1], c) * rng.uniform(0.4, 2.6, c)).astype(np.float32)
-        right = None
-        if name == "b is a row":
-            right = [np.sin(a) * np.resize(b, n), np.sin(a)]
-        (out, kept), said = try_kernel(
-            student.FORWARD,
-            "sin_times",
-            a,
-            b,
-            None,
-            None,
-            n,
-            c,
-            result=(n, n),
-            work_items=work_items,
-            local_size=1,
-            offset=first,
-            right=right,
-        )
-        found[f"out ({name})"], found[f"kept ({name})"] = out, kept
-        memory.append(said)
-    return found | {"memory": memory}
+    out, kept = found.pop("out")
+    return {"out": out, "kept": kept} | found
+
+
+@forward.aspect("no access goes astray", 0, cases=launches([(3, 5, 24, 0)], arrays), few=1, many=1)
+def memory(student, case):
+    from tinygrad_cl.opencl.trial import faults
+
+    arguments = case.a, case.b, None, None, case.n, case.columns
+    sizes = {"result": (case.n, case.n), "work_items": case.work_items, "local_size": 8}
+    return faults(student.FORWARD, "sin_times", *arguments, **sizes)
 
 
 GUARD, KEPT, OUT = "if (i < n)", "kept[i] = sin(a[i]);", "out[i] = kept[i] * b[i % columns];"

@@ -1,99 +1,64 @@
+"""Check 6 of lesson 11: the op on the two kernels."""
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import fixed
+from autograder.checks.check import exercise
 from autograder.checks.m11_custom_op.measured import measured_sin_times
+from autograder.checks.m11_custom_op.uses import leaf, uses
 
-
-@check(
+fused = exercise(
     "customop.fused",
-    points=3,
-    rtol=1e-4,
-    atol=1e-4,
-    seconds=30,
+    "The op on the two kernels: one launch each way, and only shapes that they can do.",
     needs=("customop.forward", "customop.backward"),
-    device=(
-        "∂L/∂a",
-        "∂L/∂b",
-        "b of shape (5,): ∂L/∂b",
-        "a of shape (2, 3, 5), b of shape (3, 5): ∂L/∂b",
-        "a in both places: ∂L/∂a",
-    ),
+    seconds=40,
 )
-def fused(student, rng, tools):
-    """The op on the two kernels: values, gradients, launches, shapes that fit and shapes that do not. Fresh memory holds NaN."""
-    ag, device = student.ag, student.device
 
-    def numbers(*shape):
-        return (rng.choice([-1, 1], shape) * rng.uniform(0.4, 2.6, shape)).astype(np.float32)
+USES = uses([((2, 3), (3,)), ((2, 3), ()), ((2, 2, 3), (2, 3)), ((3, 1), (1,)), ((2, 2, 3), (3,)), ((4,), ())])
+ODD = (
+    ((2, 3), (2, 1)), ((3,), (2, 3)), ((3, 2), (3,)), ((2, 3), (1, 3)), ((2, 3), (1,)), ((4,), (2,)), ((), (1,)), ((2, 3), (6,)),
+    ((2, 2, 3), (2, 1, 3)), ((4, 2), (2, 2)), ((6,), (2, 3)), ((1, 2), (2, 1)), ((2, 3), (2,)), ((1, 3), (3, 3)),
+)  # fmt: skip
+NEAR = {"rtol": 1e-4, "atol": 1e-4}  # sums of float32 in any order
 
-    a, b, grad, row = numbers(7, 5), numbers(7, 5), numbers(7, 5), numbers(5)
-    deep, plane, deep_grad = numbers(2, 3, 5), numbers(3, 5), numbers(2, 3, 5)
 
-    def leaf(x):
-        return ag.tensor(student.Tensor.from_host(device.queue, x), requires_grad=True)
+@fused.aspect("out and the gradients", 1.5, cases=USES, few=16, many=48, device=5, **NEAR)
+def gradients(student, case):
+    """What no work-item writes is NaN."""
+    with student.device.pool.poisoned(), student.ag.Tape() as tape:
+        out = case.formula(student.sin_times_fused, case.a, case.b)
+    yield
+    with student.device.pool.poisoned():
+        tape.backward(out, case.grad)
+    found = {"∂L/∂a": case.a.grad, "∂L/∂b": case.b.grad, "out": out, "a": case.a, "b": case.b}
+    return {name: x if x is None else x.to_host() for name, x in found.items()}
 
-    def run(a, b, grad):
-        x, y = leaf(a), leaf(b)
-        with device.pool.poisoned(), device.watch() as forward, ag.Tape() as tape:
-            out = student.sin_times_fused(x, y)
-        with device.pool.poisoned(), device.watch() as backward:
-            tape.backward(out, grad)
-        return {
-            "out": out.to_host(),
-            "a": x.grad.to_host(),
-            "b": y.grad.to_host(),
-            "ops": [node.op_name for node in tape.nodes],
-            "forward": [launch.name for launch in forward],
-            "backward": [launch.name for launch in backward],
-            "inputs": np.stack([x.to_host(), y.to_host()]) if a.shape == b.shape else None,
-        }
 
-    def same():
-        x = leaf(a)
-        with device.pool.poisoned(), ag.Tape() as tape:
-            out = student.sin_times_fused(x, x)
-            tape.backward(out, grad)
-        return x.grad.to_host()
-
-    def twice():
-        x, y = leaf(a), leaf(b)
-        with device.pool.poisoned(), ag.Tape() as tape:
-            out = student.sin_times_fused(x, y) - student.sin_times_fused(y, x)
-            tape.backward(out, grad)
-        return np.stack([x.grad.to_host(), y.grad.to_host()])
-
-    def refused(first, second):
-        try:
-            student.sin_times_fused(leaf(first), leaf(second))
-        except ValueError:
-            return "ValueError"
-        return "no ValueError"
-
-    def alive():
-        x, y = leaf(a), leaf(row)
-        return tools.arrays_kept(student, device, x.shape, lambda: student.sin_times_fused(x, y))
-
+@fused.aspect("one op, one launch each way, one array kept", 0.75, corner=True, cases=USES, few=8, many=24)
+def costs(student, case, tools):
+    with student.device.watch() as forward, student.ag.Tape() as tape:
+        out = student.sin_times_fused(case.a, case.b)
+    with student.device.watch() as backward:
+        tape.backward(out, out.value)
+    names = {"forward": forward, "backward": backward}
+    run = lambda: student.sin_times_fused(case.a, case.b)
     return {
-        "input": f"a = {np.round(a[0], 2).tolist()} …, b = {np.round(b[0], 2).tolist()} …, of shape (7, 5); row b = {np.round(row, 2).tolist()}",
-        "out": lambda: run(a, b, grad)["out"],
-        "∂L/∂a": lambda: run(a, b, grad)["a"],
-        "∂L/∂b": lambda: run(a, b, grad)["b"],
-        "b of shape (5,): out": lambda: run(a, row, grad)["out"],
-        "b of shape (5,): ∂L/∂b": lambda: run(a, row, grad)["b"],
-        "b of shape (): ∂L/∂b": lambda: run(a, row[0], grad)["b"],
-        "a of shape (2, 3, 5), b of shape (3, 5): out": lambda: run(deep, plane, deep_grad)["out"],
-        "a of shape (2, 3, 5), b of shape (3, 5): ∂L/∂b": lambda: run(deep, plane, deep_grad)["b"],
-        "a in both places: ∂L/∂a": same,
-        "f(a, b) − f(b, a): ∂L/∂a and ∂L/∂b": twice,
-        "launches of forward": lambda: run(a, b, grad)["forward"],
-        "launches of backward": lambda: run(a, row, grad)["backward"],
-        "b of shape (5,): arrays as large as a alive after forward": alive,
-        "ops on the tape": lambda: run(a, b, grad)["ops"],
-        "a of shape (7, 5), b of shape (7, 1)": lambda: refused(a, b[:, :1]),
-        "a of shape (5,), b of shape (7, 5)": lambda: refused(row, b),
-        "a of shape (7, 5), b of shape (7,)": lambda: refused(a, b[:, 0]),
-        "a and b afterwards": lambda: run(a, b, grad)["inputs"],
-    }
+        "ops on the tape": " ".join(node.op_name for node in tape.nodes),
+        "arrays alive after forward": tools.arrays_kept(student, student.device, case.a.shape, run),
+    } | {f"launches {way}": " ".join(launch.name for launch in seen) for way, seen in names.items()}
+
+
+@fused.aspect(
+    "other shapes are refused",
+    0.75,
+    corner=True,
+    cases=fixed(*[{name: leaf(np.ones(shape)) for name, shape in zip("ab", pair)} for pair in ODD]),
+    few=12,
+    many=14,
+)
+def refused(student, case):
+    with student.ag.Tape():
+        student.sin_times_fused(case.a, case.b)
 
 
 @fused.on_device

@@ -1,61 +1,80 @@
-import numpy as np
+"""Check 1 of lesson 11: the kernels that an op starts, and those back."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice, filled, literal
+from autograder.checks.check import exercise
+from autograder.checks.programs import expression
+
+launches = exercise("customop.launches", "The kernels that an op starts, forward and backward.", seconds=30)
+
+SMALL = "ag.sin(a) * b|a * b|a + b|ag.sin(ag.sin(a)) + ag.exp(b) * a|a * a|ag.exp(a) - b|a|ag.sin(a)|b - a|(a + b) * (a + b)|ag.exp(b)".split(
+    "|"
+)
 
 
-@check("customop.launches", points=2, seconds=30)
-def launches(student, rng, tools):
-    """The kernels of ops that are drawn: one that is used twice, one with broadcasting, and the same tensors again."""
-    ag = student.ag
-    first, second = rng.permutation(["sin", "exp", "tanh", "sqrt", "sigmoid"])[:2]
-    f, g = getattr(ag, first), getattr(ag, second)
+def tensor(shape, rng):
+    return Text(f"Tensor.from_host(device.queue, {literal(filled(shape, 'small', rng))})")
 
-    def tensor(*shape):
-        return student.Tensor.from_host(student.device.queue, rng.uniform(0.5, 2.0, shape))
 
-    def run(op, *shapes, which, before=0):
-        a, b = (tensor(*shape) for shape in shapes)
-        grad = tensor(*shapes[0])
-        for _ in range(before):
-            student.launches(op, a, b, grad)
-        if before:
-            a.grad = tensor(*a.shape)
-        found = student.launches(op, a, b, grad)
-        return [str(name) for name in found[which]]
+def op(text, shapes, rng):
+    tensors = {"a": tensor(shapes[0], rng), "b": tensor(shapes[1], rng), "grad": tensor(shapes[0], rng)}
+    return Draft(tensors | {"op": Text(f"lambda a, b: {text}")}, ("b is broadcast",) * (shapes[0] != shapes[1]))
 
-    def short(a, b):
-        return f(a) * g(b)
 
-    def long(a, b):
-        return f(f(a)) + g(b) * a
+def small(rng):
+    for text in SMALL:
+        yield op(text, ((2,), (2,)), rng)
+    yield from (op(f"ag.sin(a) {sign} b", pair, rng) for sign in "*-" for pair in (((2, 3), (3,)), ((2,), ())))
 
-    def spied(name):
-        found = {}
 
-        def spy(a, b):
-            def grad_fn(grad):
-                found["grad"] = grad.to_host()
-                return [grad, grad]
+def drawn(rng):
+    text = expression(
+        rng, ["a", "b"], ["ag.sin({})", "ag.exp({})"], ["({} * {})", "({} + {})"], int(rng.integers(1, 5))
+    )
+    return op(f"a * {text}", (((2,), (2,)), ((2, 3), (3,)))[rng.integers(2)], rng)
 
-            found["a and b"] = np.stack([a.to_host(), b.to_host()])
-            return student.apply_op(lambda x, y: x + y, grad_fn, a, b)
 
-        student.launches(spy, tensor(2, 3), tensor(2, 3), tensor(2, 3))
-        return found[name]
+OPS = Source(small, drawn)
 
-    return {
-        "input": f"f = {first}, g = {second}; a of shape (3, 5), b too, unless another is said",
-        "f(a) · g(b): forward": lambda: run(short, (3, 5), (3, 5), which=0),
-        "f(a) · g(b): backward": lambda: run(short, (3, 5), (3, 5), which=1),
-        "f(f(a)) + g(b) · a: forward": lambda: run(long, (3, 5), (3, 5), which=0),
-        "f(f(a)) + g(b) · a: backward": lambda: run(long, (3, 5), (3, 5), which=1),
-        "f(a) · g(b), b of shape (5,): backward": lambda: run(short, (3, 5), (5,), which=1),
-        "f(a) · g(b), with tensors that have a gradient already: backward": lambda: run(
-            short, (3, 5), (3, 5), which=1, before=1
-        ),
-        "what op(a, b) is given": lambda: spied("a and b"),
-        "what its backward is given": lambda: spied("grad"),
-    }
+
+def names(student, case):
+    found = student.launches(case.op, case.a, case.b, case.grad)
+    return f"{len(found)} lists; this one: {' '.join(map(str, found[case.back]))}"
+
+
+for back, name in enumerate(("the kernels forward", "the kernels backward")):
+    launches.aspect(name, 0.75, cases=OPS * choice("back", back), few=14, many=40)(names)
+
+
+@launches.aspect(
+    "gradients of an earlier call make no difference",
+    0.25,
+    corner=True,
+    cases=OPS * choice("held", "an earlier call's", "a's", "b's"),
+    few=12,
+    many=30,
+)
+def again(student, case):
+    if case.held == "an earlier call's":
+        student.launches(case.op, case.a, case.b, case.grad)
+    else:
+        (case.a if case.held == "a's" else case.b).grad = (case.a if case.held == "a's" else case.b).copy()
+    forward, backward = student.launches(case.op, case.a, case.b, case.grad)
+    return {"forward": " ".join(map(str, forward)), "backward": " ".join(map(str, backward))}
+
+
+@launches.aspect("what op and its backward are given", 0.25, corner=True, cases=OPS, few=6, many=16)
+def given(student, case):
+    seen = {}
+
+    def spy(a, b):
+        seen["op"] = [x.to_host() for x in (a, b)] + [type(x).__name__ + f" {x.requires_grad}" for x in (a, b)]
+        return student.apply_op(lambda x, y: x + y, lambda grad: seen.update(grad=grad.to_host()), a, b)
+
+    try:
+        student.launches(spy, case.a, case.b, case.grad)
+    except TypeError:  # the spy gives no gradients
+        pass
+    return seen
 
 
 CLEAR = "a.grad = b.grad = None"

@@ -1,86 +1,87 @@
-import numpy as np
+"""Check 3 of lesson 11: nothing is computed or kept that nobody needs."""
 
-from autograder.checks.check import check
+from autograder.checks.cases import Source, Text, fixed
+from autograder.checks.check import exercise
 from autograder.checks.m11_custom_op.measured import measured_sin_times
+from autograder.checks.m11_custom_op.uses import use
 
-
-@check(
+needed = exercise(
     "customop.needed",
-    points=3,
-    rtol=1e-4,
-    atol=1e-5,
-    seconds=30,
+    "Nothing is computed or kept that nobody needs.",
     needs=("customop.apply",),
-    device=(
-        "both needed: ∂L/∂a and ∂L/∂b",
-        "only a's needed: ∂L/∂a",
-        "only b's needed: ∂L/∂b",
-        "only the row b's needed: ∂L/∂b",
-    ),
+    seconds=40,
 )
-def needed(student, rng, tools):
-    """Both gradients needed, one of them, none: what is computed, what is kept, what stands in the place of the other."""
-    ag, device, Tensor = student.ag, student.device, student.Tensor
 
-    def numbers(*shape):
-        return (rng.choice([-1, 1], shape) * rng.uniform(0.4, 2.6, shape)).astype(np.float32)
+NEEDS = (True, True), (True, False), (False, True), (False, False)
+SHAPES = ((2,), (2,)), ((2, 3), (3,)), ((), ()), ((2, 1), (3,)), ((3,), (2, 3)), ((2, 3), (2, 3))
 
-    large, a, b, grad, row = numbers(2, 40, 50), numbers(4, 5), numbers(4, 5), numbers(4, 5), numbers(5)
-    both, only_a, only_b, none = (True, True), (True, False), (False, True), (False, False)
 
-    def leaves(needs, arrays=(a, b)):
-        return [ag.tensor(Tensor.from_host(device.queue, x), requires_grad=need) for x, need in zip(arrays, needs)]
+def drawn(rng):
+    return use("", SHAPES[rng.integers(len(SHAPES))], rng, NEEDS[rng.integers(4)])
 
-    def gradients(needs, arrays=(a, b)):
-        x, y = leaves(needs, arrays)
-        with ag.Tape() as tape:
-            out = student.sin_times_frugal(x, y)
-        tape.backward(out, grad)
-        return np.concatenate([leaf.grad.to_host() for leaf, need in zip((x, y), needs) if need], axis=None)
 
-    def answer(needs):
-        out = student.sin_times_frugal(*leaves(needs))
-        given = out.grad_fn(Tensor.from_host(device.queue, grad))
-        return ["nothing" if each is None else "a gradient" for each in given]
+CASES = Source(lambda rng: (use("", pair, rng, needs) for pair in SHAPES for needs in NEEDS), drawn)
+LARGE = fixed(
+    *[
+        {name: Text(f"leaf(np.arange(4000.0).reshape(2, 40, 50), {need})") for name, need in zip("ab", needs)}
+        for needs in NEEDS
+    ]
+)
 
-    def seen(needs):
-        x, y = leaves(needs)
-        with device.watch() as forward, ag.Tape() as tape:
-            out = student.sin_times_frugal(x, y)
-        if not any(needs):
-            return [forward]
-        with device.watch() as backward:
-            tape.backward(out, grad)
-        return [forward, backward]
 
-    def functions(needs, which):
-        sources = [launch.kernel.source for launch in seen(needs)[which]]
-        return [sum(name in source for source in sources) for name in ("sin(", "cos(")]
+@needed.aspect(
+    "out, and the gradients that are needed", 1, cases=CASES, few=18, many=48, device=4, rtol=1e-4, atol=1e-4
+)
+def gradients(student, case):
+    with student.ag.Tape() as tape:
+        out = student.sin_times_frugal(case.a, case.b)
+    yield
+    if case.a.requires_grad or case.b.requires_grad:
+        tape.backward(out, case.grad)
+    found = {"∂L/∂a": case.a.grad, "∂L/∂b": case.b.grad}
+    return {"out": out.to_host()} | {name: x if x is None else x.to_host() for name, x in found.items()}
 
-    def kept(needs):
-        x, y = leaves(needs, large)
-        return tools.arrays_kept(student, device, x.shape, lambda: student.sin_times_frugal(x, y))
 
-    return {
-        "input": f"a = {np.round(a, 2).tolist()}, b = {np.round(b, 2).tolist()}",
-        "out": lambda: student.sin_times_frugal(*leaves(both)).to_host(),
-        "no gradient needed: out": lambda: student.sin_times_frugal(*leaves(none)).to_host(),
-        "both needed: ∂L/∂a and ∂L/∂b": lambda: gradients(both),
-        "only a's needed: ∂L/∂a": lambda: gradients(only_a),
-        "only b's needed: ∂L/∂b": lambda: gradients(only_b),
-        "only the row b's needed: ∂L/∂b": lambda: gradients(only_b, (a, row)),
-        "what grad_fn gives, only a's needed": lambda: answer(only_a),
-        "what grad_fn gives, only b's needed": lambda: answer(only_b),
-        "both needed: kernels with sin and cos, backward": lambda: functions(both, 1),
-        "only a's needed: kernels with sin and cos, backward": lambda: functions(only_a, 1),
-        "only b's needed: kernels with sin and cos, backward": lambda: functions(only_b, 1),
-        "only a's needed: launches of forward": lambda: len(seen(only_a)[0]),
-        "no gradient needed: launches of forward": lambda: len(seen(none)[0]),
-        "only b's needed: launches of backward": lambda: len(seen(only_b)[1]),
-        "arrays alive after forward, out included: both needed": lambda: kept(both),
-        "only a's needed: arrays alive": lambda: kept(only_a),
-        "only b's needed: arrays alive": lambda: kept(only_b),
-    }
+@needed.aspect("None in the place of a gradient that nobody needs", 0.5, corner=True, cases=CASES, few=8, many=24)
+def answers(student, case):
+    out = student.sin_times_frugal(case.a, case.b)
+    if out.grad_fn:
+        found = out.grad_fn(student.Tensor.from_host(student.device.queue, case.grad))
+        return " and ".join("None" if x is None else "a gradient" for x in found)
+
+
+@needed.aspect(
+    "nothing is computed that nobody needs",
+    1,
+    corner=True,
+    cases=CASES,
+    few=12,
+    many=32,
+    at_most=("launches forward", "sines forward", "sines backward", "cosines backward", "launches backward"),
+)
+def costs(student, case):
+    def count(what, launches):
+        return sum(what in launch.kernel.source for launch in launches)
+
+    with student.device.watch() as forward, student.ag.Tape() as tape:
+        out = student.sin_times_frugal(case.a, case.b)
+    costs = {"launches forward": len(forward), "sines forward": count("sin(", forward)}
+    if not (case.a.requires_grad or case.b.requires_grad):
+        return costs
+    with student.device.watch() as backward:
+        tape.backward(out, case.grad)
+    if not case.a.requires_grad:
+        costs["launches backward"] = len(backward)
+    return costs | {"sines backward": count("sin(", backward), "cosines backward": count("cos(", backward)}
+
+
+@needed.aspect(
+    "nothing is kept that nobody needs", 0.5, corner=True, cases=LARGE, few=4, many=4, at_most=("arrays alive",)
+)
+def kept(student, case, tools):
+    """Arrays as large as a that are alive after forward and were not before, the result included."""
+    run = lambda: student.sin_times_frugal(case.a, case.b)
+    return {"arrays alive": tools.arrays_kept(student, student.device, case.a.shape, run)}
 
 
 @needed.on_device

@@ -1,64 +1,53 @@
+"""Check 7 of lesson 11: an op of the student's choice, from its formula to its kernels."""
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, choice, filled
+from autograder.checks.check import exercise
+
+second = exercise("customop.second", "The op that CHOICE names: its kernels against its formula.", seconds=30)
 
 
-@check("customop.second", points=4, rtol=1e-3, atol=1e-3, seconds=30)
-def second(student, rng, tools):
-    """The op that CHOICE names, against the library's: out and both gradients, as errors on top of random numbers."""
-    from tinygrad_cl.opencl.trial import try_kernel
+def arrays(n, work_items, rng):
+    given = {name: filled((n,), "decimals", rng) for name in ("grad", "a", "b")}
+    return Draft(
+        given | {"work_items": work_items, "fill": int(rng.integers(10**6))},
+        ("there are work-items too many",) * (work_items > n),
+    )
 
-    ag, queue = student.ag, student.device.queue
-    formulas = {
-        "swiglu": lambda a, b: a * ag.sigmoid(a) * b,
-        "gauss": lambda a, b: ag.exp(-(a * a)) * b,
-        "hypot": lambda a, b: ag.sqrt(a * a + b * b),
+
+CASES = Source(
+    lambda rng: (
+        arrays(n, work_items, rng) for n, work_items in ((1, 4), (2, 4), (4, 4), (3, 8), (7, 8), (8, 12), (13, 20))
+    ),
+    lambda rng: arrays(int(rng.integers(1, 17)), 20, rng),
+)
+
+
+def error(student, case):
+    """What the kernels give, less what the formula and its slopes give (a step along the imaginary axis)."""
+    from tinygrad_cl.opencl.trial import tried
+
+    formula = {
+        "swiglu": lambda a, b: a / (1 + np.exp(-a)) * b,
+        "gauss": lambda a, b: np.exp(-a * a) * b,
+        "hypot": lambda a, b: np.sqrt(a * a + b * b),
         "lorentz": lambda a, b: a / (1 + b * b),
-    }
-    choice = student.CHOICE
-    if choice not in formulas:
-        raise ValueError(f"CHOICE is {choice!r}, and not one of {', '.join(formulas)}")
-    n = int(rng.integers(67, 79))
-    a, b, grad = ((rng.choice([-1, 1], n) * rng.uniform(0.3, 2.0, n)).astype(np.float32) for _ in range(3))
-    noise = rng.uniform(1, 2, (5, n))
-    x, y = (ag.tensor(student.Tensor.from_host(queue, each), requires_grad=True) for each in (a, b))
-    with ag.Tape() as tape:
-        out = formulas[choice](x, y)
-    tape.backward(out, grad)
-    right = [each.to_host() for each in (out, x.grad, y.grad)]
+    }[student.CHOICE]
+    grad, a, b, n, step = case.grad, case.a, case.b, case.a.size, 1e-30j
+    up, x, y = (array.astype(np.float32) for array in (grad, a, b))
+    rights = formula(a, b), grad * formula(a + step, b).imag / 1e-30, grad * formula(a, b + step).imag / 1e-30
+    sizes = {"work_items": case.work_items, "local_size": 4, "seed": case.fill}
+    if case.of == "out":
+        found = tried(student.SECOND_FORWARD, "forward", x, y, None, n, result=(n,), **sizes)
+    else:
+        found = tried(student.SECOND_BACKWARD, "backward", up, x, y, None, None, n, result=(n, n), **sizes)
+    out, right = found.pop("out")[case.of == "grad_b"], rights[("out", "grad_a", "grad_b").index(case.of)]
+    return {f"{case.of}, less what the formula gives": out - right} | found
 
-    def forward():
-        return try_kernel(
-            student.SECOND_FORWARD, "forward", a, b, None, n, result=n, work_items=80, local_size=4, right=right[0]
-        )
 
-    def backward():
-        return try_kernel(
-            student.SECOND_BACKWARD,
-            "backward",
-            grad,
-            a,
-            b,
-            None,
-            None,
-            n,
-            result=(n, n),
-            work_items=80,
-            local_size=4,
-            right=right[1:],
-        )
-
-    return {
-        "input": f"CHOICE = {choice!r}; what is shown are random numbers plus your error; a = {np.round(a[:4], 3).tolist()} …, "
-        f"b = {np.round(b[:4], 3).tolist()} …, grad = {np.round(grad[:4], 3).tolist()} …; there out = "
-        f"{np.round(right[0][:4], 3).tolist()} …, grad_a = {np.round(right[1][:4], 3).tolist()} …, "
-        f"grad_b = {np.round(right[2][:4], 3).tolist()} …",
-        "out": lambda: noise[0] + forward()[0] - right[0],
-        "grad_a": lambda: noise[1] + backward()[0][0] - right[1],
-        "grad_b": lambda: noise[2] + backward()[0][1] - right[2],
-        "memory of forward": lambda: forward()[1],
-        "memory of backward": lambda: backward()[1],
-    }
+for of, points in (("out", 1), ("grad_a", 1.5), ("grad_b", 1.5)):
+    second.aspect(of, points, cases=CASES * choice("of", of), few=10, many=30, rtol=1e-4, atol=2e-4)(error)
 
 
 LINES = (

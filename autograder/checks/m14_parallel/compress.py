@@ -2,102 +2,105 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source
+from autograder.checks.check import exercise
+
+compress = exercise("parallel.compress", "The few largest numbers are sent, and the rest is kept for later.")
+
+SIZES = [  # processes, rounds, numbers, keep
+    (1, 1, 2, 1), (1, 2, 3, 1), (2, 1, 3, 1), (1, 3, 4, 2), (2, 2, 3, 2), (3, 2, 4, 1), (1, 2, 1, 1), (1, 4, 5, 2), (2, 3, 5, 3), (3, 3, 6, 2), (1, 2, 3, 3),
+    (4, 2, 3, 1),
+]  # fmt: skip
 
 
-@check("parallel.compress", points=4)
-def parallel_compress(student, rng, tools):
-    """What is chosen, what is left, over several calls and processes."""
-    gradients = rng.normal(size=(4, 9)) * rng.uniform(0.5, 2, size=9)
-    many = rng.normal(size=(3, 3, 9))  # round, process, number
+def gradients(processes, rounds, numbers, keep, rng):
+    """A list of gradients for each process; at no time are two numbers equally large in size."""
+    while True:
+        given = rng.normal(size=(processes, rounds, numbers)).round(2)
+        if not any(ties(of_one, keep) for of_one in given):
+            tags = ["several processes"] * (processes > 1) + ["there are several rounds"] * (rounds > 1)
+            return Draft({"given": list(map(list, given)), "keep": keep}, tuple(tags[1:] if processes < 2 else tags))
 
-    def dense(pair):
-        indices, values = pair
-        array = np.zeros(9)
-        array[np.asarray(indices, dtype=int)] = values
-        return array
 
-    def selected(keep=3, calls=4):
-        compressor = student.Compressor(keep)
-        return [dense(compressor.select(gradient.copy())) for gradient in gradients[:calls]]
+def ties(gradients, keep):
+    rest = np.zeros(gradients.shape[1])
+    for gradient in gradients:
+        rest = rest + gradient
+        if np.diff(np.sort(abs(rest))).min(initial=1) < 0.005:
+            return True
+        rest[np.argsort(-abs(rest))[:keep]] = 0
+    return False
 
-    def rests(keep=3, calls=4):
-        compressor = student.Compressor(keep)
-        found = []
-        for gradient in gradients[:calls]:
-            compressor.select(gradient.copy())
-            found.append(np.array(compressor.rest))
-        return found
 
-    def sorted_indices():
-        compressor = student.Compressor(2)
-        return [np.sort(compressor.select(gradient.copy())[0]) for gradient in gradients]
+def drawn(rng):
+    numbers = int(rng.integers(1, 7))
+    return gradients(int(rng.integers(1, 5)), int(rng.integers(1, 5)), numbers, int(rng.integers(1, numbers + 1)), rng)
 
-    def at_first():
-        return np.array(student.Compressor(3).rest) + np.zeros(9), rests(calls=1)[0]
 
-    def untouched():
-        compressor, given = student.Compressor(3), gradients.copy()
-        for gradient in given:
-            compressor.select(gradient)
-        return given
+GRADIENTS = Source(lambda rng: [gradients(*sizes, rng) for sizes in SIZES], drawn)
 
-    def values_stay():
-        """What one call returned must not change with the next."""
-        compressor = student.Compressor(3)
-        pairs = [compressor.select(gradient.copy()) for gradient in gradients]
-        return [dense(pair) for pair in pairs]
 
-    def two_objects():
-        one, other = student.Compressor(2), student.Compressor(4)
-        pairs = []
-        for a, b in zip(gradients[:2], gradients[2:]):
-            pairs += [dense(one.select(a.copy())), dense(other.select(b.copy()))]
-        return pairs
+@compress.aspect("what is chosen", 1.5, cases=GRADIENTS, few=20, many=70)
+def chosen(student, case):
+    """A compressor for each list of gradients, all in turn."""
+    compressors, found = [student.Compressor(case.keep) for _ in case.given], []
+    for of_round in zip(*case.given):
+        found += [compressor.select(gradient) for compressor, gradient in zip(compressors, of_round)]
+    yield
+    rows = [(0 * case.given[0][0], len(indices), len(values)) for indices, values in found]
+    for (row, _, _), (indices, values) in zip(rows, found):
+        row[np.asarray(indices, int)] = values
+    return {f"call {k + 1}": {"chosen": row, "lengths": lengths} for k, (row, *lengths) in enumerate(rows)}
 
-    def together(keep=3):
-        def program(comm):
-            compressor = student.Compressor(keep)
-            return [compressor.all_reduce(comm, of_round[comm.rank].copy()) for of_round in many]
 
-        return student.simulate(program, 3)
+@compress.aspect("the rest, and the gradient as it was", 1, cases=GRADIENTS, few=16, many=60)
+def rests(student, case):
+    compressor = student.Compressor(case.keep)
+    found = {"at first": compressor.rest + 0 * case.given[0][0]}
+    for k, gradient in enumerate(case.given[0]):
+        compressor.select(gradient)
+        found[f"after call {k + 1}"] = np.array(compressor.rest)
+    return found | {"the gradients afterwards": case.given[0]}
 
-    def nothing_lost():
-        """Σ sent + Σ rests, less Σ gradients."""
 
-        def program(comm):
-            compressor = student.Compressor(2)
-            sent = sum(compressor.all_reduce(comm, of_round[comm.rank].copy()) for of_round in many)
-            return sent, np.array(compressor.rest)
+@compress.aspect("the sum of all processes", 1, cases=GRADIENTS, few=16, many=60)
+def sums(student, case):
+    def program(comm):
+        compressor = student.Compressor(case.keep)
+        found = [compressor.all_reduce(comm, gradient) for gradient in case.given[comm.rank]]
+        return np.array([*found, compressor.rest])
 
-        results = student.simulate(program, 3)[0]
-        return [results[0][0] + sum(rest for _, rest in results) - many.sum((0, 1)), results[0][0]]
+    return {f"process {rank}": found for rank, found in enumerate(student.simulate(program, len(case.given))[0])}
 
+
+@compress.aspect(
+    "one short message",
+    0.5,
+    corner=True,
+    cases=GRADIENTS,
+    few=16,
+    many=60,
+    at_most=("messages of a process", "bytes in a message"),
+)
+def messages(student, case):
+    def program(comm):
+        compressor = student.Compressor(case.keep)
+        return [compressor.all_reduce(comm, gradient) for gradient in case.given[comm.rank]]
+
+    _, sent = student.simulate(program, len(case.given))
     return {
-        "input": "gradients of 9 random numbers, keep = 3 unless named",
-        "one call: what is sent": lambda: selected(calls=1)[0],
-        "four calls: what is sent": selected,
-        "keep = 1, four calls: what is sent": lambda: selected(1),
-        "keep = 9, four calls: what is sent": lambda: selected(9),
-        "four calls: the rest after each": rests,
-        "the rest before the first call, and after it": at_first,
-        "keep = 2: the indices, sorted": sorted_indices,
-        "the gradients afterwards": untouched,
-        "what earlier calls returned, after four": values_stay,
-        "two compressors in turn: what is sent": two_objects,
-        "3 processes, 3 rounds: the sums": lambda: together()[0],
-        "3 processes: messages": lambda: [len(calls) for calls in together()[1]],
-        "3 processes: numbers in a message": lambda: [[size // 8 for _, size in calls] for calls in together(4)[1]],
-        "sent and left, less what came in; what was sent": nothing_lost,
+        "messages of a process": max(map(len, sent)),
+        "bytes in a message": max(nbytes for calls in sent for _, nbytes in calls),
+        "calls": " ".join(sorted({name for calls in sent for name, _ in calls})),
     }
 
 
-parallel_compress.mistake(
+compress.mistake(
     "what is not sent is thrown away",
     swap=("self.rest[indices] = 0", "self.rest = 0"),
     hint=["What becomes of the second largest number?", "It stays in the rest."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the choice looks at the gradient alone, not at gradient + rest",
     swap=("np.argsort(-abs(self.rest))", "np.argsort(-abs(gradient))"),
     hint=[
@@ -105,37 +108,37 @@ parallel_compress.mistake(
         "Choose by the size of gradient + rest.",
     ],
 )
-parallel_compress.mistake(
+compress.mistake(
     "what is sent stays in the rest, too, and is sent again",
     swap=("        self.rest[indices] = 0\n", ""),
     hint=["Sent is sent.", "Set the rest to 0 where something was sent."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the largest are chosen without regard to size below zero",
     swap=("-abs(self.rest)", "-self.rest"),
     hint=["−3 is large, too.", "By abs(…)."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the smallest are chosen",
     swap=("-abs(self.rest)", "abs(self.rest)"),
     hint=["np.argsort puts the smallest first.", "argsort of minus abs, or take from the end."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the gradient's numbers are sent, without the rest",
     swap=("values = self.rest[indices]", "values = gradient[indices]"),
     hint=["What was kept has to be sent some day.", "gradient + rest at these indices."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the sizes are sent, without their signs",
     swap=("values = self.rest[indices]", "values = abs(self.rest)[indices]"),
     hint=["abs is for choosing.", "Send the numbers as they are."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the rest is replaced by the new gradient's, not added to",
     swap=("self.rest = self.rest + gradient", "carried, self.rest = self.rest + gradient, gradient.copy()"),
     hint=["What is left of earlier calls?", "rest + gradient, less what is sent."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "a view is sent, and set to 0 afterwards",
     swap=(
         "values = self.rest[indices]\n        self.rest[indices] = 0",
@@ -143,22 +146,22 @@ parallel_compress.mistake(
     ),
     hint=["In which order: take, then set to 0.", "`values = rest[indices]` first."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the caller's gradient becomes the rest, and is changed",
     swap=("self.rest = self.rest + gradient", "gradient += self.rest\n        self.rest = gradient"),
     hint=["`gradient += …` writes into the caller's array.", "`self.rest = self.rest + gradient` makes a new one."],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the first `keep` numbers are sent",
     swap=("np.argsort(-abs(self.rest))[:self.keep]", "np.arange(self.keep)"),
     hint=["Which numbers are the largest?", "np.argsort(-abs(…))[:keep]"],
 )
-parallel_compress.mistake(
+compress.mistake(
     "where two processes chose the same index, the last one counts",
     swap=("total[indices] += values", "total[indices] = values"),
     hint=["Two processes may choose the same index.", "`+=`"],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the whole gradients are sent around, with zeros in them",
     swap=[
         (
@@ -168,12 +171,12 @@ parallel_compress.mistake(
     ],
     hint=["Zeros cost as much as other numbers.", "comm.allgather(the pair of indices and values)"],
 )
-parallel_compress.mistake(
+compress.mistake(
     "the sum is divided by the number of processes",
     swap=("return total", "return total / comm.size"),
     hint="The sum was asked for.",
 )
-parallel_compress.mistake(
+compress.mistake(
     "one rest for all objects: it is kept in the class",
     swap=[
         ("self.keep = keep\n        self.rest = 0", "self.keep = keep\n        Compressor.rest = 0"),
@@ -181,7 +184,7 @@ parallel_compress.mistake(
     ],
     hint=["Each process, and each layer, has its own rest.", "self.rest"],
 )
-parallel_compress.variant(
+compress.variant(
     "argpartition, and a mask",
     source="""
 class Compressor:
@@ -203,7 +206,7 @@ class Compressor:
         return total
 """,
 )
-parallel_compress.variant(
+compress.variant(
     "one by one, with lists",
     source="""
 class Compressor:

@@ -2,94 +2,81 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, Text, choice, filled
+from autograder.checks.check import exercise
 
-
-@check(
-    "parallel.gradients",
-    points=4,
-    rtol=2e-4,
-    atol=2e-5,
-    device=(
-        "3 processes, shares not equal: ∂L/∂w",
-        "3 processes, shares not equal: ∂L/∂b",
-        "3 processes, shares not equal: the loss",
-    ),
+gradients = exercise(
+    "parallel.gradients", "The gradient of a whole batch, of which each process has a share.", seconds=40
 )
-def parallel_gradients(student, rng, tools):
-    """Shares that are equal and not; one message; what was there before."""
-    ag = student.ag
-    x, y = rng.normal(size=(8, 4)), rng.normal(size=(8, 3))
-    first, bias = rng.normal(size=(4, 3)), rng.normal(size=3)
-    queue = student.manager.default("auto").queue
-    rows = []
 
-    def loss_of(parameters, xs, ys):
-        w, b = parameters
-        dtype = getattr(w, "value", w).dtype
-        rows.append(len(xs))
-        xs, ys = (ag.tensor(student.Tensor.from_host(queue, array.astype(dtype), dtype)) for array in (xs, ys))
-        return ag.mean(ag.square(ag.matmul(xs, w) + b - ys))
-
-    def run(size, count=8, old=False, times=1):
-        def program(comm):
-            w, b = (student.Parameter.from_host(queue, array) for array in (first, bias))
-            if old:
-                w.grad = student.Tensor.from_host(queue, np.full((4, 3), 7.0))
-            for _ in range(times):
-                loss = student.parallel_gradients(comm, loss_of, [w, b], x[:count], y[:count])
-            return {
-                "loss": loss,
-                "w": w.grad.to_host(),
-                "b": b.grad.to_host(),
-                "weights": w.to_host(),
-                "kind": "a number" if np.isscalar(loss) or isinstance(loss, np.ndarray) else f"a {type(loss).__name__}",
-            }
-
-        return student.simulate(program, size)
-
-    def of_all(name, *which, **how):
-        found = [result[name] for result in run(*which, **how)[0]]
-        return [float(number) for number in found] if name == "loss" else found
-
-    def messages():
-        sent = run(3)[1]
-        return [len(calls) for calls in sent]
-
-    def nbytes():
-        sent = run(3)[1]
-        return [sum(size for _, size in calls) for calls in sent]
-
-    def rows_seen():
-        rows.clear()
-        run(3)
-        return sorted(rows)
-
-    def afterwards():
-        before = x.copy(), y.copy()
-        weights = of_all("weights", 2)
-        return [*weights[0].ravel(), *weights[1].ravel(), abs(x - before[0]).max() + abs(y - before[1]).max()]
-
-    return {
-        "input": "8 rows of x with 4 numbers, of y with 3; W is (4, 3), b is (3,)",
-        "3 processes, shares not equal: ∂L/∂w": lambda: of_all("w", 3),
-        "3 processes, shares not equal: ∂L/∂b": lambda: of_all("b", 3),
-        "3 processes, shares not equal: the loss": lambda: of_all("loss", 3),
-        "2 processes, equal shares: ∂L/∂w": lambda: of_all("w", 2),
-        "2 processes, equal shares: the loss": lambda: of_all("loss", 2),
-        "5 processes, 7 rows: ∂L/∂b": lambda: of_all("b", 5, 7),
-        "one process alone: ∂L/∂w": lambda: of_all("w", 1),
-        "w had a gradient before: ∂L/∂w": lambda: of_all("w", 2, old=True),
-        "called twice: ∂L/∂b": lambda: of_all("b", 2, times=2),
-        "messages of each process": messages,
-        "bytes sent by each process": nbytes,
-        "rows that went through loss_of, process by process": rows_seen,
-        "what comes back is": lambda: of_all("kind", 2),
-        "the weights afterwards; how far x and y moved": afterwards,
-    }
+HEAD = "lambda parameters, x, y: (lambda x, y, w, *more: ag.mean({}))(*[on_device(z, getattr(parameters[0], 'value', parameters[0]).dtype) for z in (x, y)], *parameters)"
+LOSSES = {  # with the shapes of the parameters, for x of 2 numbers a row
+    "ag.square(x * w - y)": [(1,)],
+    "ag.square(ag.matmul(x, w) + more[0] - y)": [(2, 3), (3,)],
+    "ag.square(ag.matmul(x, w) * more[0] + more[1] - y)": [(2, 2), (1,), (2,)],
+}
+SIZES = (1, 1), (2, 3), (1, 3), (2, 4), (3, 4), (3, 8), (4, 5), (2, 2), (5, 7), (3, 3)  # processes, rows
 
 
-@parallel_gradients.on_device
+def batch(kind, size, n, old, calls, rng):
+    text, shapes = list(LOSSES.items())[kind]
+    x, y = (filled((n, columns), "decimals", rng) for columns in ((1, 1) if kind == 0 else (2, shapes[-1][0])))
+    given = {"loss_of": Text(HEAD.format(text)), "parameters": [filled(shape, "decimals", rng) for shape in shapes]}
+    tags = ["the shares are not equal"] * (n % size > 0) + ["a parameter has a gradient already"] * (old or calls > 1)
+    tags += ["there is one process"] * (size == 1) + ["there are several parameters"] * (kind > 0)
+    return Draft(given | {"x": x / 2, "y": y / 2, "size": size, "old": old, "calls": calls}, tuple(tags))
+
+
+def drawn(rng):
+    size = int(rng.integers(1, 5))
+    return batch(
+        int(rng.integers(3)), size, size + int(rng.integers(5)), bool(rng.integers(2)), int(rng.integers(1, 3)), rng
+    )
+
+
+BATCHES = Source(
+    lambda rng: [batch(k % 3, *sizes, k % 4 == 1, 1 + (k % 4 == 2), rng) for k, sizes in enumerate(SIZES)], drawn
+)
+NEAR = {"rtol": 1e-4, "atol": 1e-4}  # sums of float32 in any order
+
+
+def run(student, case):
+    def program(comm):
+        queue, rows = student.manager.default("auto").queue, []
+        parameters = [student.Parameter.from_host(queue, array) for array in case.parameters]
+        for parameter in parameters:
+            parameter.grad = student.on_device(np.full(parameter.shape, 7.0)) if case.old else None
+        loss_of = lambda parameters, x, y: rows.append(len(x)) or case.loss_of(parameters, x, y)
+        for _ in range(case.calls):
+            loss = student.parallel_gradients(comm, loss_of, parameters, case.x, case.y)
+        plain = np.isscalar(loss) or isinstance(loss, np.ndarray) and loss.ndim == 0
+        return {
+            "gradients": lambda: {f"parameter {k}": p.grad.to_host() for k, p in enumerate(parameters)},
+            "loss": {
+                "loss": float(loss) if plain else loss,
+                "it is": "a number" if plain else f"a {type(loss).__name__}",
+            },
+            "rows": {"rows": " ".join(map(str, rows)), "weights": [p.to_host() for p in parameters]},
+        }
+
+    results, sent = student.simulate(program, case.size)
+    found = {f"process {rank}": found[case.of] for rank, found in enumerate(results)}
+    if case.of == "rows":
+        found["messages"] = " ".join(str(len(calls)) for calls in sent)
+        found["bytes"] = max(sum(nbytes for _, nbytes in calls) for calls in sent)
+    return found
+
+
+for of, name, points in (
+    ("gradients", "the gradient of the whole batch", 2),
+    ("loss", "the loss of the whole batch, a plain number", 1),
+    ("rows", "own rows, and one Allreduce in float32", 1),
+):
+    options = {"device": 3} if of != "rows" else {"at_most": ("bytes",), "corner": True}
+    gradients.aspect(name, points, cases=BATCHES * choice("of", of), few=7, many=22, **NEAR, **options)(run)
+
+
+@gradients.on_device
 def names(on, reference):
     def measured_gradients(comm, loss_of, parameters, x, y):
         arrays = [parameter.to_host() for parameter in parameters]
@@ -103,7 +90,7 @@ def names(on, reference):
 
 SHARE = " * (len(my_x) / len(x))"
 
-parallel_gradients.mistake(
+gradients.mistake(
     "the means of the processes are added as they are",
     swap=(SHARE, ""),
     hint=[
@@ -111,7 +98,7 @@ parallel_gradients.mistake(
         "Before adding up, each multiplies by its share of the rows: len(my_x) / len(x).",
     ],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the mean of the means: each process counts the same, whatever its share",
     swap=(SHARE, " / comm.size"),
     hint=[
@@ -119,7 +106,7 @@ parallel_gradients.mistake(
         "The share is len(my_x) / len(x), not 1 / comm.size.",
     ],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "only the gradients are weighted by the share, the loss is not",
     swap=("comm.Allreduce(row" + SHARE + ", total)", "row[1:] *= len(my_x) / len(x)\n    comm.Allreduce(row, total)"),
     hint=[
@@ -127,17 +114,17 @@ parallel_gradients.mistake(
         "The loss is a mean over rows like the rest: the same share.",
     ],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the loss that comes back is that of this process's rows",
     swap=("return float(total[0])", "return float(row[0])"),
     hint=["Do all processes return the same?", "The first number of the sum, not of what was sent."],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "an old gradient is still there, and backward adds to it",
     swap=("    for parameter in parameters:\n        parameter.grad = None\n", ""),
     hint=["backward adds to what it finds in grad.", "Set grad to None first."],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "every process differentiates the whole batch",
     swap=("np.array_split(array, comm.size)[comm.rank]", "array"),
     hint=[
@@ -145,32 +132,32 @@ parallel_gradients.mistake(
         "np.array_split(x, comm.size)[comm.rank]",
     ],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "every process takes the rows of process 0",
     swap=("[comm.rank]", "[0]"),
     hint=["Who differentiates the last rows?", "[comm.rank]"],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "nothing is sent: each keeps its own gradient",
     swap=("comm.Allreduce(row" + SHARE + ", total)", "total = row"),
     hint=["No message was sent.", "`comm.Allreduce(row, total)`, then take `total` apart."],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the sum arrives, but is not written into the gradients",
     swap=("parameter.grad.write(total[", "parameter.grad.write(row["),
     hint=["What do you take apart, what was sent or what arrived?", "`parameter.grad.write(part of total)`"],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the place in the row does not move on: every parameter gets the part of the first",
     swap=("        begin += grad.size\n", ""),
     hint=["Which part of the row belongs to the second parameter?", "`begin` goes on by grad.size."],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the first number of the row is the loss, but it is taken for a gradient",
     swap=("begin = 1\n", "begin = 0\n"),
     hint=["What stands at the beginning of your row?", "The gradients begin after the loss."],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "a message for each parameter",
     source="""
 def parallel_gradients(comm, loss_of, parameters, x, y):
@@ -194,7 +181,7 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
         "np.concatenate all of them, the loss too, into one row; one Allreduce; then take it apart.",
     ],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the message is float64: twice as many bytes",
     swap=[(SHARE, " * np.float64(len(my_x) / len(x))"), ("total = np.empty_like(row)", "total = np.empty(row.shape)")],
     hint=[
@@ -202,12 +189,12 @@ parallel_gradients.mistake(
         "float32: a plain number times a float32 row stays float32, an np.float64 does not.",
     ],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "the loss that comes back is a Node",
     swap=("return float(total[0])", "return loss"),
     hint=["A Node holds its graph, and it is the loss of a part.", "`float(…)` of what arrived."],
 )
-parallel_gradients.mistake(
+gradients.mistake(
     "grad becomes an array, where it was a tensor on the device",
     swap=(
         "parameter.grad.write(total[begin:begin + grad.size].reshape(grad.shape))",
@@ -218,7 +205,7 @@ parallel_gradients.mistake(
         "`parameter.grad.write(array)`, or `on_device(array)`.",
     ],
 )
-parallel_gradients.variant(
+gradients.variant(
     "the share goes into backward",
     source="""
 def parallel_gradients(comm, loss_of, parameters, x, y):
@@ -240,7 +227,7 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
     return loss.item()
 """,
 )
-parallel_gradients.variant(
+gradients.variant(
     "the loss is multiplied on the tape, and the row is filled in place",
     source="""
 def parallel_gradients(comm, loss_of, parameters, x, y):
@@ -265,16 +252,16 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
 """,
 )
 for old, new in (("len(my_x)", "len(my_y)"), ("/ len(x)", "/ len(y)")):
-    parallel_gradients.variant(f"x and y have the same number of rows: {new}", swap=(old, new))
+    gradients.variant(f"x and y have the same number of rows: {new}", swap=(old, new))
 for old, new in (
     ("total[begin:begin + grad.size]", "total[begin:begin + parameter.size]"),
     ("begin += grad.size", "begin += parameter.size"),
     ("reshape(grad.shape)", "reshape(parameter.shape)"),
     ("zip(parameters, gradients)", "zip(parameters, parameters)"),
 ):
-    parallel_gradients.variant(f"a gradient has the shape of its parameter: {new}", swap=(old, new))
-parallel_gradients.variant(
+    gradients.variant(f"a gradient has the shape of its parameter: {new}", swap=(old, new))
+gradients.variant(
     "the sum overwrites the row, which is not needed any longer", swap=("total = np.empty_like(row)", "total = row")
 )
-parallel_gradients.variant("NumPy's number is a plain number, too", swap=("float(total[0])", "total[0]"))
-parallel_gradients.variant("a Node has its numbers from its value", swap=("loss.to_host()", "loss.value.to_host()"))
+gradients.variant("NumPy's number is a plain number, too", swap=("float(total[0])", "total[0]"))
+gradients.variant("a Node has its numbers from its value", swap=("loss.to_host()", "loss.value.to_host()"))

@@ -2,102 +2,101 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m14_parallel.processes import COUNTS, shares
+
+local = exercise("parallel.local", "Local steps in each process, and one average of the weights.")
+
+CASES = shares(
+    [*COUNTS, *COUNTS], 1, lambda rng: {"lr": float(rng.integers(1, 5)) / 10, "steps": (1, 2, 0, 3, 4)[rng.integers(5)]}
+)
+EXACT = {"rtol": 2e-8, "atol": 1e-9}  # the text says float64
 
 
-@check("parallel.local", points=3)
-def parallel_local(student, rng, tools):
-    """Several local steps, one, and none; one message."""
-    w = rng.normal(size=4)
-    counts = [5, 9, 2]
-    data = [(rng.normal(size=(n, 4)), rng.normal(size=n)) for n in counts]
-    lr = rng.uniform(0.2, 0.4)
-    calls = []
+@local.aspect("the weights", 1.5, cases=CASES, few=24, many=80, **EXACT)
+def weights(student, case):
+    def program(comm):
+        x, y, now = case.xs[comm.rank], case.ys[comm.rank], case.w
+        first = student.local_round(comm, case.gradient_of, now, x, y, case.lr, case.steps)
+        return first, student.local_round(comm, case.gradient_of, first, x, y, case.lr, case.steps)
 
-    def gradient_of(w, x, y):
-        calls.append(len(x))
-        return x.T @ np.tanh(x @ w - y) / len(x)
-
-    def run(steps, data=data):
-        given = w.copy()
-        return student.simulate(
-            lambda comm: student.local_round(comm, gradient_of, given, *data[comm.rank], lr, steps), len(data)
-        )
-
-    def rounds():
-        def program(comm):
-            now = w.copy()
-            for _ in range(3):
-                now = student.local_round(comm, gradient_of, now, *data[comm.rank], lr, 2)
-            return now
-
-        return student.simulate(program, 3)[0]
-
-    def gradients_taken():
-        calls.clear()
-        run(3)
-        return sorted(calls)
-
-    def moved():
-        given, before = w.copy(), [(x.copy(), y.copy()) for x, y in data]
-        results = student.simulate(
-            lambda comm: student.local_round(comm, gradient_of, given, *data[comm.rank], lr, 2), 3
-        )[0]
-        far = sum(abs(a - b).sum() for pair, old in zip(data, before) for a, b in zip(pair, old))
-        return [far, *given, *results[0]]
-
+    results, _ = student.simulate(program, len(case.xs))
     return {
-        "input": f"w has 4 numbers; the processes have {counts} rows; lr = {lr:.3g}",
-        "3 steps: the weights": lambda: run(3)[0],
-        "1 step: the weights": lambda: run(1)[0],
-        "no step: the weights": lambda: run(0)[0],
-        "2 processes, 2 steps: the weights": lambda: run(2, data[:2])[0],
-        "one process alone, 4 steps: the weights": lambda: run(4, data[:1])[0],
-        "3 rounds of 2 steps: the weights": rounds,
-        "messages of each process": lambda: [len(sent) for sent in run(3)[1]],
-        "3 steps: rows given to gradient_of, sorted": gradients_taken,
-        "x and y moved by; w of the caller; the weights": moved,
+        "the weights": np.array([one for one, _ in results]),
+        "after another round": np.array([two for _, two in results]),
     }
 
 
-parallel_local.mistake(
+@local.aspect(
+    "one message; w stays as it is", 0.75, corner=True, cases=CASES, few=16, many=60, at_most=("messages of a process",)
+)
+def messages(student, case):
+    def program(comm):
+        return student.local_round(
+            comm, case.gradient_of, case.w, case.xs[comm.rank], case.ys[comm.rank], case.lr, case.steps
+        )
+
+    _, sent = student.simulate(program, len(case.xs))
+    return {"messages of a process": max(map(len, sent)), "w afterwards": case.w}
+
+
+@local.aspect(
+    "a gradient of all rows for each step", 0.75, corner=True, cases=CASES, few=16, many=60, at_most=("gradients",)
+)
+def steps(student, case):
+    seen = []
+
+    def gradient_of(w, x, y):
+        seen.append(len(x))
+        return case.gradient_of(w, x, y)
+
+    def program(comm):
+        return student.local_round(
+            comm, gradient_of, case.w, case.xs[comm.rank], case.ys[comm.rank], case.lr, case.steps
+        )
+
+    student.simulate(program, len(case.xs))
+    return {"gradients": len(seen), "rows": sum(seen)}
+
+
+local.mistake(
     "every process counts the same, whatever its rows",
     swap=[("len(x) * mine, len(x)", "mine, 1")],
     hint=["9 rows or 2: who should count more?", "Σ nᵢ wᵢ / Σ nᵢ: weight by the rows."],
 )
-parallel_local.mistake(
+local.mistake(
     "the weights are added, and not divided",
     swap=(" / total[-1]", ""),
     hint=["A sum of weights is no average.", "Divide by the number of all rows."],
 )
-parallel_local.mistake(
+local.mistake(
     "the sum of the weighted weights is divided by the number of processes",
     swap=("/ total[-1]", "/ comm.size"),
     hint=["The weights were multiplied by rows.", "Divide by the rows of all."],
 )
-parallel_local.mistake(
+local.mistake(
     "the sum is divided by own rows times processes, as if all had as many",
     swap=("/ total[-1]", "/ (len(x) * comm.size)"),
     hint=["The others have more rows, or fewer.", "Let the number of rows travel along, as in the last exercise."],
 )
-parallel_local.mistake(
+local.mistake(
     "the gradient is always that at the start",
     swap=("gradient_of(mine, x, y)", "gradient_of(w, x, y)"),
     hint=["Where are you after the first step?", "The gradient at `mine`."],
 )
-parallel_local.mistake(
+local.mistake(
     "the caller's w is changed",
     swap=[("mine = w.copy()", "mine = w"), ("mine = mine - lr", "mine -= lr")],
     hint=["`mine = w` is another name for the same array.", "w.copy()"],
 )
-parallel_local.mistake(
+local.mistake(
     "only one step is taken",
     swap=("range(steps)", "range(min(steps, 1))"),
     hint=["How many gradients did you take?", "`steps` of them, each from where the last one led."],
 )
-parallel_local.mistake("one step too many", swap=("range(steps)", "range(steps + 1)"), hint="`for _ in range(steps)`.")
-parallel_local.mistake("uphill", swap=("mine - lr", "mine + lr"), hint="w − lr · gradient.")
-parallel_local.mistake(
+local.mistake("one step too many", swap=("range(steps)", "range(steps + 1)"), hint="`for _ in range(steps)`.")
+local.mistake("uphill", swap=("mine - lr", "mine + lr"), hint="w − lr · gradient.")
+local.mistake(
     "after each step there is a message: these are not local steps",
     source="""
 def local_round(comm, gradient_of, w, x, y, lr, steps):
@@ -112,17 +111,17 @@ def local_round(comm, gradient_of, w, x, y, lr, steps):
 """,
     hint=["Count the messages.", "The Allreduce comes after the loop."],
 )
-parallel_local.mistake(
+local.mistake(
     "the gradients of the steps are averaged over the steps, so they are too short",
     swap=("mine - lr *", "mine - lr / max(steps, 1) *"),
     hint=["Each step has the full length lr.", "mine − lr · gradient, steps times."],
 )
-parallel_local.mistake(
+local.mistake(
     "nothing is averaged: each goes home with its own weights",
     swap=("return total[:-1] / total[-1]", "return mine"),
     hint=["Do all processes return the same?", "What arrived, divided by all rows."],
 )
-parallel_local.mistake(
+local.mistake(
     "the number of rows is a second message",
     swap=[
         (
@@ -133,7 +132,7 @@ parallel_local.mistake(
     ],
     hint=["The weights are right. Count the messages.", "np.append(array, number)"],
 )
-parallel_local.variant(
+local.variant(
     "the movement is averaged, not the weights",
     source="""
 def local_round(comm, gradient_of, w, x, y, lr, steps):
@@ -147,7 +146,7 @@ def local_round(comm, gradient_of, w, x, y, lr, steps):
     return w + room[1:] / room[0]
 """,
 )
-parallel_local.variant(
+local.variant(
     "by allgather, and np.average",
     source="""
 def local_round(comm, gradient_of, w, x, y, lr, steps):
@@ -159,4 +158,4 @@ def local_round(comm, gradient_of, w, x, y, lr, steps):
 """,
 )
 for old, new in (("len(x) * mine", "len(y) * mine"), ("mine, len(x))", "mine, len(y))")):
-    parallel_local.variant(f"x and y have the same number of rows: {new}", swap=(old, new))
+    local.variant(f"x and y have the same number of rows: {new}", swap=(old, new))

@@ -2,60 +2,66 @@
 
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.check import exercise
+from autograder.checks.m14_parallel.processes import COUNTS, shares
+
+micro = exercise("parallel.micro", "The gradient over the rows of all processes: several micro-batches, one message.")
+
+EMPTY = [0, 2], [2, 0, 3], [1, 0, 0], [0, 1]
+CASES = shares([*COUNTS, *EMPTY], 0, lambda rng: {"size": int(rng.integers(1, 5))})
+EXACT = {"rtol": 2e-8, "atol": 1e-9}  # the text says float64
 
 
-@check("parallel.micro", points=3)
-def parallel_micro(student, rng, tools):
-    """Processes with different numbers of rows, one of them with none."""
-    w = rng.normal(size=4)
-    counts = [7, 3, 11]
-    data = [(rng.normal(size=(n, 4)), rng.normal(size=n)) for n in counts]
-    rows = []
-
-    def gradient_of(w, x, y):
-        rows.append(len(x))
-        return x.T @ np.tanh(x @ w - y) / len(x)
-
-    def run(data, size):
-        given = w.copy()
-        return student.simulate(
-            lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], size), len(data)
+@micro.aspect("the gradient", 1.5, cases=CASES, few=20, many=80, **EXACT)
+def gradient(student, case):
+    def program(comm):
+        return student.micro_gradients(
+            comm, case.gradient_of, case.w, case.xs[comm.rank], case.ys[comm.rank], case.size
         )
 
-    def rows_seen(size):
-        rows.clear()
-        run(data, size)
-        return [sum(rows), max(rows)]
+    return np.array(student.simulate(program, len(case.xs))[0])
 
-    def moved():
-        given, before = w.copy(), [(x.copy(), y.copy()) for x, y in data]
-        first = student.simulate(
-            lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], 2), 3
-        )[0]
-        again = student.simulate(
-            lambda comm: student.micro_gradients(comm, gradient_of, given, *data[comm.rank], 2), 3
-        )[0]
-        far = sum(abs(a - b).sum() for pair, old in zip(data, before) for a, b in zip(pair, old))
-        return [far, *given, *np.ravel(again) - np.ravel(first), *first[0]]
 
-    none = [data[0], (np.empty((0, 4)), np.empty(0)), data[2]]
+@micro.aspect("one message", 0.75, corner=True, cases=CASES, few=16, many=60, at_most=("messages of a process",))
+def messages(student, case):
+    def program(comm):
+        return student.micro_gradients(
+            comm, case.gradient_of, case.w, case.xs[comm.rank], case.ys[comm.rank], case.size
+        )
+
+    _, sent = student.simulate(program, len(case.xs))
+    return {"messages of a process": max(map(len, sent))}
+
+
+@micro.aspect(
+    "each row once, at most `size` at a time",
+    0.75,
+    corner=True,
+    cases=CASES,
+    few=16,
+    many=60,
+    at_most=("rows at a time",),
+)
+def seen(student, case):
+    seen = [[] for _ in case.xs]
+
+    def program(comm):
+        def gradient_of(w, x, y):
+            seen[comm.rank].append((len(x), len(y), *x.ravel().tolist(), *y.tolist()))
+            return case.gradient_of(w, x, y)
+
+        return student.micro_gradients(comm, gradient_of, case.w, case.xs[comm.rank], case.ys[comm.rank], case.size)
+
+    student.simulate(program, len(case.xs))
+    parts = [part for of_one in seen for part in of_one]
     return {
-        "input": f"w has 4 numbers; the processes have {counts} rows",
-        "micro-batches of 3: the gradient": lambda: run(data, 3)[0],
-        "rows one by one: the gradient": lambda: run(data, 1)[0],
-        "all rows at once: the gradient": lambda: run(data, 11)[0],
-        "one process has no rows: the gradient": lambda: run(none, 3)[0],
-        "one process alone: the gradient": lambda: run(data[:1], 3)[0],
-        "messages of each process": lambda: [len(calls) for calls in run(data, 3)[1]],
-        "messages of each process, one of which has no rows": lambda: [len(calls) for calls in run(none, 3)[1]],
-        "micro-batches of 3: rows in all, the most at once": lambda: rows_seen(3),
-        "micro-batches of 4: rows in all, the most at once": lambda: rows_seen(4),
-        "x and y moved by; w; a second time minus the first; the gradient": moved,
+        "rows in all": [sum(part[0] for part in of_one) for of_one in seen],
+        "rows at a time": max([case.size, *[part[0] for part in parts]]),
+        "numbers in all": sorted(number for part in parts for number in part[2:]),
     }
 
 
-parallel_micro.mistake(
+micro.mistake(
     "the mean of the processes' means: each counts the same",
     swap=[
         ("return total[:-1] / total[-1]", "return total[:-1] / comm.size"),
@@ -63,37 +69,37 @@ parallel_micro.mistake(
     ],
     hint=["11 rows or 3: does a process count the same?", "Send sums, and the number of rows; divide at the end."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "the sum is divided by this process's own rows",
     swap=("/ total[-1]", "/ max(len(x), 1)"),
     hint=["How many rows have the others?", "Let the number of rows travel along: its sum is what to divide by."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "the sum is divided by own rows times processes, as if all had as many",
     swap=("/ total[-1]", "/ (max(len(x), 1) * comm.size)"),
     hint=["The others have more rows, or fewer.", "Let the number of rows travel along."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "the gradients of the micro-batches are added without their rows",
     swap=("len(x[part]) * gradient_of", "gradient_of"),
     hint=["gradient_of gives a mean.", "Rows times mean is the sum, which can be added."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "every micro-batch counts as full",
     swap=("len(x[part]) * gradient_of", "size * gradient_of"),
     hint=["How many rows has the last one?", "len(x[part]), not size."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "the last micro-batch is left out if it is not full",
     swap=("range(0, len(x), size)", "range(0, len(x) - size + 1, size)"),
     hint=["7 rows in threes: where is the last one?", "A slice may be shorter at the end."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "the sum is not divided",
     swap=(" / total[-1]", ""),
     hint=["The gradient of the mean loss was asked for.", "Divide by the number of all rows."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "a message for each micro-batch, and they do not all have as many",
     source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
@@ -111,7 +117,7 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
         "Add up all of yours first; then one Allreduce.",
     ],
 )
-parallel_micro.mistake(
+micro.mistake(
     "the number of rows is a second message",
     source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
@@ -126,7 +132,7 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
 """,
     hint=["The gradient is right. Count the messages.", "One more number at the end of the same message."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "a process without rows returns early, and the others wait for it",
     swap=(
         "    row = np.zeros(w.size + 1)",
@@ -134,7 +140,7 @@ parallel_micro.mistake(
     ),
     hint=["All processes make a collective call, or none.", "Zeros, and 0 rows, are a message, too."],
 )
-parallel_micro.mistake(
+micro.mistake(
     "all rows go through at once",
     source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
@@ -147,7 +153,7 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
 """,
     hint=["How many rows did gradient_of get at once?", "Slices of `size` rows."],
 )
-parallel_micro.variant(
+micro.variant(
     "rows in front, a while loop, a matrix of two rows",
     source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
@@ -162,13 +168,13 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     return np.array(gradient) / rows
 """,
 )
-parallel_micro.variant(
+micro.variant(
     "by allgather of pairs, each a sum and its rows",
     swap=[
         ("    total = np.empty_like(row)\n    comm.Allreduce(row, total)\n", "    total = sum(comm.allgather(row))\n")
     ],
 )
-parallel_micro.variant(
+micro.variant(
     "pieces as equal as can be",
     source="""
 def micro_gradients(comm, gradient_of, w, x, y, size):
@@ -186,4 +192,4 @@ for old, new in (
     ("range(0, len(x), size)", "range(0, len(y), size)"),
     ("len(x[part]) *", "len(y[part]) *"),
 ):
-    parallel_micro.variant(f"x and y have the same number of rows: {new}", swap=(old, new))
+    micro.variant(f"x and y have the same number of rows: {new}", swap=(old, new))

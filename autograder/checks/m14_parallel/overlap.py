@@ -1,89 +1,93 @@
 """Check 6 of lesson 14: messages on their way while the next gradient is computed."""
 
+import math
+
 import numpy as np
 
-from autograder.checks.check import check
+from autograder.checks.cases import Draft, Source, choice, filled
+from autograder.checks.check import exercise
+
+overlap = exercise("parallel.overlap", "Gradients are sent in buckets while the next ones are computed.")
+
+SIZES = [  # processes, lengths of the gradients, bucket
+    (2, [2], 2), (1, [1, 2], 2), (2, [2, 3, 1], 4), (2, [1, 1], 5), (2, [2, 3, 1, 6, 4], 4), (3, [1, 2, 1], 1), (2, [2, 2, 2], math.inf), (2, [3, 1, 2, 2], 3),
+    (2, [0, 2, 1], 2), (2, [2, 3, 1], 6), (1, [4], 3), (2, [1, 0, 1, 1], 2), (3, [2, 1, 3, 1, 2], 3),
+]  # fmt: skip
 
 
-@check("parallel.overlap", points=4)
-def parallel_overlap(student, rng, tools):
-    """The sums, and what happens in which order."""
-    lengths = [2, 3, 1, 6, 4]
-    arrays = [[rng.normal(size=n) for n in lengths] for _ in range(3)]
+def gradients(processes, lengths, bucket, rng):
+    given = [[filled((n,), "decimals", rng) for n in lengths] for _ in range(processes)]
+    tags = ["several gradients share a bucket"] * (bucket > lengths[0]) + ["there is one gradient"] * (
+        len(lengths) == 1
+    )
+    return Draft({"given": given, "bucket": bucket}, tuple(tags))
+
+
+def drawn(rng):
+    lengths = [int(n) for n in rng.integers(1, 6, rng.integers(1, 7))]
+    return gradients(int(rng.integers(1, 4)), lengths, int(rng.integers(1, 9)), rng)
+
+
+GRADIENTS = Source(lambda rng: [gradients(*sizes, rng) for sizes in SIZES], drawn)
+
+
+@overlap.aspect("the sums", 2, cases=GRADIENTS, few=20, many=70, rtol=1e-10, atol=1e-12)
+def sums(student, case):
+    def program(comm):
+        return student.overlapped(comm, iter(case.given[comm.rank]), case.bucket)
+
+    results, _ = student.simulate(program, len(case.given))
+    return {f"process {rank}": [np.asarray(total) for total in found] for rank, found in enumerate(results)}
+
+
+def noted(student, case):
+    """What the last process does, in order."""
+    notes = []
 
     class Watched:
-        """The communicator, with a note of each call."""
-
-        def __init__(self, comm, notes):
-            self.comm, self.notes, self.rank, self.size = comm, notes, comm.rank, comm.size
+        def __init__(self, comm, request=None):
+            self.comm, self.rank, self.size, self.request = comm, comm.rank, comm.size, request
 
         def Iallreduce(self, send, receive):
-            self.notes.append(f"send {send.size}")
-            return Noted(self.comm.Iallreduce(send, receive), self.notes)
-
-    class Noted:
-        """A request, with a note of its Wait."""
-
-        def __init__(self, request, notes):
-            self.request, self.notes = request, notes
+            notes.append(f"send {send.size} of {send.dtype}")
+            return Watched(self.comm, self.comm.Iallreduce(send, receive))
 
         def Wait(self):
-            self.notes.append("wait")
+            notes.append("wait")
             self.request.Wait()
 
         wait = Wait
 
-    def run(bucket, size=3, count=5):
-        notes = [[] for _ in range(size)]
+    def program(comm):
+        def computed():
+            for k, gradient in enumerate(case.given[comm.rank]):
+                if comm.rank == last:
+                    notes.append(f"gradient {k}")
+                yield gradient
 
-        def program(comm):
-            def computed():
-                for i, array in enumerate(arrays[comm.rank][:count]):
-                    notes[comm.rank].append(f"gradient {i}")
-                    yield array.copy()
+        return student.overlapped(Watched(comm) if comm.rank == last else comm, computed(), case.bucket)
 
-            return student.overlapped(Watched(comm, notes[comm.rank]), computed(), bucket)
-
-        results, _ = student.simulate(program, size)
-        return results, notes
-
-    def sums(*which, **how):
-        return np.array([np.concatenate([np.ravel(part) for part in result]) for result in run(*which, **how)[0]])
-
-    def order(bucket):
-        notes = run(bucket)[1][1]
-        return ", ".join(note for note in notes if note != "wait")
-
-    def waits(bucket):
-        """How many, and how many come before the last message is sent."""
-        notes = run(bucket)[1][0]
-        last = max(i for i, note in enumerate(notes) if note.startswith("send"))
-        return [notes.count("wait"), notes[:last].count("wait")]
-
-    def untouched():
-        given = [[array.copy() for array in of_one] for of_one in arrays]
-        student.simulate(lambda comm: student.overlapped(comm, iter(given[comm.rank]), 4), 3)
-        return np.concatenate([array for of_one in given for array in of_one])
-
-    return {
-        "input": f"gradients of {lengths} numbers, 3 processes",
-        "buckets of 4: the sums": lambda: sums(4),
-        "buckets of 1: the sums": lambda: sums(1),
-        "one bucket for all: the sums": lambda: sums(100),
-        "buckets of 6, nothing left at the end: the sums": lambda: sums(6, count=4),
-        "2 processes, one gradient: the sums": lambda: sums(4, 2, 1),
-        "the lengths of the sums": lambda: [np.size(part) for part in run(4)[0][2]],
-        "buckets of 4: what happens, in order": lambda: order(4),
-        "buckets of 6: what happens, in order": lambda: order(6),
-        "buckets of 3: what happens, in order": lambda: order(3),
-        "one bucket for all: what happens, in order": lambda: order(100),
-        "buckets of 4: waits, and how many before the last message": lambda: waits(4),
-        "buckets of 1: waits, and how many before the last message": lambda: waits(1),
-        "the gradients afterwards": untouched,
-    }
+    last = len(case.given) - 1
+    student.simulate(program, len(case.given))
+    if case.waits:
+        sends = [place for place, note in enumerate(notes) if note[0] == "s"]
+        return {"waits": notes.count("wait"), "waits before the last message": notes[: sends[-1]].count("wait")}
+    return ", ".join(note for note in notes if note != "wait")
 
 
-parallel_overlap.mistake(
+GIVEN = {"cases": GRADIENTS, "few": 16, "many": 60}
+overlap.aspect("when each bucket is sent", 1.5, corner=True, **GIVEN | {"cases": GRADIENTS * choice("waits", False)})(
+    noted
+)
+overlap.aspect(
+    "a Wait for each message, when all are sent",
+    0.5,
+    corner=True,
+    **GIVEN | {"cases": GRADIENTS * choice("waits", True)},
+)(noted)
+
+
+overlap.mistake(
     "all gradients are computed before the first message",
     swap=("for gradient in gradients:", "for gradient in list(gradients):"),
     hint=[
@@ -91,7 +95,7 @@ parallel_overlap.mistake(
         "list(…) asks for all. Loop over the iterator itself.",
     ],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "each message is waited for at once: nothing overlaps",
     swap=(
         "requests.append(comm.Iallreduce(*arrays[-1]))",
@@ -99,57 +103,57 @@ parallel_overlap.mistake(
     ),
     hint=["Between start and Wait the next gradient should be computed.", "Wait after the loop."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "what is left in the last bucket is never sent",
     swap=("    if collected:\n        send()\n", ""),
     hint=["The last bucket is rarely full.", "After the loop: if something is collected, send it."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "at the end the bucket is sent even if nothing is in it",
     swap=("    if collected:\n        send()\n", "    send()\n"),
     hint=["What if the last gradient has just filled the bucket?", "Send at the end only if something is collected."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "an empty array more comes back: np.split at the last length, too",
     swap=("np.cumsum(lengths)[:-1]", "np.cumsum(lengths)"),
     hint=["How many sums came back?", "np.split cuts between the parts: np.cumsum(lengths)[:-1]."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "only the last request is waited for",
     swap=("for request in requests:\n        request.Wait()", "requests[-1].Wait()"),
     hint=["NaN: room that was read before its sum was there.", "Wait for each request."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "nobody waits",
     swap=("    for request in requests:\n        request.Wait()\n", ""),
     hint=["NaN: the sums are not there yet.", "Wait for each request."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "a bucket has to be more than full",
     swap=(">= bucket", "> bucket"),
     hint=["Six numbers in a bucket of six.", "`>=`"],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "the bucket counts gradients, not numbers",
     swap=("sum(part.size for part in collected) >= bucket", "len(collected) >= bucket"),
     hint=["How many numbers are collected?", "The sum of their sizes."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "a message for each gradient, however small",
     swap=("if sum(part.size for part in collected) >= bucket:", "if collected:"),
     hint=["A bucket is collected first.", "Send when the bucket is full."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "the bucket is not emptied: what was sent is sent again",
     swap=("        collected.clear()\n", ""),
     hint=["What is in the bucket after it was sent?", "Empty it."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "only the gradient that fills the bucket is counted",
     swap=("sum(part.size for part in collected) >= bucket", "gradient.size >= bucket"),
     hint=["2 and 3 numbers together fill a bucket of 4.", "Count all that is collected."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "one array is used for all messages: it is changed while it is being sent",
     source="""
 def overlapped(comm, gradients, bucket):
@@ -172,17 +176,17 @@ def overlapped(comm, gradients, bucket):
 """,
     hint=["Until Wait, the array belongs to MPI.", "A new array for each message: np.concatenate makes one."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "the sums of the buckets come back, not those of the gradients",
     swap=("return np.split(total, np.cumsum(lengths)[:-1])", "return [received for _, received in arrays]"),
     hint=["One sum for each gradient, in its length.", "Concatenate what arrived, and split it at the lengths."],
 )
-parallel_overlap.mistake(
+overlap.mistake(
     "the sums come back in the order of the layers, first layer first",
     swap=("return np.split(total, np.cumsum(lengths)[:-1])", "return np.split(total, np.cumsum(lengths)[:-1])[::-1]"),
     hint="In the order in which the gradients came.",
 )
-parallel_overlap.variant(
+overlap.variant(
     "next() by hand, a message written into room of its own",
     source="""
 def overlapped(comm, gradients, bucket):
@@ -209,7 +213,7 @@ def overlapped(comm, gradients, bucket):
     return sums
 """,
 )
-parallel_overlap.variant(
+overlap.variant(
     "a running count, waits from the end",
     source="""
 def overlapped(comm, gradients, bucket):
