@@ -321,11 +321,11 @@ def filled(shape: tuple, kind: str, rng: np.random.Generator) -> np.ndarray | Te
     if kind == "small":
         return np.asarray((rng.integers(2, 20, size=shape) * rng.choice([-0.05, 0.05], size=shape)).round(2))
     if kind in ("whole", "integers"):
-        numbers = rng.integers(-2, 4, size=shape)
-        return numbers if kind == "integers" else np.asarray(numbers, dtype=float)
+        small = rng.integers(-2, 4, size=shape)
+        return small if kind == "integers" else np.asarray(small, dtype=float)
     span = np.arange(1, 3 * size + 8)
     span = span if kind == "positive" else np.concatenate([span, -span])
-    numbers = rng.permutation(span)[:size] / 10
+    numbers: np.ndarray = rng.permutation(span)[:size] / 10
     if kind == "infinite" and size:
         numbers[rng.integers(size)] = np.inf
     if kind == "transposed":

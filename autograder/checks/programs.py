@@ -37,14 +37,14 @@ def expression(rng: np.random.Generator, leaves: list, unary: Sequence[str], bin
         return expression(rng, leaves, unary, binary, size)
 
     if size <= 0:
-        return leaves[-1 if leaves[-1] == "h" and rng.random() < 0.6 else rng.integers(len(leaves))]
+        return leaves[-1 if leaves[-1] == "h" and rng.random() < 0.6 else int(rng.integers(len(leaves)))]
     kind = rng.random()
     if kind < 0.25 and size > 2 and "h" not in leaves:
         return f"(lambda h: {part(size // 2, [*leaves, 'h'])})({part(size - size // 2)})"
     if unary and kind < 0.55:
-        return unary[rng.integers(len(unary))].format(part(size - 1))
+        return unary[int(rng.integers(len(unary)))].format(part(size - 1))
     left = int(rng.integers(size))
-    return binary[rng.integers(len(binary))].format(part(left), part(size - 1 - left))
+    return binary[int(rng.integers(len(binary)))].format(part(left), part(size - 1 - left))
 
 
 def scripts(small: Sequence[Sequence[str]], draw: Callable | None = None) -> Source:
@@ -57,7 +57,7 @@ def scripts(small: Sequence[Sequence[str]], draw: Callable | None = None) -> Sou
 
 
 def pick(rng: np.random.Generator, options: Sequence):
-    return options[rng.integers(len(options))]
+    return options[int(rng.integers(len(options)))]
 
 
 def printed(student, case):

@@ -115,8 +115,10 @@ def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, 
             )
         return
     if "" in got and got[""].error and not ("" in want and want[""].error):
-        label = next((label for label, outcome in want.items() if "parts" not in str(outcome.array)), "")
-        yield label, want[label], got[""]
+        label = next(
+            (label for label, outcome in want.items() if "parts" not in str(outcome.array)), next(iter(want), "")
+        )
+        yield label, want.get(label, MISSING), got[""]
         return
     for label, outcome in want.items():
         if not label.startswith("~"):
@@ -132,7 +134,7 @@ def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, 
 def agrees(aspect: Aspect, want: Trial, got: Trial) -> bool:
     arrays = [{label: out.array for label, out in trial.items() if label[:1] != "~"} for trial in (want, got)]
     try:
-        return bool(aspect.holds(*arrays))
+        return aspect.holds is not None and bool(aspect.holds(*arrays))
     except Exception:  # what came back is not what the function reads
         return False
 
@@ -158,20 +160,20 @@ def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed], mist
     partly = []
     for mistake in cases.check.mistakes:
         theirs = mistaken(mistake)
-        its = cases.failed(theirs)
-        if not its or not set(its) <= set(failed):
+        its = set(cases.failed(theirs))
+        if not its or not its <= set(failed):
             continue
         explained = {number for number in its if equal(cases.plan[number][0], theirs[number], trials[number])}
         telling = sum(is_telling(theirs[number], cases.expected[number]) for number in explained)
         worded = explained and all(said(theirs[number]) == said(trials[number]) for number in explained)
         if telling >= 2 or worded or telling and len(failed) < 4:
-            partly.append((mistake, explained, set(its)))
+            partly.append((mistake, explained, its))
     whole = [mistake for mistake, explained, its in partly if explained == its == set(failed)]
     if whole:
         return whole
-    for i, (one, ones, its) in enumerate(partly):
-        for two, twos, others in partly[i + 1 :]:
-            if ones | twos == set(failed) and ones - others and twos - its:
+    for i, (one, ones, first) in enumerate(partly):
+        for two, twos, second in partly[i + 1 :]:
+            if ones | twos == set(failed) and ones - second and twos - first:
                 return [one, two]
     return []
 

@@ -75,6 +75,7 @@ class InPlace(ast.NodeTransformer):
     def visit_Call(self, node):
         """`(lambda a, b: a + b)(a, b)` is `a + b`."""
         call = self.generic_visit(node)
+        assert isinstance(call, ast.Call)
         if isinstance(call.func, ast.Lambda) and [arg.arg for arg in call.func.args.args] == [
             getattr(n, "id", "") for n in call.args
         ]:

@@ -120,7 +120,7 @@ def compare_cases(check: Check, trials: list[Trial], seed: str) -> str:
     for number, there in measured.items():
         aspect = cases.plan[number][0]
         allowed = np.maximum(TOLERANCES[precision], (aspect.rtol, aspect.atol))
-        expected, mine = cases.expected[number], trials[number] if number < len(trials) else Trial()
+        expected, mine = cases.expected[number] or Trial(), trials[number] if number < len(trials) else Trial()
         for label, outcome in there.items():
             if label.startswith("~"):
                 continue

@@ -196,7 +196,7 @@ def recording(check: Check) -> dict:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
         found[mistake.name] = {
-            str(n): other_than(plan[n][0], cases[n], encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
+            str(n): other_than(plan[n][0], cases[n] or {}, encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
         }
     return found
 

@@ -1,5 +1,6 @@
 """Outcomes as they are recorded: small ones whole, of larger ones the shape, the first numbers and two projections."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,12 +25,13 @@ class Fingerprint(Outcome):
     def agrees(self, got: Outcome, rtol: float, atol: float) -> bool:
         if got.error or got.array is None or got.array.dtype.kind == "U":
             return False
+        assert self.array is not None
         shape, sums = (got.shape, got.sums) if isinstance(got, Fingerprint) else (got.array.shape, sums_of(got.array))
         if shape != self.shape or sums[3] != self.sums[3]:
             return False
         first, mine = got.array.ravel(), self.array
         shared = min(len(first), len(mine))
-        slack = 2 * (max(rtol, 1e-6) * self.sums[2] + atol * max(1, np.prod(shape)))
+        slack = 2 * (max(rtol, 1e-6) * self.sums[2] + atol * max(1, math.prod(shape)))
         return bool(
             np.allclose(first[:shared], mine[:shared], max(rtol, 1e-6), atol, equal_nan=True)
             and np.allclose(sums[:3], self.sums[:3], rtol=0, atol=slack)
@@ -50,6 +52,7 @@ def encode(outcome: Outcome, typed: bool = False, whole: int = WHOLE, digits: in
     if outcome.error:
         return {"error": outcome.error["type"], "words": words_of(outcome.error)}
     array = outcome.array
+    assert array is not None
     kind = {"kind": outcome.kind} if typed else {}
     if array.dtype.kind == "U":
         return {"texts": array.tolist()} | kind if kind or array.size > whole else array.tolist()

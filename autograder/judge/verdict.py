@@ -12,7 +12,7 @@ from autograder.judge.case_verdict import Cases, Failed, known
 from autograder.judge.counterexample import as_code
 from autograder.judge.expected import expected_outcomes
 from autograder.judge.expected_cases import cases_of, mistaken
-from autograder.judge.outcome import MISSING, of_quantity, only_errors, same, same_trials, same_words, short
+from autograder.judge.outcome import MISSING, of_quantity, only_errors, outcome_text, same, same_trials, same_words
 from autograder.judge.plan import aspects_of
 
 
@@ -98,7 +98,7 @@ def judge_cases(check: Check, trials: list[Trial], seed: str) -> Verdict:
 
 
 def is_unwritten(outcome: Outcome) -> bool:
-    return bool(outcome.error) and outcome.error["type"] == "NotImplementedError"
+    return outcome.error is not None and outcome.error["type"] == "NotImplementedError"
 
 
 def in_words(cases: Cases, failed: list[Failed], every: dict[int, Failed]) -> list[Difference]:
@@ -133,7 +133,7 @@ def broken(label: str, outcome: Outcome, check: Check) -> str:
     if condition == "~later":
         return "The result is right, but a later call changes it: does your code hand out something that it keeps?"
     what = f"{part} is" if part else "the result is"
-    came = outcome.error["type"] if outcome.error else short(outcome.array)
+    came = outcome_text(outcome)
     return f"Your code keeps something between calls: called again after others, {what} {came}."
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # on Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment] # there is no such module
 
 PREFIX = "course-of-"
 

@@ -78,11 +78,18 @@ def arrays_of(
     return [(now, each) for now, each in zip(given, arguments) if isinstance(now, np.ndarray)]
 
 
-def faults(source: str, name: str, *arguments: Argument | None, result: int | tuple[int, ...], **sizes) -> list[str]:
+def faults(
+    source: str,
+    name: str,
+    *arguments: Argument | None,
+    result: int | tuple[int, ...],
+    work_items: Size,
+    local_size: Size | None = None,
+) -> list[str]:
     """What Oclgrind finds in one launch, as sentences; [] where it finds nothing, or is not installed."""
     lengths = iter(result if isinstance(result, tuple) else (result,))
     given = [np.zeros(next(lengths), np.float32) if each is None else each for each in arguments]
-    return list(inspect_kernel(source, name, *given, **sizes))
+    return list(inspect_kernel(source, name, *given, work_items=work_items, local_size=local_size))
 
 
 def verdict_on_memory(outs: Sequence[np.ndarray], outside: int, changed: int) -> str:
