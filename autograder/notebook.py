@@ -8,6 +8,7 @@ from autograder.errors import CourseError
 from autograder.judge.device import add_finite_differences
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.failed_cells import failure_of, watch_cells
+from autograder.judge.plan import run
 from autograder.judge.replay import Replay, replay
 from autograder.judge.report import Report
 from autograder.judge.verdict import judge
@@ -48,7 +49,7 @@ def run_check(name: str, namespace: dict) -> Report:
     RUNNING.append(name)
     try:
         exercise = find(name)
-        trials = exercise.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
+        trials = run(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
         verdict = judge(exercise, trials, NOTEBOOK_SEED)
         verdict.stale = failure_of(exercise)
         if verdict.status != "ok":
@@ -60,7 +61,7 @@ def run_check(name: str, namespace: dict) -> Report:
 
 def is_right(exercise: Check, namespace: dict) -> bool:
     """Whether a namespace earns all points of an exercise that another one builds on."""
-    return judge(exercise, exercise.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS), NOTEBOOK_SEED).status == "ok"
+    return judge(exercise, run(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS), NOTEBOOK_SEED).status == "ok"
 
 
 def display_report(report: Report) -> None:

@@ -62,7 +62,7 @@ CONTRACT = {
     "autograder.names": {"autograder", "autograder.paths", "autograder.files", "tinygrad_cl.netcl.ops"},
     "autograder.files": set(),
     "autograder.characters": set(),
-    # What probes, and measurements on the device, import when they run.
+    # What observations, and measurements on the device, import when they run.
     "autograder.checks": {
         "autograder",
         "autograder.paths",
@@ -71,6 +71,7 @@ CONTRACT = {
         "tinygrad_cl.traced",
         "tinygrad_cl.gradcheck",
         "tinygrad_cl.measured",
+        "tinygrad_cl.tensor",
         "tinygrad_cl.netcl",
         "tinygrad_cl.netcl.core",
         "tinygrad_cl.netcl.ops",

@@ -18,7 +18,7 @@ from autograder.judge.device import compare_with_finite_differences, device_outc
 from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes
 from autograder.judge.expected_cases import cases_of, mistaken
 from autograder.judge.outcome import same_trials
-from autograder.judge.plan import plan_of
+from autograder.judge.plan import plan_of, run
 from autograder.judge.recorded import recorded_outcomes
 from autograder.judge.recorder import is_recorded
 from autograder.judge.reference import module_of, reference_namespace
@@ -33,7 +33,7 @@ SECRET = [("a secret", 5), ("another", 5)]
 
 
 def verdict_of(check, namespace, seed=NOTEBOOK_SEED, trials=2):
-    return judge(check, check.run(namespace, seed, trials), seed)
+    return judge(check, run(check, namespace, seed, trials), seed)
 
 
 def test_every_exercise_has_its_check_and_every_check_its_exercise():
@@ -128,7 +128,7 @@ def test_the_device_agrees_with_the_reference(check):
 @pytest.mark.parametrize("check", [check for check in PROBES if check.device], ids=lambda check: check.name)
 def test_the_device_contradicts_gradients_that_are_off_by_a_little(check):
     """The tester, tested: every quantity that the device vouches for is doubled."""
-    student = check.run(reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
+    student = run(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
     expected = expected_outcomes(check.name, NOTEBOOK_SEED, 2)
     for trial, right in zip(student, expected):
         for name in check.device:
@@ -224,7 +224,7 @@ def test_what_does_nothing_earns_nothing(check, nothing):
     "check", [c for c in OF_CASES if any(a.device for a in c.aspects)], ids=lambda check: check.name
 )
 def test_central_differences_agree_with_the_reference_and_contradict_what_is_off_by_a_little(check):
-    student = check.run(reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
+    student = run(check, reference_namespace(module_of(check.name)), NOTEBOOK_SEED, 2)
     assert " agree in " in compare_with_finite_differences(check, student, NOTEBOOK_SEED)
     for number in measured_cases(check.name, NOTEBOOK_SEED):
         for label, outcome in student[number].items():

@@ -10,6 +10,7 @@ from autograder.checks.inside import Outcome, Trial
 from autograder.judge.expected import edited_sources
 from autograder.judge.expected_cases import cases_of
 from autograder.judge.integrity import measured_gradient, signs_in
+from autograder.judge.plan import run
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.text import read_lesson
 
@@ -105,4 +106,4 @@ def test_a5_no_lesson_and_no_right_way_to_write_it_is_accused():
 def test_no_right_way_to_write_it_looks_measured(check):
     for variant in check.variants:
         namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
-        assert measured_gradient(check, check.run(namespace, SEED, TRIALS), SEED) == ""
+        assert measured_gradient(check, run(check, namespace, SEED, TRIALS), SEED) == ""

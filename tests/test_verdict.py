@@ -14,7 +14,7 @@ from autograder.judge import expected, expected_cases
 from autograder.judge.expected_cases import cases_of
 from autograder.judge.messages import decoded, outcome_of
 from autograder.judge.outcome import same_arrays
-from autograder.judge.plan import plan_of
+from autograder.judge.plan import plan_of, run
 from autograder.judge.report import HEADLINES, Report
 from autograder.judge.verdict import judge
 
@@ -141,5 +141,5 @@ def forget():
 def test_code_that_only_raises_does_not_get_the_name_of_a_mistake_that_gives_nothing(source, named):
     check, namespace = find("start.double"), {}
     exec(source, namespace)
-    verdict = judge(check, check.run(namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
+    verdict = judge(check, run(check, namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
     assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named

@@ -131,10 +131,6 @@ class Check:
 
     def run(self, namespace: dict, seed: str, trials: int) -> list[Trial]:
         """Run the probe on a namespace of this process: a notebook's, the reference's, a mistake's."""
-        if self.aspects:
-            from autograder.judge.plan import run
-
-            return run(self, namespace, seed)
         return run_trials(self.standalone_probe, namespace, self.seeds(seed, trials), Tools(), self.seconds)
 
 

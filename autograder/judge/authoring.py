@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from autograder.checks.check import Check, Mistake, Variant
 from autograder.judge.expected import edited_sources, fresh_outcomes
 from autograder.judge.expected_cases import fresh
+from autograder.judge.plan import run
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
 
@@ -44,7 +45,7 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
         )
         found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
     for variant in check.variants:
-        outcomes = check.run(namespace_of(check, variant), seed, trials)
+        outcomes = run(check, namespace_of(check, variant), seed, trials)
         found.append(Tried("variant", variant.name, judge(check, outcomes, seed)))
     return found
 

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autograder.checks.aspect import Aspect
+from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.cases import Case
 from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge.outcome import MISSING, of_quantity, same, words_of
+from autograder.judge.plan import plan_of
 from autograder.judge.tags import tags_of
 from autograder.judge.where import where
 
@@ -62,16 +63,27 @@ class Cases:
                     yield label, outcome
 
     def points(self, failed: dict[int, Failed]) -> float:
-        first, total, whole = None, 0.0, 1.0  # first: the share of the first aspect that is no corner
-        for aspect in sorted(dict.fromkeys(aspect for aspect, _ in self.plan), key=lambda aspect: aspect.corner):
-            its = [fail for fail in failed.values() if fail.aspect is aspect]
-            share = 1.0 if not its else 0.0 if any(fail.parts for fail in its) else KEPT
-            if first is None:
-                first = share
-            if not aspect.points and share < 1:
-                whole = KEPT
-            total += aspect.points * share * (first > 0 or not aspect.corner)
-        return round(total * whole, 2)
+        aspects = list(dict.fromkeys(aspect for aspect, _ in self.plan))
+        shares = {aspect: self.share(aspect, failed) for aspect in aspects}
+        main = next((shares[aspect] for aspect in aspects if not aspect.corner), 1.0)
+        secret = [shares[aspect] for aspect in aspects if aspect.points and self.is_secret(aspect)]
+        total = sum(
+            aspect.points * share
+            for aspect, share in shares.items()
+            if (main or not aspect.corner) and (self.is_secret(aspect) or not secret or any(secret))
+        )
+        whole = all(share == 1 for aspect, share in shares.items() if not aspect.points)
+        return round(total * (1.0 if whole else KEPT), 2)
+
+    def share(self, aspect: Aspect, failed: dict[int, Failed]) -> float:
+        """What an aspect earns of its points."""
+        its = [fail for fail in failed.values() if fail.aspect is aspect]
+        return 1.0 if not its else 0.0 if any(fail.parts for fail in its) else KEPT
+
+    def is_secret(self, aspect: Aspect) -> bool:
+        """Whether some of an aspect's cases are none of the notebook's, so that their outcomes cannot be copied from there."""
+        known = [case.inputs for its, case in plan_of(self.check.name, NOTEBOOK_SEED) if its.name == aspect.name]
+        return any(case.inputs not in known for its, case in self.plan if its is aspect)
 
     def where(self, aspect: Aspect, failed: dict[int, Failed]) -> str:
         """How many of an aspect's cases fail, and which."""

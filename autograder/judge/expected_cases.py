@@ -155,14 +155,16 @@ def dtype_of(value) -> str:
 
 def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
     """The conditions that the reference and every variant keep, by aspect; from runs on the notebook's cases."""
-    from autograder.judge.authoring import namespace_of
+    from autograder.judge.expected import edited_sources
+    from autograder.judge.reference import module_of, reference_namespace
 
     kept = {aspect.name: set(CONDITIONS) for aspect in aspects_of(check.name)}
     plan = plan_of(check.name, NOTEBOOK_SEED)
     runs = [fresh(check.name, NOTEBOOK_SEED)]
     for variant in check.variants:
         with contextlib.redirect_stdout(io.StringIO()):
-            runs.append(run_check(check, namespace_of(check, variant), NOTEBOOK_SEED))
+            namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
+            runs.append(run_check(check, namespace, NOTEBOOK_SEED))
     for trials in runs:
         for (aspect, _), trial in zip(plan, trials):
             for label in trial:

@@ -21,6 +21,7 @@ from autograder.checks.check import Check
 from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS, edited_sources, fresh_outcomes
 from autograder.judge.expected_cases import cases_of
 from autograder.judge.outcome import same_trials
+from autograder.judge.plan import run
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.lesson.symbols import BEGIN, END
 from autograder.lesson.text import Cell, read_lesson
@@ -134,7 +135,7 @@ def earns_all_points(check: Check, source: str) -> bool:
             namespace = reference_namespace(module_of(check.name), {check.name: source})
         except Exception:  # the cell itself does not run
             return False
-        got = quick.run(namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
+        got = run(quick, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
     if check.aspects:
         return not cases_of(check.name, NOTEBOOK_SEED).failed(got)
     expected = fresh_outcomes(check.name, NOTEBOOK_SEED, NOTEBOOK_TRIALS)

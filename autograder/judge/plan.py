@@ -95,6 +95,8 @@ def request_of(name: str, seed: str) -> list[dict]:
     return list(found.values())
 
 
-def run(check: Check, namespace: dict, seed: str) -> list[Trial]:
-    """All cases on a namespace of this process: a notebook's, the reference's, a mistake's."""
+def run(check: Check, namespace: dict, seed: str, trials: int = 2) -> list[Trial]:
+    """All cases on a namespace of this process: a notebook's, the reference's, a mistake's. Of a check with a probe, its trials."""
+    if not check.aspects:
+        return check.run(namespace, seed, trials)
     return run_cases(request_of(check.name, seed), namespace, Tools(), check.seconds)
