@@ -76,6 +76,9 @@ COMMANDS = {
     "make test-all": MINUTES,
     "python -m autograder build": Run("python -m autograder build --check 00_start", "writes nothing, of one module"),
     "python -m autograder bundle 00_start 01_value": Run(),
+    "python -m autograder calibrate ATTEMPTS": Run(
+        f"python -m autograder calibrate {ROOT}/tests/attempts/03_broadcast.jsonl --workers 1", "few attempts"
+    ),
     "python -m autograder checks value.mul": Run("python -m autograder checks start.double", "it has fewer mistakes"),
     "python -m autograder grade": GRADE,
     "python -m autograder grade OUT/submitted --out OUT": Run(

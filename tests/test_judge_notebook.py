@@ -10,6 +10,7 @@ from autograder.judge.kernel import Run
 from autograder.judge.messages import decoded
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.notebook_run import HASTE, Limits, NotebookRun, complete
+from autograder.judge.report import Report
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 
@@ -71,7 +72,7 @@ def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
         def run(self, code, seconds):
             return Run("ok")
 
-        def probe(self, check, seeds, seconds):
+        def probe(self, check, seed, trials, seconds):
             self.given[check.name] = seconds
             return Run("timeout" if check.name == "value.mul" else "error")
 
@@ -101,6 +102,29 @@ def test_a_demo_that_was_edited_runs():
     _, notebook = judged(edit)
     demo = next(cell for cell in notebook.cells if cell.metadata.get("course", {}).get("kind") == "demo")
     assert demo.outputs[0].text == "mine\n"
+
+
+def test_a_demo_that_defines_what_the_students_code_uses_runs():
+    """`plain_softmax` is a function of a demo cell: a notebook has it, so grading has it, too."""
+    lesson = read_lesson("05_layers")
+    notebook = solved_notebook(lesson)
+    cell = notebook.cells[at(notebook.cells, "exercise-layers-softmax")]
+    cell.source += """
+
+
+softmax_of_rows = np.vectorize(lambda row: plain_softmax(row), signature="(n)->(n)")
+right_forward = Softmax.forward
+
+
+def forward(ctx, x, axis):
+    softmax_of_rows(np.zeros((1, 2)))
+    return right_forward(ctx, x, axis)
+
+
+Softmax.forward = staticmethod(forward)
+"""
+    verdict = judge_notebook(notebook, "05_layers", "a seed").verdicts["layers.softmax"]
+    assert verdict.status == "ok", str(Report(verdict))
 
 
 def test_a_check_cell_holds_the_report_and_a_number_that_nbgrader_reads():

@@ -19,6 +19,8 @@ from autograder.judge.report import unwritten
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
 
+UNDEFINED = re.compile(r"^name '(\w+)' is not defined")
+DEFINED = re.compile(r"^(?:def|class)\s+(\w+)|^(\w+)\s*=(?!=)", re.M)
 HASTE = 2  # seconds for an exercise that needs one that timed out; `carried_errors` judges it again with its full time
 
 
@@ -99,7 +101,23 @@ class NotebookRun:
                 reason = f"The notebook took more than {self.limits.seconds:g} s before this check."
                 return Verdict(check, "timeout", reason=reason)
             return Verdict(check, "crashed", reason="The notebook's process ended too often before this check.")
-        return self.explained(self.probe(check, self.kernel, seconds))
+        verdict = self.probe(check, self.kernel, seconds)
+        if self.run_demos_for(verdict):
+            verdict = self.probe(check, self.kernel, seconds)
+        return self.explained(verdict)
+
+    def run_demos_for(self, verdict: Verdict) -> bool:
+        """Run the demo cells above the check, skipped so far, that define a name which the student's code did not find."""
+        errors = [difference.got.error for difference in verdict.wrong if difference.got.error]
+        missing = {name for error in errors for name in UNDEFINED.findall(error.get("message", ""))}
+        end = next((i for i, cell in enumerate(self.cells) if course_cell(cell) == ("check", verdict.check.name)), 0)
+        ran = False
+        for position, cell in enumerate(self.cells[:end] if missing else ()):
+            skipped = position not in self.endings and self.demos.get(cell.get("id")) == cell.source
+            if skipped and missing & {name or other for name, other in DEFINED.findall(cell.source)}:
+                self.run_cell(position)
+                ran = True
+        return ran
 
     def probe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
         """Run the check's probe in a kernel, within that much processor time, and judge its answer."""
