@@ -20,6 +20,7 @@ from autograder.judge.plan import aspects_of, examples_in, examples_request, pla
 from autograder.judge.plan import run as run_check
 from autograder.judge.recorded import REFERENCE, file_of, read
 
+EXAMPLE = Aspect("an example", 0.0, "", None)
 UNFIT = (
     "ProbeTimeout",
     "WorkLimitExceeded",
@@ -204,21 +205,26 @@ def recording(check: Check) -> dict:
 
 
 def encoded(aspect: Aspect, trial: Trial, *size: int) -> dict:
-    """A trial as JSON holds it; what repeated calls gave is left out but for the reference's word that they differ."""
-    return {
-        label: encode(outcome, bool(aspect.exact), *size)
-        for label, outcome in trial.items()
-        if not (size and label.startswith("~again"))
-    }
+    return {label: encode(outcome, bool(aspect.exact), *size) for label, outcome in trial.items()}
 
 
 def examples_of(check: Check) -> list[list[str]]:
-    """The examples of the exercise's docstrings that the reference runs without an error, and that show a value."""
+    """The examples of the exercise's docstrings that the reference runs without an error, and every variant as the reference does."""
+    from autograder.judge.expected import edited_sources
     from autograder.judge.reference import module_of, reference_namespace
     from autograder.lesson.text import read_lesson
 
-    sessions = examples_in(read_lesson(module_of(check.name)).exercise(check.name).solved)
-    namespace = reference_namespace(module_of(check.name))
-    with contextlib.redirect_stdout(io.StringIO()):
-        trials = run_cases(examples_request(sessions), namespace, Tools(), check.seconds)
-    return [lines for lines, trial in zip(sessions, trials) if trial and not any(o.error for o in trial.values())]
+    solved = read_lesson(module_of(check.name)).exercise(check.name).solved
+    sessions = examples_in(solved)
+    ways = [{}, *(edited_sources(check, variant.edit) for variant in check.variants)]
+    runs = []
+    for sources in ways:
+        namespace = reference_namespace(module_of(check.name), sources)
+        with contextlib.redirect_stdout(io.StringIO()):
+            runs.append(run_cases(examples_request(sessions), namespace, Tools(), check.seconds))
+    return [
+        lines
+        for lines, right, *others in zip(sessions, *runs)
+        if right and not any(outcome.error for outcome in right.values())
+        if not any(any(differences(EXAMPLE, right, other)) for other in others)
+    ]

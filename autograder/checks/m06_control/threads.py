@@ -69,7 +69,10 @@ def overlapping(student, case):
 
     def call(me):
         with engine.set_grad_enabled(case.there[me]):
-            wrapped(me)
+            try:
+                wrapped(me)
+            except Exception as error:
+                seen[f"raised in thread {me}"] = error
             seen[f"afterwards in thread {me}"] = engine.is_grad_enabled()
         done[me].set()
 
