@@ -3,8 +3,6 @@
 All mutants of all checks are run, none is sampled: one takes some 30 ms.
 """
 
-from dataclasses import replace
-
 import pytest
 from click.testing import CliRunner
 
@@ -93,9 +91,10 @@ def test_each_mutant_comes_once_and_none_is_the_solution_itself():
     assert not [mutant for mutant in found if mutant.before == mutant.after]
 
 
-def test_a_check_that_takes_any_number_for_right_lets_mutants_survive():
-    blind = replace(find("start.double"), atol=1e9)
-    assert "return (2 + x)" in [mutant.after for mutant in survivors(blind, mutants_of(blind))]
+def test_a_check_that_takes_any_number_for_right_lets_mutants_survive(monkeypatch):
+    check = find("start.double")
+    monkeypatch.setattr("autograder.judge.case_verdict.is_right", lambda *outcome: True)
+    assert "return (2 + x)" in [mutant.after for mutant in survivors(check, mutants_of(check))]
 
 
 def test_a_mutant_that_never_ends_is_noticed_in_a_short_time():

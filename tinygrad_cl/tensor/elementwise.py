@@ -165,8 +165,8 @@ class ReLU(activations.ReLU):
 
     def backward(ctx, grad):
         (y,) = ctx.saved_tensors
-        if all_finite(grad):  # a product is faster than a choice
-            return grad * y.wrap(np.asarray(~(y.data <= 0)))
+        if all_finite(grad) and not np.isnan(y.data).any():
+            return activations.ReLU.backward(ctx, grad)
         return Where.apply(y <= 0, 0.0, grad)
 
 
