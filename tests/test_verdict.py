@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.checks import find
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge import expected, expected_cases
-from autograder.judge.expected_cases import cases_of
+from autograder.judge import expected
+from autograder.judge.expected import cases_of
 from autograder.judge.messages import decoded, outcome_of
 from autograder.judge.outcome import same_arrays
 from autograder.judge.plan import plan_of, run
@@ -66,7 +66,7 @@ def test_points_are_those_of_the_aspects_that_are_right():
     aspect = plan[last][0]
     trials[last] = Trial({label: Outcome(np.array(12345.678)) for label in trials[last]})  # one case of many
     verdict = judge(check, trials, "notebook")
-    assert verdict.status == "partial" and {d.quantity for d in verdict.wrong} == {aspect.name}
+    assert verdict.status == "partial" and {d.aspect.name for d in verdict.wrong} == {aspect.name}
     assert verdict.points == check.points - aspect.points
 
 
@@ -125,7 +125,7 @@ def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
 
 
 def forget():
-    for cached in (expected_cases.fresh, expected_cases.fit, expected_cases.cases_of):
+    for cached in (expected.fresh, expected.fit, expected.cases_of):
         cached.cache_clear()
 
 

@@ -34,7 +34,6 @@ AUTOGRADER = (
     "judge/counterexample",
     "judge/device",
     "judge/expected",
-    "judge/expected_cases",
     "judge/failed_cells",
     "judge/fingerprint",
     "judge/outcome",

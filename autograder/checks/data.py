@@ -1,6 +1,6 @@
 """Checks as plain data: all of them that a student may have. A students' copy of the course has these in place of their modules.
 
-A file `m01_value.checks.json` holds the checks of a lesson: their probes, and the names and hints of their mistakes, but of no
+A file `m01_value.checks.json` holds the checks of a lesson: their aspects, and the names and hints of their mistakes, but of no
 mistake and no variant the code. What the mistakes come to is recorded beside it (`judge.recorded`).
 """
 
@@ -18,8 +18,6 @@ LEFT_OUT = ("mistakes", "variants", "measured", "aspects")  # they hold code, or
 
 def data_of(check: Check) -> dict:
     data = {part.name: getattr(check, part.name) for part in fields(Check) if part.name not in LEFT_OUT}
-    if check.measured:
-        data["device"] = ()  # it would take the reference's other names, too, and the copy has no reference
     mistakes = [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]
     aspects = [data_of_aspect(aspect, check) for aspect in check.aspects]
     return data | {"mistakes": mistakes, "aspects": aspects}
@@ -44,7 +42,7 @@ def check_of(data: dict) -> Check:
         name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT
     }
     mistakes = [Mistake(mistake["name"], Edit(), tuple(mistake["hints"])) for mistake in data["mistakes"]]
-    return Check(**given, mistakes=mistakes, aspects=[aspect_of(aspect) for aspect in data.get("aspects", ())])
+    return Check(**given, mistakes=mistakes, aspects=[aspect_of(aspect) for aspect in data["aspects"]])
 
 
 def text_of(checks: list[Check]) -> str:

@@ -7,7 +7,7 @@ from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.cases import Case
 from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge.outcome import MISSING, of_quantity, same, words_of
+from autograder.judge.outcome import MISSING, of_label, same, words_of
 from autograder.judge.plan import plan_of
 from autograder.judge.tags import tags_of
 from autograder.judge.where import where
@@ -122,9 +122,7 @@ class Cases:
 def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
     if aspect.holds and not any(outcome.error for outcome in (*want.values(), *got.values())):
         if not agrees(aspect, want, got):
-            yield from (
-                (label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~"
-            )
+            yield from ((label, outcome, of_label(got, label)) for label, outcome in want.items() if label[:1] != "~")
         return
     if "" in got and got[""].error and not ("" in want and want[""].error):
         label = next(
@@ -134,7 +132,7 @@ def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, 
         return
     for label, outcome in want.items():
         if not label.startswith("~"):
-            found = of_quantity(got, label)
+            found = of_label(got, label)
             if not is_right(aspect, label, outcome, found):
                 yield label, outcome, found
     if not ("" in got and got[""].error):
