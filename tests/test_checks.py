@@ -142,7 +142,7 @@ def test_each_aspect_is_lost_by_a_mistake_and_a_notebook_has_few_cases(check):
     lost = {
         cases.plan[number][0].name
         for mistake in check.mistakes
-        for number in cases.failed(mistaken(check.name, NOTEBOOK_SEED)(mistake))
+        for number in mistaken(check.name, NOTEBOOK_SEED, mistake.name)[1]
     }
     aspects = {aspect.name for aspect in check.aspects if aspect.points}
     assert len(aspects & lost) >= MOST * len(aspects), aspects - lost

@@ -118,15 +118,10 @@ def test_the_cases_depend_on_the_seed_and_on_the_check():
 
 def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
     monkeypatch.setattr("autograder.judge.reference.reference_namespace", lambda module, edits=None: {})
-    forget()
+    expected.forget()
     with pytest.raises(expected.ReferenceFailed, match="reference solution itself"):
         judge(find("value.mul"), [Trial()], "secret")
-    forget()
-
-
-def forget():
-    for cached in (expected.fresh, expected.fit, expected.cases_of):
-        cached.cache_clear()
+    expected.forget()
 
 
 @pytest.mark.parametrize(
@@ -141,5 +136,5 @@ def forget():
 def test_code_that_only_raises_does_not_get_the_name_of_a_mistake_that_gives_nothing(source, named):
     check, namespace = find("start.double"), {}
     exec(source, namespace)
-    verdict = judge(check, run(check, namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
+    verdict = judge(check, run(check, namespace, expected.NOTEBOOK_SEED), expected.NOTEBOOK_SEED)
     assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named

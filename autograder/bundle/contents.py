@@ -36,6 +36,7 @@ AUTOGRADER = (
     "judge/expected",
     "judge/failed_cells",
     "judge/fingerprint",
+    "judge/known",
     "judge/outcome",
     "judge/plan",
     "judge/recorded",

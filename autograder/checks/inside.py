@@ -8,11 +8,11 @@ import base64
 import contextlib
 import functools
 import io
+import linecache
 import math
 import signal
 import threading
 import time
-import traceback
 import types
 from dataclasses import dataclass
 
@@ -254,13 +254,25 @@ def describe(error):
     """What was raised, in the student's words: type, message, and the last line of theirs that was running."""
     where = ""
     with contextlib.suppress(Exception):
-        own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_students(frame.filename)]
-        if own:
-            where = f"{own[-1].name}, line {own[-1].lineno}" + (f": {own[-1].line}" if own[-1].line else "")
+        place = last_of_students(error.__traceback__)
+        if place:
+            code, line = place.tb_frame.f_code, place.tb_lineno
+            text = linecache.getline(code.co_filename, line).strip()
+            where = f"{code.co_name}, line {line}" + (f": {text}" if text else "")
     with contextlib.suppress(Exception):
         bases = [kind.__name__ for kind in type(error).__mro__[1:-3]]  # a special kind of what is asked for is as good
         return {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500], "bases": bases}
     return {"type": "Exception", "message": "", "where": where[:500]}
+
+
+def last_of_students(place):
+    """The last place of a traceback that is in a student's cell; None if there is none."""
+    last = None
+    while place is not None:
+        if is_students(place.tb_frame.f_code.co_filename):
+            last = place
+        place = place.tb_next
+    return last
 
 
 def is_students(filename):

@@ -10,7 +10,7 @@ import numpy as np
 from autograder.checks import find
 from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.cases import Case
-from autograder.checks.check import Check, Edit, Mistake
+from autograder.checks.check import Check, Edit
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
@@ -43,15 +43,12 @@ def cases_of(name: str, seed: str) -> Cases:
     return Cases(check, seed, plan_of(check.name, seed), fit(name, seed), conditions)
 
 
-def mistaken(name: str, seed: str):
-    """function(mistake) → the trials of that mistake for a seed."""
-
-    def trials(mistake: Mistake) -> list[Trial]:
-        if seed == NOTEBOOK_SEED and mistake.name in recorded(find(name)):
-            return recorded_trials(find(name), mistake.name)
-        return fresh(name, seed, mistake.name)
-
-    return trials
+@lru_cache(maxsize=4096)
+def mistaken(name: str, seed: str, mistake: str) -> tuple[list[Trial], frozenset[int]]:
+    """(the trials of a mistake, the numbers of the cases in which it fails)."""
+    is_recorded = seed == NOTEBOOK_SEED and mistake in recorded(find(name))
+    trials = recorded_trials(find(name), mistake) if is_recorded else fresh(name, seed, mistake)
+    return trials, frozenset(cases_of(name, seed).failed(trials))
 
 
 @lru_cache(maxsize=4096)
@@ -131,6 +128,12 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
             for label in trial:
                 kept[aspect.name].discard(label.partition(" ")[0])
     return {name: tuple(sorted(conditions)) for name, conditions in kept.items()}
+
+
+def forget() -> None:
+    """What was computed before is computed anew."""
+    for cached in (cases_of, mistaken, fresh, fit):
+        cached.cache_clear()
 
 
 def edit_of(check: Check, mistake: str) -> Edit:

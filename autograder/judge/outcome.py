@@ -46,6 +46,8 @@ def words_of(error: dict | None) -> str:
 def same_arrays(expected: np.ndarray, got: np.ndarray, rtol: float, atol: float) -> bool:
     if expected.shape != got.shape:
         return False
+    if expected.dtype == got.dtype and expected.tobytes() == got.tobytes():  # far faster than to compare numbers
+        return True
     if expected.dtype.kind == "U" or got.dtype.kind == "U":
         return expected.dtype.kind == got.dtype.kind and bool((expected == got).all())
     with np.errstate(all="ignore"):

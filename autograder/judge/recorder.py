@@ -10,9 +10,8 @@ from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
-from autograder.judge import expected
 from autograder.judge.case_verdict import Cases, differences
-from autograder.judge.expected import edited_sources, fit, fresh, kept_by_all
+from autograder.judge.expected import edited_sources, fit, forget, fresh, kept_by_all
 from autograder.judge.fingerprint import OF_MISTAKES, encode
 from autograder.judge.outcome import MISSING, same
 from autograder.judge.plan import examples_in, examples_request, plan_of, recorded_examples, use_examples
@@ -29,6 +28,7 @@ def write_recordings(modules: list[str]) -> list[Path]:
     for path, text in changed.items():
         path.write_text(text, encoding="utf-8")
     read.cache_clear()
+    forget()
     return list(changed)
 
 
@@ -97,8 +97,7 @@ def recording(check: Check) -> dict:
     examples = examples_of(check)
     if examples != recorded_examples(check):
         use_examples(check.name, examples)
-        for cached in (fresh, fit, expected.cases_of):
-            cached.cache_clear()
+        forget()
     plan = plan_of(check.name, NOTEBOOK_SEED)
     right = fit(check.name, NOTEBOOK_SEED)
     cases = [None if trial is None else encoded(aspect, trial) for (aspect, _), trial in zip(plan, right)]

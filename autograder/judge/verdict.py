@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from autograder.checks.aspect import Aspect
 from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge.case_verdict import Cases, Failed, known
+from autograder.judge.case_verdict import Cases, Failed
 from autograder.judge.counterexample import as_code
-from autograder.judge.expected import cases_of, mistaken
+from autograder.judge.expected import cases_of
+from autograder.judge.known import known
 from autograder.judge.outcome import MISSING, outcome_text
 from autograder.judge.plan import aspects_of
 
@@ -65,7 +66,7 @@ def judge(check: Check, trials: list[Trial], seed: str) -> Verdict:
     elif not verdict.points and verdict.status == "partial":
         verdict.status = "error" if any(difference.got.error for difference in verdict.wrong) else "wrong"
     if verdict.status not in ("ok", "missing"):
-        verdict.mistakes = known(cases, trials, failed, mistaken(check.name, seed))
+        verdict.mistakes = known(cases, trials, failed)
     return verdict
 
 
