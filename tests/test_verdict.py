@@ -138,3 +138,20 @@ def test_code_that_only_raises_does_not_get_the_name_of_a_mistake_that_gives_not
     exec(source, namespace)
     verdict = judge(check, run(check, namespace, expected.NOTEBOOK_SEED), expected.NOTEBOOK_SEED)
     assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named
+
+
+def test_two_mistakes_that_act_on_one_another_are_named_when_it_counts():
+    check = find("value.mul")
+    names = [
+        "the rule of the sum is noted: 1 and 1",
+        "b · 2 is not handled: 2 is no `float`, but an `int`",
+    ]
+    trials = expected.fresh("value.mul", "a secret", *names)
+    assert sorted(mistake.name for mistake in judge(check, trials, "a secret").mistakes) == sorted(names)
+    other = [
+        Trial({label: Outcome(out.array + 1) if out.array is not None else out for label, out in trial.items()})
+        if n == 3
+        else trial
+        for n, trial in enumerate(trials)
+    ]
+    assert not judge(check, other, "a secret").mistakes

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -44,35 +45,34 @@ def cases_of(name: str, seed: str) -> Cases:
 
 
 @lru_cache(maxsize=4096)
-def mistaken(name: str, seed: str, mistake: str) -> tuple[list[Trial], frozenset[int]]:
-    """(the trials of a mistake, the numbers of the cases in which it fails)."""
-    is_recorded = seed == NOTEBOOK_SEED and mistake in recorded(find(name))
-    trials = recorded_trials(find(name), mistake) if is_recorded else fresh(name, seed, mistake)
+def mistaken(name: str, seed: str, *mistakes: str) -> tuple[list[Trial], frozenset[int]]:
+    """(the trials of a mistake, or of two at once, the numbers of the cases in which they fail)."""
+    is_recorded = seed == NOTEBOOK_SEED and len(mistakes) == 1 and mistakes[0] in recorded(find(name))
+    trials = recorded_trials(find(name), *mistakes) if is_recorded else fresh(name, seed, *mistakes)
     return trials, frozenset(cases_of(name, seed).failed(trials))
 
 
 @lru_cache(maxsize=4096)
-def fresh(name: str, seed: str, mistake: str = REFERENCE) -> list[Trial]:
-    """The trials of the reference, or of a mistake."""
+def fresh(name: str, seed: str, *mistakes: str) -> list[Trial]:
+    """The trials of the reference, with the edits of these mistakes if any are named. Without its names where they cannot be made."""
     from autograder.judge.reference import module_of, reference_namespace
 
     check = find(name)
-    edits = {} if mistake == REFERENCE else edited_sources(check, edit_of(check, mistake))
     with contextlib.redirect_stdout(io.StringIO()):  # what a mistake prints is not the student's
         try:
+            edits = edited_sources(check, edit_of(check, mistakes)) if mistakes else {}
             namespace = reference_namespace(module_of(name), edits)
         except Exception:
-            if not edits:
+            if not mistakes:
                 raise
             namespace = {}
         trials = run(check, namespace, seed)
-    if mistake == REFERENCE:
+    if not mistakes:
         refuse_unfit(name, trials)
     return trials
 
 
 def refuse_unfit(name: str, trials: list[Trial]) -> None:
-
     for trial in trials:
         for outcome in trial.values():
             if outcome.error and outcome.error["type"] in UNFIT:
@@ -136,8 +136,10 @@ def forget() -> None:
         cached.cache_clear()
 
 
-def edit_of(check: Check, mistake: str) -> Edit:
-    return next(found.edit for found in check.mistakes if found.name == mistake)
+def edit_of(check: Check, mistakes: Sequence[str]) -> Edit:
+    """The edit of a mistake; of several whose edits are swaps, one swap after the other."""
+    edits = [next(found.edit for found in check.mistakes if found.name == name) for name in mistakes]
+    return edits[0] if len(edits) == 1 else Edit(tuple(swap for edit in edits for swap in edit.swaps))
 
 
 def edited_sources(check: Check, edit: Edit) -> dict[str, str]:
