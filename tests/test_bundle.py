@@ -278,7 +278,7 @@ def trials_of(check, name):
     if check.aspects:
         trials = cases_of(check.name, NOTEBOOK_SEED).expected
         if name != REFERENCE:
-            return mistaken(check.name, NOTEBOOK_SEED)(next(each for each in check.mistakes if each.name == name))
+            return mistaken(check.name, NOTEBOOK_SEED)(next(each for each in check.mistakes if each.name == name))[0]
         return [Trial(trial or {}) for trial in trials]
     trials = recorded_outcomes(check, name)
     if only_errors(trials):  # their words count, of which only a digest is recorded

@@ -167,12 +167,11 @@ def is_right(aspect: Aspect, label: str, want: Outcome, got: Outcome) -> bool:
 def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed], mistaken) -> list[Mistake]:
     """The one known mistake, or the two, that explain every failing case and break no other.
 
-    mistaken   function(mistake) → its trials
+    mistaken   function(mistake) → its trials, and the numbers of the cases that it fails
     """
     partly = []
     for mistake in cases.check.mistakes:
-        theirs = mistaken(mistake)
-        its = set(cases.failed(theirs))
+        theirs, its = mistaken(mistake)
         if not its or not its <= set(failed):
             continue
         explained = {number for number in its if equal(cases.plan[number][0], theirs[number], trials[number])}

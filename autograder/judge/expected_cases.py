@@ -53,14 +53,16 @@ def conditions_in(content: dict) -> dict[str, tuple[str, ...]]:
 
 
 def mistaken(name: str, seed: str):
-    """function(mistake) → the trials of that mistake for a seed."""
+    """function(mistake) → the trials of that mistake for a seed, and the numbers of the cases that it fails."""
 
-    def trials(mistake: Mistake) -> list[Trial]:
+    def trials(mistake: Mistake) -> tuple[list[Trial], set[int]]:
         content = recorded(find(name))
-        if seed == NOTEBOOK_SEED and mistake.name in content:
+        if seed == NOTEBOOK_SEED and mistake.name in content:  # only the cases that it fails are recorded
+            theirs = {int(number): trial for number, trial in content[mistake.name].items()}
             right = [trial or {} for trial in content[REFERENCE]["cases"]]
-            return [decoded(whole(trial, content[mistake.name].get(str(n), {}))) for n, trial in enumerate(right)]
-        return fresh(name, seed, mistake.name)
+            return [decoded(whole(trial, theirs.get(n, {}))) for n, trial in enumerate(right)], set(theirs)
+        found = fresh(name, seed, mistake.name)
+        return found, set(cases_of(name, seed).failed(found))
 
     return trials
 
@@ -68,17 +70,18 @@ def mistaken(name: str, seed: str):
 WHOLE_TRIAL = "~whole"  # marks a recorded trial that lacks labels of the reference's
 
 
-def other_than(aspect: Aspect, right: dict, trial: dict) -> dict:
-    """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
+def other_than(aspect: Aspect, right: Trial, trial: Trial) -> dict:
+    """What is recorded of a mistake's trial: labels that are not the reference's; all, marked, where it lacks some."""
+    entries = encoded(aspect, trial, *OF_MISTAKES)
     if set(right) - set(trial):
-        return trial | {WHOLE_TRIAL: ""}
-    before, now = decoded(right), decoded(trial)
+        return entries | {WHOLE_TRIAL: ""}
     close = {
         label
-        for label in right
-        if before[label].kind == now[label].kind and same(before[label], now[label], aspect.rtol / 10, aspect.atol / 10)
+        for label, outcome in right.items()
+        if not (aspect.exact and outcome.kind != trial[label].kind)
+        and same(outcome, trial[label], aspect.rtol / 10, aspect.atol / 10)
     }
-    return {label: entry for label, entry in trial.items() if label not in close}
+    return {label: entry for label, entry in entries.items() if label not in close}
 
 
 def whole(right: dict, recorded: dict) -> dict:
@@ -198,9 +201,7 @@ def recording(check: Check) -> dict:
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
-        found[mistake.name] = {
-            str(n): other_than(plan[n][0], cases[n] or {}, encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
-        }
+        found[mistake.name] = {str(n): other_than(plan[n][0], expected[n] or Trial(), trials[n]) for n in failed}
     return found
 
 
