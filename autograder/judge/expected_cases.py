@@ -197,7 +197,8 @@ def recording(check: Check) -> dict:
             "cases": cases,
         }
     }
-    whole = Cases(check, NOTEBOOK_SEED, plan, expected, found[REFERENCE]["conditions"])
+    known = [None if trial is None else decoded(trial) for trial in cases]  # what a notebook compares with
+    whole = Cases(check, NOTEBOOK_SEED, plan, known, found[REFERENCE]["conditions"])
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
