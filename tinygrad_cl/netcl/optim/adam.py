@@ -42,7 +42,8 @@ class Adam(Optimizer):
         before this step, with c1 and c2 new already. Its g is self.decayed(p, g).
 
         >>> p = Parameter.from_host(queue, [1.0, 2.0]); p.grad = p.copy()
-        >>> Adam([p], lr=0.25).step(); p.to_host().round(3).tolist()
+        >>> Adam([p], lr=0.25).step()
+        >>> p.to_host().round(3).tolist()
         [0.75, 1.75]
         """
         beta1, beta2 = self.settings["betas"]
