@@ -18,7 +18,8 @@ from functools import lru_cache
 from autograder.lesson.symbols import BEGIN, END
 from autograder.lesson.text import Lesson
 
-SHARE = 0.75  # of a region's weight: what holds as much gives it away
+SHARE = 0.6  # of a region's weight: what holds as much gives it away
+REGION = re.compile(rf"{BEGIN}\n(.*?)^ *{END}", re.DOTALL | re.MULTILINE)
 WEIGHT = 16  # of a region: what weighs less is written in a line, and anybody's
 KEPT = {*dir(builtins), "np", "math", "cl", "ag", "nn"} - {"input", "sum", "id", "iter", "next", "max", "min", "filter"}
 
@@ -98,14 +99,19 @@ def body_of(text: str) -> Body:
         return tuple(lines_of_c(text))
 
 
-def regions(lesson: Lesson) -> Iterator[tuple[str, Body]]:
-    """(exercise, what a student writes) for each region that is no matter of one line."""
+def solutions(lesson: Lesson) -> Iterator[tuple[str, Body]]:
+    """(exercise, what a student writes): each region, and all those of one class; nothing that is a matter of one line."""
     for cell in lesson.cells:
         if cell.kind == "exercise":
-            for text in re.findall(rf"{BEGIN}\n(.*?)^ *{END}", cell.source, re.DOTALL | re.MULTILINE):
-                body = body_of(text)
-                if weight(body) >= WEIGHT:
-                    yield cell.name, body
+            for definition in definitions(cell.source):
+                regions = [body_of(text) for text in REGION.findall(definition)]
+                joined = tuple(statement for region in regions for statement in region)
+                yield from ((cell.name, body) for body in {*regions, joined} if weight(body) >= WEIGHT)
+
+
+def definitions(source: str) -> list[str]:
+    """A cell's text in parts: each function or class that begins at the margin, with what comes before it."""
+    return re.split(r"(?<=\n)(?=(?:def|class) )", source)
 
 
 def bodies_in(path: str, text: str) -> Iterator[Body]:
@@ -137,7 +143,7 @@ def bodies(text: str) -> tuple[Body, ...]:
         tree = ast.parse(text)
     except SyntaxError:
         return (tuple(lines_of_c(text)),)
-    functions = [node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    functions = [node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     outside = [node for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef)]
     strings = [
         tuple(lines_of_c(node.value))
