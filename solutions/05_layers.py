@@ -809,7 +809,7 @@ onehot = Tensor((classes[:, None] == np.arange(1000)).astype(np.float32))
 
 
 def bytes_of_arrays():
-    """Of all arrays that were made since `tracemalloc.start()` and are still there: NumPy reports its memory."""
+    """Of all arrays made since `tracemalloc.start()` that are there: NumPy reports its memory."""
     arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
     return sum(each.size for each in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
 
