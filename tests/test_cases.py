@@ -222,27 +222,53 @@ def test_where_is_true(tags, data):
     failing = [each for each, fail in zip(tags, fails) if fail]
     passing = [each for each, fail in zip(tags, fails) if not fail]
     said = where(failing, passing)
-    if said.startswith("wrong exactly where "):
-        words = said.removeprefix("wrong exactly where ")
-        if ", or " in words:
-            one, two = words.split(", or ")
-            holds = lambda each: one in each or two in each
-        else:
-            holds = lambda each: all(word in each for word in words.split(" and "))
-        assert all(map(holds, failing)) and not any(map(holds, passing))
-    elif said.startswith("wrong everywhere but where "):
-        word = said.removeprefix("wrong everywhere but where ")
-        assert not any(word in each for each in failing) and all(word in each for each in passing)
-    elif said:
-        word = said.removeprefix("wrong only where ").removesuffix(", but not always there")
-        assert all(word in each for each in failing)
+    kind, _, words = said.removesuffix(", but not always there").partition(" where ")
+    bad, good = [holds(words, each) for each in failing], [holds(words, each) for each in passing]
+    assert {
+        "": not words,
+        "wrong exactly": all(bad) and not any(good),
+        "wrong everywhere but": not any(bad) and all(good),
+        "wrong only": all(bad),
+    }[kind]
+
+
+def holds(words, tags):
+    """Whether what is said of a case is so: "a", "a and b", "a, or b"."""
+    if ", or " in words:
+        return any(word in tags for word in words.split(", or "))
+    return all(word in tags for word in words.split(" and "))
+
+
+@pytest.mark.parametrize(
+    "failing, passing, said",
+    [
+        (["ax", "ay", "axy"], ["x", "y", "xy"], "wrong exactly where a"),
+        (["x", "y", "xy"], ["ax", "ay", "a"], "wrong everywhere but where a"),
+        (["ab"] * 6, ["a", "b"] * 3, "wrong exactly where a and b"),
+        (["a", "b"] * 3, ["x", "y", ""] * 2, "wrong exactly where a, or b"),
+        (["a", "b"] * 3, ["ab"] * 6, "wrong everywhere but where a and b"),
+        (["xyz", "xy", "z", "zy", "", "x"], ["ax", "bz"] * 3, "wrong everywhere but where a, or b"),
+        (["a"] * 6, ["a", "x", "y", "", "xy", "y"], "wrong only where a, but not always there"),
+        (["a", "b", ""] * 2, ["a", "b", ""] * 2, ""),
+        (["a", "a"], ["x", "y", "z"], ""),
+    ],
+)
+def test_the_simplest_words_are_said(failing, passing, said):
+    assert where([frozenset(each) for each in failing], [frozenset(each) for each in passing]) == said
 
 
 def test_tags_say_what_is_special():
     case = Case({"a": "np.array([[0.0, 1.0]]).T", "b": "a", "axis": "(1, 0)", "n": "3", "f": "lambda x: relu(x) * x"})
     found = tags_of(case)
     assert {"a holds 0", "a or b holds 0", "a and b are the same array", "axis is a tuple", "n is odd"} <= found
-    assert {"f uses `relu`", "f uses `*`"} <= found
+    assert {"f uses `relu`", "f uses `*`"} <= found and "f uses a number" not in found
+
+
+def test_tags_of_shapes_kinds_programs_and_of_arrays_that_are_handed_to_the_student():
+    found = tags_of(Case({"grad": "np.zeros((2, 3))", "shape": "(3,)", "kind": "np.float32", "f": "lambda x: x + 2"}))
+    assert {"grad has more axes than shape has entries", "kind is `np.float32`", "f uses a number"} <= found
+    found = tags_of(Case({"p": "Parameter(queue, np.array([[1.0]]))", "program": "'y = x.mT\\nprint(y)'"}))
+    assert {"p is one number", "program uses `mT`", "program has the line `print(y)`"} <= found
 
 
 def test_a_case_is_shown_as_lines_that_can_be_run():

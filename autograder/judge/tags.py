@@ -3,24 +3,33 @@
 import ast
 import itertools
 import math
+import re
 
 import numpy as np
 
 from autograder.checks.cases import Case
+
+WRITTEN_OUT = {"arange", "array", "full", "ones", "zeros"}
+DOTTED = re.compile(r"^[A-Za-z_]\w*(\.\w+)+$")
 
 
 def tags_of(case: Case) -> frozenset[str]:
     """The case's own tags, those of each input, and of pairs of inputs."""
     found = set(case.tags)
     each = {name: set(tags(value)) for name, value in case.values.items()}
+    for name, text in case.inputs.items():
+        if name not in case.values and (array := array_in(text)) is not None:  # that the student's names are given
+            each[name] = set(tags_of_array(array))
     for name, said in each.items():
         found |= {f"{name} {tag}" for tag in said}
     for (one, ones), (two, twos) in itertools.combinations(each.items(), 2):
         found |= {f"{one} or {two} {tag}" for tag in ones | twos}
-        found |= set(tags_of_pair(one, case.values[one], two, case.values[two]))
+        found |= set(tags_of_pair(one, case.values.get(one), two, case.values.get(two)))
     for name, text in case.inputs.items():
-        if name not in case.values or "lambda" in text:
-            found |= {f"{name} uses `{used}`" for used in names_in(text)}
+        if DOTTED.match(text):
+            found.add(f"{name} is `{text}`")
+        elif name not in case.values or "lambda" in text:
+            found |= {f"{name} uses {used}" for used in names_in(text)}
     return frozenset(found)
 
 
@@ -30,6 +39,7 @@ def tags(value):
         yield from tags_of_array(value)
     elif isinstance(value, str) and "\n" in value:
         yield from (f"has the line `{line.strip()}`" for line in value.splitlines())
+        yield from (f"uses {used}" for used in names_in(value))
     elif value is None or isinstance(value, (bool, str)):
         yield f"is {value!r}"
     elif isinstance(value, (int, float)):
@@ -138,6 +148,10 @@ def tags_of_pair(one, first, two, second):
                 yield f"{name} is stretched against the other"
         if shape not in (first.shape, second.shape):
             yield "both are stretched"
+    elif isinstance(first, np.ndarray) and is_shape(second):
+        yield from tags_of_shape(one, first, two, second)
+    elif isinstance(second, np.ndarray) and is_shape(first):
+        yield from tags_of_shape(two, second, one, first)
     elif isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
         if first == second:
             yield f"{one} = {two}"
@@ -145,13 +159,48 @@ def tags_of_pair(one, first, two, second):
             yield f"{one} {'<' if first < second else '>'} {two}"
 
 
+def is_shape(value) -> bool:
+    return isinstance(value, tuple) and all(isinstance(part, int) for part in value)
+
+
+def tags_of_shape(one, array, two, shape):
+    """Of an array, and of a tuple that may be a shape."""
+    if array.shape == shape:
+        yield f"{two} is the shape of {one}"
+    elif array.ndim != len(shape):
+        yield f"{one} has {'more' if array.ndim > len(shape) else 'fewer'} axes than {two} has entries"
+    else:
+        yield f"{one} has as many axes as {two} has entries, of other sizes"
+
+
+SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@", "USub": "-x"}
+
+
 def names_in(text: str) -> set[str]:
+    """What an expression or a program uses: functions, attributes, operators, "a number"."""
     try:
-        tree = ast.parse(text, mode="eval")
+        nodes = list(ast.walk(ast.parse(text)))
     except SyntaxError:
         return set()
-    operators = {type(node.op).__name__ for node in ast.walk(tree) if isinstance(node, (ast.BinOp, ast.UnaryOp))}
-    called = {node.func for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    names = {f.id for f in called if isinstance(f, ast.Name)} | {f.attr for f in called if isinstance(f, ast.Attribute)}
-    signs = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@", "USub": "-x"}
-    return names | {signs[name] for name in operators if name in signs}
+    called = {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    kinds = {type(node.op).__name__ for node in nodes if isinstance(node, (ast.BinOp, ast.UnaryOp))}
+    named = {f"`{name}`" for name in called | attributes | {SIGNS[kind] for kind in kinds if kind in SIGNS}}
+    numbers = any(isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) for node in nodes)
+    return named | ({"a number"} if numbers else set())
+
+
+def array_in(text: str) -> np.ndarray | None:
+    """The first array that an expression writes out, `np.array(…)` say; None where there is none."""
+    try:
+        nodes = ast.walk(ast.parse(text, mode="eval"))
+    except SyntaxError:
+        return None
+    for node in nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in WRITTEN_OUT:
+            try:
+                made = eval(compile(ast.Expression(node), "<array>", "eval"), {"np": np, "math": math})
+            except (NameError, AttributeError):
+                continue
+            return made if isinstance(made, np.ndarray) else None
+    return None

@@ -32,6 +32,13 @@ def where(failing: Sequence[frozenset[str]], passing: Sequence[frozenset[str]]) 
         for one, two in itertools.combinations(only[:40], 2):
             if all(one in tags or two in tags for tags in failing):
                 return f"wrong exactly where {one}, or {two}"
+        spared = sorted(frozenset.intersection(*passing), key=lambda tag: (len(tag), tag))
+        for one, two in itertools.combinations(spared[:40], 2):
+            if not any(one in tags and two in tags for tags in failing):
+                return f"wrong everywhere but where {one} and {two}"
+        for one, two in itertools.combinations(in_none[:40], 2):
+            if all(one in tags or two in tags for tags in passing):
+                return f"wrong everywhere but where {one}, or {two}"
     rarest = min(everywhere, key=lambda tag: (sum(tag in tags for tags in passing), len(tag), tag), default="")
     if rarest and len(failing) >= PAIRS and RARE * sum(rarest in tags for tags in passing) <= len(passing):
         return f"wrong only where {rarest}, but not always there"
