@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from autograder.checks.aspect import Aspect
+from autograder.checks.aspect import WATCHED, Aspect, texts_function
 from autograder.checks.aspect import text_of as text_of_function
 from autograder.checks.cases import Source
 from autograder.checks.inside import Trial, compile_probe, run_trials
@@ -72,6 +72,8 @@ class Check:
     variants: list[Variant] = field(default_factory=list)
     aspects: list[Aspect] = field(default_factory=list)
     about: str = ""
+    texts: str = ""  # of an exercise that hands over kernels (see `Aspect`)
+    watched: Aspect | None = None  # its launches that Oclgrind watches
 
     def aspect(self, name: str, points: float, *, cases: Source, agrees: Callable | None = None, **options):
         """Declare an aspect; a decorator of its observation, which may be observed in several aspects (see `Aspect`)."""
@@ -79,9 +81,27 @@ class Check:
         def decorate(observation: Callable) -> Callable:
             source = text_of_function(observation, "observe")
             self.aspects.append(
-                Aspect(name, float(points), source, cases, agrees=text_of_function(agrees, "agrees"), **options)
+                Aspect(
+                    name,
+                    float(points),
+                    source,
+                    cases,
+                    agrees=text_of_function(agrees, "agrees"),
+                    texts=self.texts,
+                    **options,
+                )
             )
             self.points = sum(aspect.points for aspect in self.aspects)
+            return observation
+
+        return decorate
+
+    def watch(self, cases: Source) -> Callable:
+        """Declare the one launch that Oclgrind watches, the first of the cases; a decorator of an observation that calls `tried`."""
+
+        def decorate(observation: Callable) -> Callable:
+            source = WATCHED.format(source=text_of_function(observation, "launched"))
+            self.watched = Aspect("every access to memory", 0.0, source, cases, few=1, many=1, texts=self.texts)
             return observation
 
         return decorate
@@ -154,10 +174,18 @@ def check(
     return decorate
 
 
-def exercise(name: str, about: str, *, needs=(), seconds: float = 10.0) -> Check:
-    """The check of an exercise, made of cases and aspects: `add = exercise("value.add", "The sum."); @add.aspect(…)`."""
+def exercise(
+    name: str, about: str, *, needs=(), seconds: float = 10.0, texts: tuple[str, ...] | Callable = ()
+) -> Check:
+    """The check of an exercise, made of cases and aspects: `add = exercise("value.add", "The sum."); @add.aspect(…)`.
+
+    texts   for kernels: the names of the texts that are handed over, or a function of (student, case) that gives them by name.
+            Then observations see these alone, and when it counts they run in a process that no cell of the student's touches
+    """
     lesson = inspect.stack()[1].frame.f_globals["__name__"].removeprefix("autograder.checks.").partition(".")[0]
-    return register(Check(name, 0.0, lesson, "", 0.0, 0.0, (), tuple(needs), seconds, about=about))
+    return register(
+        Check(name, 0.0, lesson, "", 0.0, 0.0, (), tuple(needs), seconds, about=about, texts=texts_function(texts))
+    )
 
 
 def names_checks(lesson: str, name: str) -> bool:

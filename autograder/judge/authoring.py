@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
+from autograder.judge.accesses import add_accesses, is_looked_at, look
 from autograder.judge.expected import edited_sources, fresh_outcomes
 from autograder.judge.expected_cases import fresh
 from autograder.judge.plan import run
@@ -46,7 +47,10 @@ def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
         found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
     for variant in check.variants:
         outcomes = run(check, namespace_of(check, variant), seed, trials)
-        found.append(Tried("variant", variant.name, judge(check, outcomes, seed)))
+        verdict = judge(check, outcomes, seed)
+        if is_looked_at(verdict):
+            add_accesses(verdict, look(check, namespace_of(check, variant), seed))
+        found.append(Tried("variant", variant.name, verdict))
     return found
 
 

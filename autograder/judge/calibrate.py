@@ -90,6 +90,7 @@ def lost(attempt: dict) -> Judged:
 
 def judged(attempt: dict, seed: str) -> Judged:
     from autograder.checks import find
+    from autograder.judge.accesses import add_accesses, is_looked_at, look
     from autograder.judge.plan import run
     from autograder.judge.reference import module_of, reference_namespace
     from autograder.judge.verdict import judge
@@ -105,6 +106,8 @@ def judged(attempt: dict, seed: str) -> Judged:
                 attempt["id"], check.name, attempt["label"], attempt["idea"], 0.0, check.points, "exactly", str(error)
             )
         verdict = judge(check, run(check, namespace, seed), seed)
+        if is_looked_at(verdict):
+            add_accesses(verdict, look(check, namespace, seed))
     said, text = what_is_said(verdict)
     return Judged(
         attempt["id"], check.name, attempt["label"], attempt["idea"], verdict.points, check.points, said, text

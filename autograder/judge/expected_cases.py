@@ -16,7 +16,15 @@ from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
 from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
 from autograder.judge.outcome import same
-from autograder.judge.plan import aspects_of, examples_in, examples_request, plan_of, recorded_examples, use_examples
+from autograder.judge.plan import (
+    aspects_of,
+    examples_in,
+    examples_request,
+    plan_of,
+    recorded_examples,
+    request,
+    use_examples,
+)
 from autograder.judge.plan import run as run_check
 from autograder.judge.recorded import REFERENCE, file_of, read
 
@@ -131,9 +139,9 @@ def fit(name: str, seed: str) -> list[Trial | None]:
 
     check, trials, plan = find(name), fresh(name, seed), plan_of(name, seed)
     moved = [number for number, (_, case) in enumerate(plan) if case.drawn]
-    request = [{"observe": plan[n][0].source, "cases": [nudged(plan[n][1]).inputs]} for n in moved]
+    requests = [request(plan[n][0], nudged(plan[n][1])) for n in moved]
     with contextlib.redirect_stdout(io.StringIO()):
-        others = run_cases(request, reference_namespace(module_of(check.name)), Tools(), check.seconds)
+        others = run_cases(requests, reference_namespace(module_of(check.name)), Tools(), check.seconds)
     unfit = {n for n, other in zip(moved, others) if any(differences(plan[n][0], trials[n], other))}
     return [None if number in unfit else trial for number, trial in enumerate(trials)]
 

@@ -21,8 +21,9 @@ from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
+from autograder.judge.launched import asked
 from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
-from autograder.judge.plan import request_of
+from autograder.judge.plan import plan_of, watched_plan
 from autograder.sandbox.bubblewrap import new_user, root_of
 from autograder.sandbox.course import course_for
 from autograder.sandbox.folders import new_folder, remove
@@ -346,9 +347,16 @@ class StudentKernel:
     def probe(self, check: Check, seed: str, trials: int, seconds: float) -> Run:
         """Run a check in the kernel: its cases, or one trial of its probe for each number, each within that much processor time."""
         if check.aspects:
-            code = code_in_kernel(CASES, check, aspects=request_of(check.name, seed), seconds=seconds)
-        else:
-            code = code_in_kernel(TRIALS, check, seeds=check.seeds(seed, trials), seconds=seconds)
+            plan = plan_of(check.name, seed) + watched_plan(check.name, seed)
+            return self.cases(check, asked(plan), seconds)
+        code = code_in_kernel(TRIALS, check, seeds=check.seeds(seed, trials), seconds=seconds)
+        return self.answer(code, seconds)
+
+    def cases(self, check: Check, request: list[dict], seconds: float) -> Run:
+        """Run cases of a check, as `inside.run_cases` takes them."""
+        return self.answer(code_in_kernel(CASES, check, aspects=request, seconds=seconds), seconds)
+
+    def answer(self, code: str, seconds: float) -> Run:
         run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
         run.trials = decoded(run.records)
         return run

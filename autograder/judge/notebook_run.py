@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial
+from autograder.judge.accesses import add_accesses, is_looked_at
 from autograder.judge.device import add_finite_differences
 from autograder.judge.integrity import measured_gradient
 from autograder.judge.kernel import Run, StudentKernel
-from autograder.judge.plan import plan_of
+from autograder.judge.launched import Launcher, given, joined, launches, questions
+from autograder.judge.plan import plan_of, watched_plan
 from autograder.judge.report import unwritten
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
@@ -43,8 +45,9 @@ def course_cell(cell) -> tuple[str, str]:
 class NotebookRun:
     """One run of one notebook."""
 
-    def __init__(self, notebook, lesson: Lesson, seed: str, limits: Limits, kernel: StudentKernel):
+    def __init__(self, notebook, lesson: Lesson, seed: str, limits: Limits, kernel: StudentKernel, launcher: Launcher):
         self.cells, self.lesson, self.seed, self.limits, self.kernel = notebook.cells, lesson, seed, limits, kernel
+        self.launcher = launcher
         self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
         self.endings: dict[int, str] = {}  # position of a cell that was run → ok, error, timeout or dead
         self.deaths, self.measures = 0, False
@@ -124,11 +127,30 @@ class NotebookRun:
         run = kernel.probe(check, self.seed, self.limits.trials, seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
+        if check.texts:
+            return self.launched(check, run.trials, seconds)
         trials = complete(run.trials, len(plan_of(check.name, self.seed)) if check.aspects else self.limits.trials)
         if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
             self.measures = True  # one flag is enough: later exercises would show the same
             kernel.flag(flag)
         return add_finite_differences(judge(check, trials, self.seed), trials, self.seed)
+
+    def launched(self, check: Check, answers: list[Trial], seconds: float) -> Verdict:
+        """Launch the texts that were handed over, and judge what comes of them; then Oclgrind looks at one launch."""
+        plan, watched = plan_of(check.name, self.seed), watched_plan(check.name, self.seed)
+        asked = complete(answers, len(questions(plan + watched)))
+        handed = given(plan + watched, asked)
+        run = self.launcher.run(check, launches(plan, handed), seconds)
+        if run.trials is None:
+            return without_trials(check, run, seconds)
+        verdict = judge(check, joined(plan, handed, run.trials), self.seed)
+        if is_looked_at(verdict):
+            request = launches(watched, handed[len(plan) :]) if self.launcher.watched else []
+            seen = self.launcher.run(check, request, seconds).trials
+            add_accesses(verdict, (seen or [Trial()])[0] if request else None)
+        if verdict.status != "ok":
+            self.launcher.stop()
+        return verdict
 
     def explained(self, verdict: Verdict) -> Verdict:
         """For a verdict without points: say if the exercise's own cell is missing, unwritten, timed out, or killed the kernel."""
@@ -198,6 +220,6 @@ def complete(trials: list[Trial], count: int) -> list[Trial]:
 
     Fewer are right only after a trial that timed out, since no more are made then.
     """
-    if any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
+    if trials and any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
         return trials[:count]
     return (trials + [Trial()] * count)[:count]

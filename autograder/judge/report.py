@@ -85,8 +85,7 @@ class Report:
                 lines.append(f"{others_label(verdict):<10} {others(verdict)}")
             if verdict.right:
                 lines.append(f"right      {'; '.join(verdict.right)}")
-        if verdict.device:
-            lines.append(verdict.device)
+        lines += [sentence for sentence in (verdict.device, verdict.accesses) if sentence]
         return "\n  ".join(lines)
 
     __repr__ = __str__
@@ -118,8 +117,8 @@ class Report:
                 parts.append(f"<div>{others_label(verdict)}: {escape(others(verdict))}</div>")
             if verdict.right:
                 parts.append(f"<div style='{FAINT}'>right: {escape('; '.join(verdict.right))}</div>")
-        if verdict.device:
-            parts.append(f"<div style='{FAINT}'>{escape(verdict.device)}</div>")
+        for said in filter(None, (verdict.device, verdict.accesses)):
+            parts.append(f"<div style='{FAINT}'>{inline_code_html(said)}</div>")
         return f"<div style='border-left:4px solid {color};padding:.3em .8em;line-height:1.5'>{''.join(parts)}</div>"
 
     @property
@@ -237,7 +236,7 @@ def counterexample_lines(parts: list[Difference], check: Check) -> list[str]:
     first, lines = parts[0], [f"{parts[0].quantity}:", *parts[0].code.splitlines()]
     for part in parts:
         if part.more:
-            lines.append(part.more)
+            lines += part.more.splitlines()
             continue
         _, expected, got, where = row(part, check)
         name = f"{part.label}: " if part.label else ""
@@ -254,7 +253,7 @@ def counterexample_html(parts: list[Difference], check: Check) -> str:
     rows = []
     for part in parts:
         if part.more:
-            rows.append(f"<tr><td {cell} colspan=4>{escape(part.more)}</td></tr>")
+            rows.append(f"<tr><td {cell} colspan=4>{inline_code_html(part.more).replace(chr(10), '<br>')}</td></tr>")
             continue
         _, *texts = row(part, check)
         named = [
