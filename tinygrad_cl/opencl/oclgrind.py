@@ -149,8 +149,12 @@ def watched(folder: str, source: str, *ways: tuple[list[str], dict[str, str]]) -
     Path(folder, "ways.json").write_text(json.dumps(ways), encoding="utf-8")
     for path in [*Path(folder).glob("*.log"), *Path(folder).glob("results*")]:
         path.unlink()
-    # Conda's loader, and Apple's, look for drivers elsewhere than in a package from PyPI.
-    environment = os.environ | ({"OCL_ICD_FILENAMES": library()} if library() else {})
+    environment = dict(os.environ)
+    if library():  # conda's loader does not look for drivers in packages from PyPI
+        vendors = Path(folder, "vendors")
+        vendors.mkdir(exist_ok=True)
+        (vendors / "oclgrind.icd").write_text(library(), encoding="utf-8")
+        environment["OCL_ICD_VENDORS"] = str(vendors)
     with contextlib.suppress(subprocess.TimeoutExpired):
         subprocess.run([sys.executable, str(CHILD), folder], env=environment, capture_output=True, timeout=SECONDS)
     return [outcome(folder, number) for number in range(len(ways))]
