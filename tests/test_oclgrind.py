@@ -1,5 +1,6 @@
 """What Oclgrind says of a kernel, in the words and lines of the one who wrote it."""
 
+import ast
 import doctest
 
 import numpy as np
@@ -183,3 +184,19 @@ def test_results_are_filled_with_what_the_seed_says_and_inputs_may_not_be_writte
 def test_launch_takes_arrays_and_numbers_in_the_kernels_order(device):
     source = "__kernel void f(const int n, __global float *a, const float s) { int i = get_global_id(0); if (i < n) a[i] *= s; }"
     assert (launch(source, "f", 3, numbers(4), 2.0, work_items=4)[0] == numbers(4) * [2, 2, 2, 1]).all()
+
+
+def test_what_lesson_09_shows_where_it_is_not_installed_is_what_it_says_where_it_is(installed):
+    from autograder.lesson.text import read_lesson
+
+    cells = [cell.solved for cell in read_lesson("09_kernels").cells if cell.is_code]
+    race = next(node.value.value for node in assigned(cells) if node.targets[0].id == "RACE")
+    (call,) = [node for cell in cells for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.keyword)
+               and node.arg == "elsewhere"]  # fmt: skip
+    found = inspect_kernel(race, "race", np.ones(64, np.float32), np.zeros(1, np.float32), work_items=64, local_size=1)
+    assert list(found) == [call.value.value] and not found.harmless
+
+
+def assigned(cells):
+    nodes = [node for cell in cells for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Assign)]
+    return [node for node in nodes if isinstance(node.targets[0], ast.Name)]

@@ -40,8 +40,9 @@ SEEN = {
 }
 # A kernel runs as it is written, with each of its accesses; and as it is compiled, since only then is it known which
 # numbers are used. Where a race may do no harm, it runs with the work-items in the opposite order, too.
-AS_WRITTEN = ["-cl-opt-disable"], {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1"}
-COMPILED = [], {"OCLGRIND_UNINITIALIZED": "1"}  # it crashes on some vectors
+ONE_BY_ONE = {"OCLGRIND_NUM_THREADS": "1"}  # the same kernel has the same log
+AS_WRITTEN = ["-cl-opt-disable"], ONE_BY_ONE | {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1"}
+COMPILED = [], ONE_BY_ONE | {"OCLGRIND_UNINITIALIZED": "1"}  # it crashes on some vectors
 OPPOSITE = """\
 #define get_local_id(d) (get_local_size(d) - 1 - get_local_id(d))
 #define get_group_id(d) (get_num_groups(d) - 1 - get_group_id(d))
