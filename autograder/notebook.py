@@ -3,11 +3,11 @@
 import sys
 
 from autograder.checks import find
+from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.judge.accesses import add_accesses, is_looked_at, is_possible, look
 from autograder.judge.device import add_finite_differences
-from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.failed_cells import failure_of, watch_cells
 from autograder.judge.plan import run
 from autograder.judge.replay import Replay, replay
@@ -58,7 +58,7 @@ def run_check(name: str, namespace: dict) -> Report:
     RUNNING.append(name)
     try:
         exercise = find(name)
-        trials = run(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS)
+        trials = run(exercise, namespace, NOTEBOOK_SEED)
         verdict = judge(exercise, trials, NOTEBOOK_SEED)
         verdict.stale = failure_of(exercise)
         if verdict.status != "ok":
@@ -70,7 +70,7 @@ def run_check(name: str, namespace: dict) -> Report:
 
 def is_right(exercise: Check, namespace: dict) -> bool:
     """Whether a namespace earns all points of an exercise that another one builds on."""
-    return judge(exercise, run(exercise, namespace, NOTEBOOK_SEED, NOTEBOOK_TRIALS), NOTEBOOK_SEED).status == "ok"
+    return judge(exercise, run(exercise, namespace, NOTEBOOK_SEED), NOTEBOOK_SEED).status == "ok"
 
 
 def display_report(report: Report, shown=None):

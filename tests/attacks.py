@@ -30,7 +30,7 @@ def npy(array):
 def send(trials):
     get_ipython().display_pub.publish({{MIME: trials if isinstance(trials, str) else json.dumps(trials)}})
 
-def all_names(record, trials=2):
+def all_names(record, trials=60):
     return [{{name: record for name in NAMES}}] * trials
 """
 HOOK = """
@@ -67,29 +67,28 @@ def cell(code: str, flag: str = "") -> Attack:
 
 
 def names() -> list[str]:
-    """The quantities of all checks of the module: they stand in the recorded outcomes that every student has."""
+    """The labels of all checks of the module: they stand in the recordings that every student has."""
+    return sorted({label for _, cases in recorded() for case in cases for label in case})
+
+
+def recorded() -> list[tuple[list[str], list[dict]]]:
+    """(observations, what the reference gives in each case) of each check of the module, as they lie beside the checks."""
     from autograder.checks import find
-    from autograder.judge.expected import NOTEBOOK_SEED, expected_outcomes
+    from autograder.judge import recorded
     from autograder.lesson.text import read_lesson
 
+    checks = [find(exercise) for exercise in read_lesson(MODULE).exercises]
     return [
-        name
-        for exercise in read_lesson(MODULE).exercises
-        for name in expected_outcomes(find(exercise).name, NOTEBOOK_SEED, 1)[0]
+        (
+            [aspect.source for aspect in check.aspects],
+            [case or {} for case in recorded.recorded(check)[recorded.REFERENCE]["cases"]],
+        )
+        for check in checks
     ]
 
 
-def recorded() -> str:
-    """All recorded outcomes of the reference, for the notebook's seed, as they lie beside the checks."""
-    from autograder.checks import find
-    from autograder.judge.recorded import REFERENCE, file_of
-
-    content = json.loads(file_of(find("value.mul")).read_text())
-    return json.dumps({name: mistakes[REFERENCE] for name, mistakes in content.items()})
-
-
 def forged(body: str, flag: str = TWO_ANSWERS) -> Attack:
-    """After each probe, send something else."""
+    """After each check, send something else."""
     return Attack(
         lambda: with_cell(RECORDS.format(names=names()) + HOOK.format(body=body.replace("\n", "\n    "))), flag
     )
@@ -107,26 +106,27 @@ def header(text: str) -> str:
 
 
 def hard_coded():
-    """The recorded outcomes of the reference, sent for each check; whichever fits by its names."""
+    """The recorded outcomes of the reference, sent for each check, which is known by its observations."""
     code = (
         RECORDS.format(names=[])
-        + f"RECORDED = json.loads({recorded()!r})\n"
+        + f"RECORDED = json.loads({json.dumps(recorded())!r})\n"
         + """
 import builtins
 ORIGINAL = builtins.compile
-SOURCE = ""
+SOURCES = []
 def compile(source, filename, *rest, **named):
-    global SOURCE
-    if filename == "<probe>":
-        SOURCE = source
+    if filename == "<observe>":
+        SOURCES.append(source)
     return ORIGINAL(source, filename, *rest, **named)
 builtins.compile = compile
 def answer(*_):
-    for trials in RECORDED.values():
-        if SOURCE and all(repr(name)[1:-1] in SOURCE for name in trials[0]):
-            send([packed(trial) for trial in (trials * 5)[:5]])
-def packed(trial):
-    return {name: record if isinstance(record, dict) else {"array": npy(np.array(record))} for name, record in trial.items()}
+    for sources, cases in RECORDED:
+        if SOURCES and set(SOURCES) >= set(sources):
+            send([packed(case) for case in (cases * 5)[:240]])
+            SOURCES.clear()
+def packed(case):
+    return {label: {"error": record} if "error" in record else {"array": npy(np.array(record.get("first", record.get("value", 0))))}
+            for label, record in ((label, record if isinstance(record, dict) else {"value": record}) for label, record in case.items())}
 get_ipython().events.register("post_run_cell", answer)
 """
     )
@@ -349,14 +349,14 @@ def replaced(module: str, name: str, result: str = "None") -> Attack:
 ATTACKS = {
     # objects, and what Python and IPython let be replaced
     "object equal to everything": cell(EQUAL),
-    "input transformer drops the probe": cell(
+    "input transformer drops the check": cell(
         "get_ipython().input_transformers_post.append(lambda lines: ['pass\\n'])"
     ),
-    "AST transformer empties the probe": cell(
+    "AST transformer empties the check": cell(
         "import ast\nclass T(ast.NodeTransformer):\n    def visit_Module(self, node): node.body = []; return node\n"
         "get_ipython().ast_transformers.append(T())"
     ),
-    "hook alters names before each probe": cell(
+    "hook alters names before each check": cell(
         "def alter(*_): get_ipython().user_ns['Value'] = lambda *_, **__: 1.0\nget_ipython().events.register('pre_run_cell', alter)"
     ),
     "numpy.save writes ones": cell(
@@ -379,7 +379,7 @@ ATTACKS = {
         "import sys, types\nfor name in ('numpy', 'json', 'base64', 'inside', 'tools', 'types'):\n    sys.modules[name] = types.ModuleType(name)"
     ),
     "trace over everything": cell(
-        "import sys, threading\ndef t(f, e, a):\n    if 'probe' in f.f_code.co_filename: f.f_locals['quantities'] = {}\n    return t\nsys.settrace(t)"
+        "import sys, threading\ndef t(f, e, a):\n    if 'observe' in f.f_code.co_filename: f.f_locals['found'] = {}\n    return t\nsys.settrace(t)"
     ),
     "profile over everything": cell("import sys\nsys.setprofile(lambda *_: None)\nsys.setrecursionlimit(10**6)"),
     "frames and garbage": cell(FRAMES),
@@ -416,8 +416,8 @@ ATTACKS = {
     "JSON, deeply nested": forged("send('[' * 100_000)"),
     "JSON with a huge number": forged("send('[{\"a\": ' + '9' * 100_000 + '}]')"),
     "JSON that is no list of records": forged("send('[1, null, Infinity]')"),
-    "long input": forged(
-        "send([{'input': {'text': 'x' * 10**7}} | record for record in all_names({'array': npy(np.zeros(()))})])"
+    "long message of an error": forged(
+        "send([{'': {'error': {'type': 'E', 'message': 'x' * 10**7}}} | record for record in all_names({'array': npy(np.zeros(()))})])"
     ),
     "the recorded answers": Attack(hard_coded, TWO_ANSWERS),
     "messages that are none": cell(GARBAGE, NO_MESSAGE),

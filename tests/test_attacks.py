@@ -20,7 +20,7 @@ from autograder.sandbox.course import course_for
 from autograder.sandbox.folders import kept_folder
 
 pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not())
-LIMITS = Limits(cell_seconds=3, seconds=40, deaths=2, trials=2)
+LIMITS = Limits(cell_seconds=3, seconds=40, deaths=2)
 SEED = f"{CANARY}, the seed"
 
 

@@ -78,7 +78,7 @@ def test_a1_a_notebook_with_nothing_written_gains_nothing_from_the_cache(compile
     for cell in exercises:
         cell.source = re.sub(r"(?m)^\s*raise NotImplementedError.*\n?", "", cell.source)
     notebook.cells.insert(notebook.cells.index(exercises[0]), nbformat.v4.new_code_cell(THIEF, id="attack"))
-    limits = NotebookLimits(cell_seconds=5, seconds=40, deaths=2, trials=2)
+    limits = NotebookLimits(cell_seconds=5, seconds=40, deaths=2)
     result = work(Task(KERNELS, json.dumps(notebook).encode(), "a seed", limits=limits, compiled=compiled))
     assert not result.failure and sum(verdict["points"] for verdict in result.verdicts.values()) == 0
 

@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 from autograder import paths
 from autograder.checks import all_checks, find
 from autograder.errors import CourseError
-from autograder.judge import expected_cases, plan, recorded, recorder
+from autograder.judge import recorded, recorder
 from autograder.judge.recorded import REFERENCE, file_of, read
 from autograder.judge.recorder import stale_recordings
 from autograder.lesson import build
@@ -42,7 +42,7 @@ def test_recorded_outcomes_that_a_fresh_run_contradicts_are_stale(edit, tmp_path
     path = tmp_path / "m00_start.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     assert not stale_recordings(["00_start"])
-    for module in (expected_cases, plan, recorded, recorder):
+    for module in (recorded, recorder):
         monkeypatch.setattr(module, "file_of", lambda check: path)
     assert list(stale_recordings(["00_start"])) == [path]
 

@@ -16,16 +16,15 @@ from autograder.__main__ import main
 from autograder.bundle import contents as bundle
 from autograder.bundle.archive import zipped
 from autograder.checks import all_checks, find
+from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.data import check_of, data_of
 from autograder.checks.inside import Trial
 from autograder.errors import CourseError
 from autograder.grading.normalise import normalised_submission
-from autograder.judge.expected import NOTEBOOK_SEED, edited_sources, fresh_outcomes
-from autograder.judge.expected_cases import cases_of, mistaken
+from autograder.judge.expected import cases_of, edited_sources, mistaken
 from autograder.judge.notebook import judge_notebook
-from autograder.judge.notebook_run import Limits, course_cell
-from autograder.judge.outcome import only_errors
-from autograder.judge.recorded import REFERENCE, recorded_outcomes
+from autograder.judge.notebook_run import course_cell
+from autograder.judge.recorded import REFERENCE
 from autograder.judge.report import Report
 from autograder.judge.verdict import judge
 from autograder.lesson.symbols import BEGIN, END
@@ -266,7 +265,7 @@ def test_it_is_installed_as_the_course_is_without_the_sandbox(files):
 @pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
 def test_a_check_goes_through_json_and_back(check):
     again = check_of(json.loads(json.dumps(data_of(check))))
-    assert data_of(again) == data_of(check) and again.title == check.title
+    assert data_of(again) == data_of(check) and again.about == check.about
     assert [(mistake.name, mistake.hints) for mistake in again.mistakes] == [
         (mistake.name, mistake.hints) for mistake in check.mistakes
     ]
@@ -274,16 +273,10 @@ def test_a_check_goes_through_json_and_back(check):
 
 
 def trials_of(check, name):
-    """What a run of the check gives; from what is recorded where that is enough, since a fresh run takes longer."""
-    if check.aspects:
-        trials = cases_of(check.name, NOTEBOOK_SEED).expected
-        if name != REFERENCE:
-            return mistaken(check.name, NOTEBOOK_SEED)(next(each for each in check.mistakes if each.name == name))
-        return [Trial(trial or {}) for trial in trials]
-    trials = recorded_outcomes(check, name)
-    if only_errors(trials):  # their words count, of which only a digest is recorded
-        return fresh_outcomes(check.name, NOTEBOOK_SEED, len(trials), name)
-    return [Trial(trial) for trial in trials]
+    """What is recorded of the check, as a run gives it."""
+    if name != REFERENCE:
+        return mistaken(check.name, NOTEBOOK_SEED, name)[0]
+    return [Trial(trial or {}) for trial in cases_of(check.name, NOTEBOOK_SEED).expected]
 
 
 @pytest.mark.parametrize("check", EVERY_CHECK, ids=lambda check: check.name)
@@ -383,7 +376,7 @@ def test_a_notebook_worked_on_in_the_copy_is_graded_like_any_other(copy_of_01):
         if kind == "exercise" and name != "value.relu":
             cell.source = lesson.exercise(name).solved
     notebook = normalised_submission(nbformat.writes(notebook).encode(), module)
-    verdicts = judge_notebook(notebook, module, "a secret", Limits(trials=2)).verdicts
+    verdicts = judge_notebook(notebook, module, "a secret").verdicts
     assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"value.relu"}
     assert verdicts["value.relu"].status == "missing"
 

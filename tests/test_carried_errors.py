@@ -49,7 +49,7 @@ def mistaken(name, mistake):
 
 
 def judged(notebook):
-    return judge_notebook(notebook, MODULE, "a seed", Limits(trials=1), SANDBOX).verdicts
+    return judge_notebook(notebook, MODULE, "a seed", Limits(), SANDBOX).verdicts
 
 
 def not_ok(verdicts):
@@ -136,7 +136,7 @@ def test_who_looks_for_the_reference_of_what_is_judged_finds_none_and_what_else_
     verdicts = judged(notebook)
     assert not_ok(verdicts).keys() == {"value.mul", "value.derived", "value.backward", "value.gradcheck"}
     assert not verdicts["value.derived"].carried, "a kernel that dies in the second run changes nothing"
-    wrong = [difference.quantity for difference in verdicts["value.backward"].wrong]
+    wrong = [difference.aspect.name for difference in verdicts["value.backward"].wrong]
     assert verdicts["value.backward"].carried and wrong, "it found the product's"
     assert all("zero_grad" in quantity for quantity in wrong)
     assert "other.data, self.data" not in str([cell.get("outputs") for cell in notebook.cells])
@@ -168,7 +168,7 @@ def test_a_method_that_a_later_cell_writes_over_by_mistake_costs_that_cell():
 
 
 class FakeKernel:
-    """Notes what it is to run. Every probe comes back without an answer, as from code that raises."""
+    """Notes what it is to run. Every check comes back without an answer, as from code that raises."""
 
     def __init__(self, log):
         self.log, self.alive = log, True
@@ -177,8 +177,8 @@ class FakeKernel:
         self.log.append(("run", code))
         return Run("ok")
 
-    def probe(self, check, seed, trials, seconds):
-        self.log.append(("probe", check.name))
+    def answer(self, check, seed, seconds):
+        self.log.append(("check", check.name))
         return Run("error")
 
 
@@ -200,7 +200,7 @@ def second_run(notebook, statuses, kernel=FakeKernel, limits=Limits(), mistakes=
 
 
 def probed(log):
-    return [what for kind, what in log if kind == "probe"]
+    return [what for kind, what in log if kind == "check"]
 
 
 def test_right_work_and_blank_work_is_not_run_again():
@@ -238,7 +238,7 @@ def test_the_reference_of_an_exercise_that_is_judged_is_in_no_kernel_before(data
     for log in logs:
         here = set()
         for kind, what in log:
-            if kind == "probe":
+            if kind == "check":
                 assert what not in there and not {name for name in here if NAMES.index(name) > NAMES.index(what)}
                 judged_names.add(what)
             elif "# the student's" not in what:
@@ -251,7 +251,7 @@ def test_all_that_the_lesson_has_before_is_in_place_when_it_is_judged():
     again = ["value.derived", "value.backward"]
     logs, _, _ = second_run(solved(), dict.fromkeys(["value.mul", *again], "wrong"))
     for name in again:
-        before_it = logs[0][: logs[0].index(("probe", name))]
+        before_it = logs[0][: logs[0].index(("check", name))]
         kind, source = next(entry for entry in reversed(before_it) if LESSON.exercise("value.add").solved in entry[1])
         before = [earlier for earlier in NAMES[: NAMES.index(name)] if earlier not in again]
         assert kind == "run" and all(LESSON.exercise(earlier).solved in source for earlier in before)

@@ -257,7 +257,7 @@ def test_a_case_is_shown_as_lines_that_can_be_run():
     names = {"np": np, "f": double}
     exec(code, names)
     assert names["y"].tolist() == [6.0, 2.0]
-    tooled = Aspect("it", 1.0, "def observe(student, case, tools):\n    return tools.once(case.x)", None)
+    tooled = Aspect("it", 1.0, "def observe(student, case, tools):\n    return tools.leaves(student, x=case.x)", None)
     assert as_code(tooled, NUMBERS[3]) == ""
 
 

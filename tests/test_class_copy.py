@@ -162,7 +162,7 @@ def test_nobody_gets_a_point_for_what_the_package_has():
     notebook = solved_notebook(lesson)
     (cell,) = [cell for cell in notebook.cells if course_cell(cell) == ("exercise", "layers.activations")]
     cell.source = "from tinygrad_cl.tensor.core.activations import ReLU, Sigmoid, Tanh"
-    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(trials=1), Sandbox()).verdicts
+    verdicts = judge_notebook(notebook, lesson.module, "a secret", Limits(), Sandbox()).verdicts
     assert {name for name, verdict in verdicts.items() if verdict.status != "ok"} == {"layers.activations"}
     assert verdicts["layers.activations"].points == 0
 

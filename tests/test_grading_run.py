@@ -123,7 +123,7 @@ def test_e5_a_worker_that_is_killed_leaves_nothing_and_its_kernel_ends(tmp_path,
         first = workers.workers[0].process.pid
         killer = threading.Thread(target=kill_when_it_runs, args=(first,))
         killer.start()
-        limits = Limits(cell_seconds=1, seconds=5, deaths=1, trials=1)
+        limits = Limits(cell_seconds=1, seconds=5, deaths=1)
         results = dict(workers.results([("a", task(sleeps, limits=limits))]))
         killer.join()
         assert workers.workers[0].process.pid != first and not results["a"].failure

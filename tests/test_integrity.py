@@ -7,8 +7,7 @@ import pytest
 from autograder import paths
 from autograder.checks import all_checks, find
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge.expected import edited_sources
-from autograder.judge.expected_cases import cases_of
+from autograder.judge.expected import cases_of, edited_sources
 from autograder.judge.integrity import measured_gradient, signs_in
 from autograder.judge.plan import run
 from autograder.judge.reference import module_of, reference_namespace
@@ -17,8 +16,9 @@ from autograder.lesson.text import read_lesson
 NAMED = "imports a module by a computed name"
 STEP = "computes with complex numbers, as derivatives by the complex step do"
 DIGITS = "computes with exact fractions or many digits, as difference quotients without rounding do"
+FORGED = "looks at frames, traces or all objects: what is counted in its kernel can be forged so"
 CELLS = "looks at, or changes, the cells that its kernel runs"
-SEED, TRIALS = "a seed", 3
+SEED = "a seed"
 
 
 def trials_of(check, off):
@@ -41,10 +41,10 @@ def test_what_came_back_may_be_anything():
     check = find("value.mul")
     for trials in (
         [],
-        [Trial()] * TRIALS,
-        [Trial({"a.grad": Outcome(error={"type": "BadReply", "message": "", "where": ""})})] * TRIALS,
-        [Trial({"a.grad": Outcome(np.full((), np.nan))})] * TRIALS,
-        [Trial({"a.grad": Outcome(np.array("text"))})] * TRIALS,
+        [Trial()] * 3,
+        [Trial({"a.grad": Outcome(error={"type": "BadReply", "message": "", "where": ""})})] * 3,
+        [Trial({"a.grad": Outcome(np.full((), np.nan))})] * 3,
+        [Trial({"a.grad": Outcome(np.array("text"))})] * 3,
     ):
         assert measured_gradient(check, trials, SEED) == ""
 
@@ -76,6 +76,10 @@ def test_what_came_back_may_be_anything():
         ("import decimal", [DIGITS]),
         ("get_ipython().events.register('pre_run_cell', print)", [CELLS]),
         ("get_ipython().ast_transformers.append(0)", [CELLS]),
+        ("import sys; sys.setprofile(None)", [FORGED]),
+        ("inspect.currentframe().f_back.f_locals['found'] = 0", [FORGED]),
+        ("import gc; [o for o in gc.get_objects()]", [FORGED]),
+        ("import gc, tracemalloc; gc.collect(); tracemalloc.start()", []),
         ("imagine = 1; events = 2; simple_complex = {'events': 3}", []),
         ("!ls", []),
         ("(" * 10_000, []),
@@ -100,10 +104,10 @@ def test_a5_no_lesson_and_no_right_way_to_write_it_is_accused():
 
 @pytest.mark.parametrize(
     "check",
-    [check for check in all_checks().values() if check.device or any(aspect.device for aspect in check.aspects)],
+    [check for check in all_checks().values() if any(aspect.device for aspect in check.aspects)],
     ids=lambda check: check.name,
 )
 def test_no_right_way_to_write_it_looks_measured(check):
     for variant in check.variants:
         namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
-        assert measured_gradient(check, run(check, namespace, SEED, TRIALS), SEED) == ""
+        assert measured_gradient(check, run(check, namespace, SEED), SEED) == ""

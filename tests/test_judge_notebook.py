@@ -1,15 +1,11 @@
 """A whole notebook judged: what runs, what is skipped, and what becomes of crashes, floods and lost time."""
 
-import json
-
 import nbformat
-import pytest
 
 from autograder.checks import find
 from autograder.judge.kernel import Run
-from autograder.judge.messages import decoded
 from autograder.judge.notebook import judge_notebook
-from autograder.judge.notebook_run import HASTE, Limits, NotebookRun, complete
+from autograder.judge.notebook_run import HASTE, Limits, NotebookRun
 from autograder.judge.report import Report
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
@@ -18,7 +14,7 @@ MODULE = "01_value"
 LESSON = read_lesson(MODULE)
 
 
-def judged(change, limits=Limits(trials=1)):
+def judged(change, limits=Limits()):
     """(verdicts, notebook): the solved notebook after `change(cells)`."""
     notebook = solved_notebook(LESSON)
     change(notebook.cells)
@@ -47,7 +43,7 @@ def test_when_processes_end_too_often_the_rest_is_crashed():
         for position in (len(cells), at(cells, "check-value-pow"), at(cells, "check-value-mul")):
             cells.insert(position, added("import os; os._exit(0)"))
 
-    verdicts, _ = judged(kill_again_and_again, Limits(trials=1, deaths=1))
+    verdicts, _ = judged(kill_again_and_again, Limits(deaths=1))
     assert statuses(verdicts)["value.mul"] == "ok"
     assert statuses(verdicts)["value.pow"] == statuses(verdicts)["value.gradcheck"] == "crashed"
     assert all(verdict.points == 0 for name, verdict in verdicts.items() if verdict.status == "crashed")
@@ -57,7 +53,7 @@ def test_when_the_time_of_the_notebook_is_up_the_rest_is_timeout():
     def sleep(cells):
         cells.insert(at(cells, "check-value-mul"), added("import time; time.sleep(60)"))
 
-    verdicts, _ = judged(sleep, Limits(trials=1, cell_seconds=3, seconds=3))
+    verdicts, _ = judged(sleep, Limits(cell_seconds=3, seconds=3))
     assert (
         statuses(verdicts)["value.gradcheck"] == "timeout" and "before this check" in verdicts["value.gradcheck"].reason
     )
@@ -72,7 +68,7 @@ def test_what_builds_on_an_exercise_that_does_not_end_gets_little_time():
         def run(self, code, seconds):
             return Run("ok")
 
-        def probe(self, check, seed, trials, seconds):
+        def answer(self, check, seed, seconds):
             self.given[check.name] = seconds
             return Run("timeout" if check.name == "value.mul" else "error")
 
@@ -141,7 +137,7 @@ def test_cells_in_any_order_are_judged():
 
 def test_a_blank_notebook_is_missing_everywhere():
     notebook = blank_notebook(LESSON)
-    verdicts = judge_notebook(notebook, MODULE, "a seed", Limits(trials=1)).verdicts
+    verdicts = judge_notebook(notebook, MODULE, "a seed").verdicts
     assert set(statuses(verdicts).values()) == {"missing"}
     assert sum(verdict.points for verdict in verdicts.values()) == 0
 
@@ -151,17 +147,3 @@ def test_an_invalid_notebook_is_not_run():
     notebook.metadata["course"] = {"invalid": "it is a poem"}
     verdicts = judge_notebook(notebook, MODULE, "a seed").verdicts
     assert {verdict.reason for verdict in verdicts.values()} == {"it is a poem"}
-
-
-@pytest.mark.parametrize(
-    "sent, kept",
-    [
-        ([{"q": {"array": "1"}}], 3),
-        ([{"q": {"array": "1"}}] * 9, 3),
-        ([{"q": {"error": {"type": "ProbeTimeout"}}}], 1),
-        ([{"q": "odd"}], 3),
-        ([{"q": {"error": "odd"}}], 3),
-    ],
-)
-def test_just_the_trials_that_were_asked_for_count(sent, kept):
-    assert len(complete(decoded(json.dumps(sent)), 3)) == kept

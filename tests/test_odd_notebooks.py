@@ -103,7 +103,7 @@ def test_an_output_of_any_kind_is_shown(name):
 
 
 def points_of(data: bytes, module: str) -> tuple[float, float]:
-    limits = Limits(trials=2)
+    limits = Limits()
     result = work(Task(module, data, "a seed", "a key", limits, sandbox=not why_not()))
     assert not result.failure and not result.notes, (result.failure, result.notes)
     assert not result.flags and b"costs no point" not in result.feedback

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from autograder.checks import find
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge import expected, expected_cases
-from autograder.judge.expected_cases import cases_of
+from autograder.judge import expected
+from autograder.judge.expected import cases_of
 from autograder.judge.messages import decoded, outcome_of
 from autograder.judge.outcome import same_arrays
 from autograder.judge.plan import plan_of, run
@@ -66,7 +66,7 @@ def test_points_are_those_of_the_aspects_that_are_right():
     aspect = plan[last][0]
     trials[last] = Trial({label: Outcome(np.array(12345.678)) for label in trials[last]})  # one case of many
     verdict = judge(check, trials, "notebook")
-    assert verdict.status == "partial" and {d.quantity for d in verdict.wrong} == {aspect.name}
+    assert verdict.status == "partial" and {d.aspect.name for d in verdict.wrong} == {aspect.name}
     assert verdict.points == check.points - aspect.points
 
 
@@ -118,15 +118,10 @@ def test_the_cases_depend_on_the_seed_and_on_the_check():
 
 def test_where_the_reference_itself_fails_nobody_is_judged(monkeypatch):
     monkeypatch.setattr("autograder.judge.reference.reference_namespace", lambda module, edits=None: {})
-    forget()
+    expected.forget()
     with pytest.raises(expected.ReferenceFailed, match="reference solution itself"):
         judge(find("value.mul"), [Trial()], "secret")
-    forget()
-
-
-def forget():
-    for cached in (expected_cases.fresh, expected_cases.fit, expected_cases.cases_of):
-        cached.cache_clear()
+    expected.forget()
 
 
 @pytest.mark.parametrize(
@@ -141,5 +136,22 @@ def forget():
 def test_code_that_only_raises_does_not_get_the_name_of_a_mistake_that_gives_nothing(source, named):
     check, namespace = find("start.double"), {}
     exec(source, namespace)
-    verdict = judge(check, run(check, namespace, expected.NOTEBOOK_SEED, 2), expected.NOTEBOOK_SEED)
+    verdict = judge(check, run(check, namespace, expected.NOTEBOOK_SEED), expected.NOTEBOOK_SEED)
     assert [mistake.name for mistake in verdict.mistakes] == ["the result is printed and not returned"] * named
+
+
+def test_two_mistakes_that_act_on_one_another_are_named_when_it_counts():
+    check = find("value.mul")
+    names = [
+        "the rule of the sum is noted: 1 and 1",
+        "b · 2 is not handled: 2 is no `float`, but an `int`",
+    ]
+    trials = expected.fresh("value.mul", "a secret", *names)
+    assert sorted(mistake.name for mistake in judge(check, trials, "a secret").mistakes) == sorted(names)
+    other = [
+        Trial({label: Outcome(out.array + 1) if out.array is not None else out for label, out in trial.items()})
+        if n == 3
+        else trial
+        for n, trial in enumerate(trials)
+    ]
+    assert not judge(check, other, "a secret").mistakes

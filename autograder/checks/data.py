@@ -1,6 +1,6 @@
 """Checks as plain data: all of them that a student may have. A students' copy of the course has these in place of their modules.
 
-A file `m01_value.checks.json` holds the checks of a lesson: their probes, and the names and hints of their mistakes, but of no
+A file `m01_value.checks.json` holds the checks of a lesson: their aspects, and the names and hints of their mistakes, but of no
 mistake and no variant the code. What the mistakes come to is recorded beside it (`judge.recorded`).
 """
 
@@ -24,8 +24,6 @@ LEFT_OUT = (
 
 def data_of(check: Check) -> dict:
     data = {part.name: getattr(check, part.name) for part in fields(Check) if part.name not in LEFT_OUT}
-    if check.measured:
-        data["device"] = ()  # it would take the reference's other names, too, and the copy has no reference
     mistakes = [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]
     aspects = [data_of_aspect(aspect, check) for aspect in check.aspects]
     watched = data_of_aspect(check.watched, check) if check.watched else None
@@ -51,8 +49,8 @@ def check_of(data: dict) -> Check:
         name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT
     }
     mistakes = [Mistake(mistake["name"], Edit(), tuple(mistake["hints"])) for mistake in data["mistakes"]]
-    aspects = [aspect_of(aspect) for aspect in data.get("aspects", ())]
-    watched = aspect_of(data["watched"]) if data.get("watched") else None
+    aspects = [aspect_of(aspect) for aspect in data["aspects"]]
+    watched = aspect_of(data["watched"]) if data["watched"] else None
     return Check(**given, mistakes=mistakes, aspects=aspects, watched=watched)
 
 

@@ -1,4 +1,4 @@
-"""Run one probe in the student's process and return plain arrays. No verdict is reached here.
+"""Run the cases of a check in the student's process and return plain arrays. No verdict is reached here.
 
 This file travels as text to the student's kernel, so it imports nothing of the course. In a notebook's `check(…)` and on
 the reference the same functions are called directly; only a kernel's answer is encoded (`encoded`).
@@ -8,11 +8,11 @@ import base64
 import contextlib
 import functools
 import io
+import linecache
 import math
 import signal
 import threading
 import time
-import traceback
 import types
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ import numpy as np
 
 
 class ProbeTimeout(BaseException):
-    """The probe took too long. A BaseException, so that `except Exception` in a student's code does not swallow it."""
+    """The check took too long. A BaseException, so that `except Exception` in a student's code does not swallow it."""
 
 
 class Student:
@@ -38,7 +38,7 @@ class Student:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One quantity of one trial: an array, or what was raised instead ({"type", "message", "where"})."""
+    """One part of what a case gave: an array, or what was raised instead ({"type", "message", "where"})."""
 
     array: np.ndarray | None = None
     error: dict | None = None
@@ -46,49 +46,7 @@ class Outcome:
 
 
 class Trial(dict):
-    """One run of a probe: {quantity: Outcome}. An error of the whole probe stands under "" (no quantity has that name).
-
-    input   the probe's text about its inputs; shown, never compared
-    """
-
-    def __init__(self, outcomes=(), input=""):
-        super().__init__(outcomes)
-        self.input = input
-
-
-def run_trials(probe, namespace, seeds, tools, seconds):
-    """One Trial per seed. After a trial that ran out of time no more are made: one endless loop is enough."""
-    trials = []
-    for seed in seeds:
-        trials.append(run_probe(probe, namespace, seed, tools, seconds))
-        if any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
-            break
-    return trials
-
-
-def run_probe(probe, namespace, seed, tools, seconds, only=None):
-    """Run a probe once and return its Trial; with `only`, of these quantities alone.
-
-    All of it together takes at most `seconds` of processor time; each quantity may use half of what is left, so that an
-    endless loop in one leaves time for the others.
-    """
-    left = Budget(seconds)
-    student, rng = Student(namespace), np.random.default_rng(seed)
-    try:
-        with time_limit(*left.half()):
-            quantities = dict(probe(student, rng, tools))
-            trial = Trial(input=str(quantities.pop("input", ""))[:2000])
-    except BaseException as error:  # whatever a student's code raises is a result, SystemExit and interrupts too
-        return Trial({"": Outcome(error=describe(error))})
-    for name, quantity in quantities.items():
-        if only is not None and name not in only:
-            continue
-        try:
-            with time_limit(*left.half()):
-                trial[name] = Outcome(plain_array(quantity() if callable(quantity) else quantity))
-        except BaseException as error:
-            trial[name] = Outcome(error=describe(error))
-    return trial
+    """One run of a case: {label: Outcome}. An error of the whole observation stands under "", as a lone number does."""
 
 
 def run_cases(aspects, namespace, tools, seconds):
@@ -293,33 +251,12 @@ def prints_of(outcomes):
     ]
 
 
-def plain_array(quantity):
-    """A copy of a number, list or array as an array. Objects are refused: nothing but plain data leaves."""
-    if quantity is None:
-        raise TypeError("it is None; is there a `return` missing, or was it never set?")
-    array = np.array(quantity)
-    if array.dtype.kind not in "biufcU":
-        odd = [part for part in array.flat if not isinstance(part, (int, float))]
-        if odd and odd[0] is None:
-            raise TypeError("a part of it is None; is there a `return` missing, or was it never set?")
-        kind = type(odd[0] if odd else quantity).__name__
-        raise TypeError(
-            f"it is a {kind}, not a number or an array of numbers"
-            if array.ndim == 0
-            else f"a part of it is a {kind}, not a number"
-        )
-    return array
-
-
 def encoded(trials):
-    """Trials as plain text, ready for JSON: {quantity: {"array": npy bytes in base64} or {"error": …}}, {"text"} under "input".
+    """Trials as plain text, ready for JSON: {label: {"array": npy bytes in base64, "kind": …} or {"error": …}}.
 
     The judge's `messages` decodes it.
     """
-    return [
-        {"input": {"text": trial.input}} | {name: record_of(outcome) for name, outcome in trial.items()}
-        for trial in trials
-    ]
+    return [{name: record_of(outcome) for name, outcome in trial.items()} for trial in trials]
 
 
 def record_of(outcome):
@@ -330,7 +267,7 @@ def record_of(outcome):
         np.save(buffer, outcome.array, allow_pickle=False)
         kind = {"kind": outcome.kind} if outcome.kind else {}
         return {"array": base64.b64encode(buffer.getvalue()).decode()} | kind
-    except Exception as error:  # out of memory, say: it costs this quantity alone
+    except Exception as error:  # out of memory, say: it costs this label alone
         return {"error": describe(error)}
 
 
@@ -338,13 +275,25 @@ def describe(error):
     """What was raised, in the student's words: type, message, and the last line of theirs that was running."""
     where = ""
     with contextlib.suppress(Exception):
-        own = [frame for frame in traceback.extract_tb(error.__traceback__) if is_students(frame.filename)]
-        if own:
-            where = f"{own[-1].name}, line {own[-1].lineno}" + (f": {own[-1].line}" if own[-1].line else "")
+        place = last_of_students(error.__traceback__)
+        if place:
+            code, line = place.tb_frame.f_code, place.tb_lineno
+            text = linecache.getline(code.co_filename, line).strip()
+            where = f"{code.co_name}, line {line}" + (f": {text}" if text else "")
     with contextlib.suppress(Exception):
         bases = [kind.__name__ for kind in type(error).__mro__[1:-3]]  # a special kind of what is asked for is as good
         return {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500], "bases": bases}
     return {"type": "Exception", "message": "", "where": where[:500]}
+
+
+def last_of_students(place):
+    """The last place of a traceback that is in a student's cell; None if there is none."""
+    last = None
+    while place is not None:
+        if is_students(place.tb_frame.f_code.co_filename):
+            last = place
+        place = place.tb_next
+    return last
 
 
 def is_students(filename):
@@ -358,7 +307,7 @@ PATIENCE = 5  # on a busy machine, seconds on the clock for one of processor tim
 
 
 class Budget:
-    """The time limit of a probe: `seconds` of processor time, and PATIENCE times that of wall-clock time.
+    """The time limit of a check: `seconds` of processor time, and PATIENCE times that of wall-clock time.
 
     Processor time is fair on a machine that grades ten notebooks at once. The wall clock stops code that sleeps.
     """
@@ -399,12 +348,8 @@ def time_limit(seconds, clock):
             signal.signal(number, handler)
 
 
-def compile_probe(source):
-    """The function `probe` out of its text; besides its arguments it finds np and math."""
-    return compile_function(source, "probe")
-
-
 def compile_function(source, name):
+    """The function of that name out of its text; besides its arguments it finds np and math."""
     names = {"np": np, "math": math}
     exec(compile(source, f"<{name}>", "exec"), names)
     return names[name]

@@ -1,4 +1,4 @@
-"""What a probe may use besides `student`, `rng`, `np` and `math`.
+"""What an observation may use besides `student`, `rng`, `np` and `math`.
 
 This file travels as text to the student's kernel, so it imports nothing of the course at its top.
 """
@@ -13,22 +13,7 @@ class WorkLimitExceeded(BaseException):
 
 
 class Tools:
-    """The helpers of a probe, passed to it as `tools`: the same object in all trials of a run."""
-
-    def __init__(self):
-        self._made = {}
-
-    def once(self, f):
-        """What f() gave, or raised, in the first trial of the run: for what is long and depends on nothing that is drawn."""
-        if f.__code__ not in self._made:
-            try:
-                self._made[f.__code__] = f(), None
-            except BaseException as error:  # it is this trial's, and the next ones'
-                self._made[f.__code__] = None, error
-        made, error = self._made[f.__code__]
-        if error is not None:
-            raise error
-        return made
+    """The helpers of an observation, passed to it as `tools`."""
 
     def leaves(self, student, **numbers):
         """Leaf Values of the student's class, labelled: a, b = tools.leaves(student, a=1.3, b=-0.7)."""

@@ -44,7 +44,6 @@ class JudgeNotebook(NbGraderPreprocessor):
     deaths = Integer(Limits.deaths, help="How often a notebook's kernel may die before the rest is given up.").tag(
         config=True
     )
-    trials = Integer(Limits.trials, help="Trials per check, each with other inputs.").tag(config=True)
     sandbox = Bool(True, help="Run notebooks in a sandbox. Without one they are programs with your rights.").tag(
         config=True
     )
@@ -75,4 +74,4 @@ class JudgeNotebook(NbGraderPreprocessor):
 
     @property
     def limits(self) -> Limits:
-        return Limits(self.cell_seconds, self.seconds, self.deaths, self.trials)
+        return Limits(self.cell_seconds, self.seconds, self.deaths)

@@ -53,8 +53,8 @@ def add_accesses(verdict: Verdict, seen: Trial | None) -> Verdict:
     if seen is None:
         verdict.accesses = NOT_INSTALLED
     elif found:
-        verdict.wrong.append(Difference(verdict.check.watched.name, MISSING, Outcome(np.array(found)), "", more=found))
-        verdict.earned = round(verdict.points * KEPT, 2)
+        verdict.wrong.append(Difference(verdict.check.watched, MISSING, Outcome(np.array(found)), more=found))
+        verdict.points = round(verdict.points * KEPT, 2)
         verdict.status = "partial" if verdict.status == "ok" else verdict.status
     elif failed or "found" not in seen:
         verdict.accesses = f"{NOT_LOOKED_AT} {failed or 'It gave no answer.'}"

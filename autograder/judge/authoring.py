@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
 from autograder.judge.accesses import add_accesses, is_looked_at, look
-from autograder.judge.expected import edited_sources, fresh_outcomes
-from autograder.judge.expected_cases import fresh
+from autograder.judge.expected import edited_sources, fresh
 from autograder.judge.plan import run
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
@@ -32,24 +31,20 @@ class Tried:
         ]
 
 
-def try_all(check: Check, seed: str, trials: int) -> list[Tried]:
+def try_all(check: Check, seed: str) -> list[Tried]:
     """The verdicts on all mistakes and variants of a check, for a seed."""
     found = []
     for mistake in check.mistakes:
         namespace_of(
             check, mistake
         )  # raises if its cell does not run: else all that it shows is "every name is missing"
-        outcomes = (
-            fresh(check.name, seed, mistake.name)
-            if check.aspects
-            else fresh_outcomes(check.name, seed, trials, mistake.name)
-        )
-        found.append(Tried("mistake", mistake.name, judge(check, outcomes, seed)))
+        trials = fresh(check.name, seed, mistake.name)
+        found.append(Tried("mistake", mistake.name, judge(check, trials, seed)))
     for variant in check.variants:
-        outcomes = run(check, namespace_of(check, variant), seed, trials)
-        verdict = judge(check, outcomes, seed)
+        namespace = namespace_of(check, variant)
+        verdict = judge(check, run(check, namespace, seed), seed)
         if is_looked_at(verdict):
-            add_accesses(verdict, look(check, namespace_of(check, variant), seed))
+            add_accesses(verdict, look(check, namespace, seed))
         found.append(Tried("variant", variant.name, verdict))
     return found
 

@@ -43,6 +43,13 @@ class Judged:
     def full(self) -> bool:
         return self.points >= self.most
 
+    @classmethod
+    def of(cls, attempt: dict, points: float, said: str, text: str) -> "Judged":
+        from autograder.checks import find
+
+        most = find(attempt["exercise"]).points
+        return cls(attempt["id"], attempt["exercise"], attempt["label"], attempt["idea"], points, most, said, text)
+
 
 def attempts_in(place: Path) -> list[dict]:
     """The attempts of a file, or of all files NAME.jsonl of a folder."""
@@ -73,19 +80,10 @@ def apart(attempts: list[dict], seed: str) -> list[Judged]:
         except TimeoutError:
             pool.terminate()
             pool = None
-            found.append(lost(attempt))
+            found.append(Judged.of(attempt, 0.0, "exactly", "it never ends"))
     if pool:
         pool.terminate()
     return found
-
-
-def lost(attempt: dict) -> Judged:
-    from autograder.checks import find
-
-    most = find(attempt["exercise"]).points
-    return Judged(
-        attempt["id"], attempt["exercise"], attempt["label"], attempt["idea"], 0.0, most, "exactly", "it never ends"
-    )
 
 
 def judged(attempt: dict, seed: str) -> Judged:
@@ -102,16 +100,11 @@ def judged(attempt: dict, seed: str) -> Judged:
         try:
             namespace = reference_namespace(module_of(check.name), sources)
         except Exception as error:  # its cell does not run
-            return Judged(
-                attempt["id"], check.name, attempt["label"], attempt["idea"], 0.0, check.points, "exactly", str(error)
-            )
+            return Judged.of(attempt, 0.0, "exactly", f"its cell does not run: {error}")
         verdict = judge(check, run(check, namespace, seed), seed)
         if is_looked_at(verdict):
             add_accesses(verdict, look(check, namespace, seed))
-    said, text = what_is_said(verdict)
-    return Judged(
-        attempt["id"], check.name, attempt["label"], attempt["idea"], verdict.points, check.points, said, text
-    )
+    return Judged.of(attempt, verdict.points, *what_is_said(verdict))
 
 
 def what_is_said(verdict) -> tuple[str, str]:

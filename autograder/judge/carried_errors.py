@@ -83,7 +83,7 @@ def judge_again(
         if len(found) == len(names) or not kernel.alive or not first_run.in_time:
             break
         if kind == "check" and name in names:
-            found[name] = unseen(first_run.probe(find(name), kernel, find(name).seconds))
+            found[name] = unseen(first_run.observe(find(name), kernel, find(name).seconds))
         elif kind != "check" and first_run.is_to_run(cell) and first_run.endings.get(position) not in ENDLESS:
             run = kernel.run(cell.source, first_run.limits.cell_seconds)
             if run.status in ENDLESS:
@@ -110,8 +110,8 @@ def judge_again(
 
 
 def unseen(verdict: Verdict) -> Verdict:
-    """The verdict without what the student's process said: which quantities are right, and which mistake it is."""
-    wrong = [replace(difference, got=MISSING, input="") for difference in verdict.wrong]
+    """The verdict without what the student's process said: which aspects are right, and which mistake it is."""
+    wrong = [replace(difference, got=MISSING) for difference in verdict.wrong]
     return replace(verdict, wrong=wrong, device="")
 
 

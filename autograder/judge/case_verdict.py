@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.cases import Case
-from autograder.checks.check import Check, Mistake
+from autograder.checks.check import Check
 from autograder.checks.inside import Outcome, Trial
-from autograder.judge.outcome import MISSING, of_quantity, same, words_of
+from autograder.judge.outcome import MISSING, of_label, same
 from autograder.judge.plan import plan_of
 from autograder.judge.tags import tags_of
 from autograder.judge.where import where
@@ -31,7 +32,7 @@ class Failed:
     conditions: tuple[tuple[str, Outcome], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cases:
     """The trials of a check beside those of the reference."""
 
@@ -94,7 +95,7 @@ class Cases:
         always = self.always_right(mine, failed)
         if len(bad) == len(mine):
             return f"wrong in all {len(mine)} cases{always}" if len(mine) > 1 else ""
-        tagged = {number: self.tags(number) for number in mine}
+        tagged = {number: tags_at(self, number) for number in mine}
         said = where([tagged[n] for n in bad], [tagged[n] for n in mine if n not in failed])
         count = f"right in {len(mine) - len(bad)} of {len(mine)} cases"
         return (f"{count}; {said}" if said else count) + always
@@ -113,18 +114,19 @@ class Cases:
             return ""
         return f"; {', '.join(fine)} {'is' if len(fine) == 1 else 'are'} right in all of them"
 
-    def tags(self, number: int) -> frozenset[str]:
-        case, expected = self.plan[number][1], self.expected[number]
-        refused = expected is not None and "" in expected and expected[""].error
-        return tags_of(case) | ({"it must be refused"} if refused else set())
+
+@lru_cache(maxsize=20_000)
+def tags_at(cases: Cases, number: int) -> frozenset[str]:
+    """What is special about a case of that number, in words."""
+    case, expected = cases.plan[number][1], cases.expected[number]
+    refused = expected is not None and "" in expected and expected[""].error
+    return tags_of(case) | ({"it must be refused"} if refused else set())
 
 
 def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
     if aspect.holds and not any(outcome.error for outcome in (*want.values(), *got.values())):
         if not agrees(aspect, want, got):
-            yield from (
-                (label, outcome, of_quantity(got, label)) for label, outcome in want.items() if label[:1] != "~"
-            )
+            yield from ((label, outcome, of_label(got, label)) for label, outcome in want.items() if label[:1] != "~")
         return
     if "" in got and got[""].error and not ("" in want and want[""].error):
         label = next(
@@ -134,7 +136,7 @@ def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, 
         return
     for label, outcome in want.items():
         if not label.startswith("~"):
-            found = of_quantity(got, label)
+            found = of_label(got, label)
             if not is_right(aspect, label, outcome, found):
                 yield label, outcome, found
     if not ("" in got and got[""].error):
@@ -162,61 +164,3 @@ def is_right(aspect: Aspect, label: str, want: Outcome, got: Outcome) -> bool:
     if aspect.exact and not want.error and not got.error and want.kind and want.kind != got.kind:
         return False
     return same(want, got, aspect.rtol, aspect.atol)
-
-
-def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed], mistaken) -> list[Mistake]:
-    """The one known mistake, or the two, that explain every failing case and break no other.
-
-    mistaken   function(mistake) → its trials
-    """
-    partly = []
-    for mistake in cases.check.mistakes:
-        theirs = mistaken(mistake)
-        its = set(cases.failed(theirs))
-        if not its or not its <= set(failed):
-            continue
-        explained = {number for number in its if equal(cases.plan[number][0], theirs[number], trials[number])}
-        telling = sum(is_telling(theirs[number], cases.expected[number]) for number in explained)
-        worded = explained and all(said(theirs[number]) == said(trials[number]) for number in explained)
-        if telling >= 2 or worded or telling and len(failed) < 4:
-            partly.append((mistake, explained, its))
-    whole = [mistake for mistake, explained, its in partly if explained == its == set(failed)]
-    if whole:
-        return whole
-    for i, (one, ones, first) in enumerate(partly):
-        for two, twos, second in partly[i + 1 :]:
-            if ones | twos == set(failed) and ones - second and twos - first:
-                return [one, two]
-    return []
-
-
-def equal(aspect: Aspect, theirs: Trial, mine: Trial) -> bool:
-    """The same outcome of a case, conditions included."""
-    labels = {label for label in theirs if not label.startswith("~again")}
-    if labels != {label for label in mine if not label.startswith("~again")}:
-        return False
-    return all(
-        same(theirs[label], mine[label], aspect.rtol, aspect.atol)
-        and (not aspect.exact or theirs[label].kind == mine[label].kind)
-        for label in labels
-    )
-
-
-def is_telling(theirs: Trial, expected: Trial | None) -> bool:
-    """Whether an outcome is more than None, 0 or an error: such have many causes."""
-    for label, outcome in theirs.items():
-        if label.startswith("~"):
-            return True
-        right = expected.get(label, MISSING) if expected is not None else MISSING
-        if outcome.kind and right.kind and outcome.kind != right.kind:
-            return True
-        if outcome.array is not None and outcome.array.size and expected is not None:
-            nothing = str(outcome.array) == "None" or outcome.array.dtype.kind != "U" and not outcome.array.any()
-            if not nothing and not same(right, outcome, 1e-6, 1e-9):
-                return True
-    return False
-
-
-def said(trial: Trial) -> list[str]:
-    """What the errors of a trial say; a trial without one says nothing of its own."""
-    return [words_of(outcome.error) for outcome in trial.values() if outcome.error] or ["no error"]

@@ -1,4 +1,4 @@
-"""The finite-difference check: the same probe, with a `Value` or operations whose gradients are central differences on the device."""
+"""The finite-difference check: the same observations, with a `Value` or operations whose gradients are central differences on the device."""
 
 from functools import lru_cache
 
@@ -6,11 +6,10 @@ import numpy as np
 
 from autograder.checks import find
 from autograder.checks.check import Check
-from autograder.checks.inside import Trial, run_cases, run_probe
+from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import DeviceTools, Tools
-from autograder.judge.expected import ReferenceFailed
-from autograder.judge.expected_cases import cases_of
-from autograder.judge.outcome import of_quantity, same, same_arrays
+from autograder.judge.expected import ReferenceFailed, cases_of
+from autograder.judge.outcome import of_label, same, same_arrays
 from autograder.judge.plan import request
 from autograder.judge.verdict import Verdict
 
@@ -19,25 +18,8 @@ MEASURING = 5  # times the time of a check, since each number in an array costs 
 TOLERANCES = {"float64": (1e-5, 1e-7), "float32": (2e-2, 2e-3)}
 
 
-@lru_cache(maxsize=256)
-def device_outcomes(check_name: str, seed: str, trials: int):
-    """(name of the device, its precision, trials of the device's quantities); NoDeviceError where there is none."""
-    from tinygrad_cl.opencl import default_device
-    from tinygrad_cl.traced import TracedValue
-
-    check, device = find(check_name), default_device()
-    names = names_on_device(check)
-    tools = DeviceTools() if names.get("Value") is TracedValue else Tools()
-    seconds = check.seconds * MEASURING
-    measured = [
-        run_probe(check.standalone_probe, names, number, tools, seconds, only=check.device)
-        for number in check.seeds(seed, trials)
-    ]
-    return device.name, "float64" if device.fp64 else "float32", measured
-
-
 def names_on_device(check: Check) -> dict:
-    """The namespace for a check's probe in which gradients are measured: of a traced `Value`, or as the check itself says."""
+    """The namespace for a check's observations in which gradients are measured: of a traced `Value`, or as the check itself says."""
     if check.measured is None:
         from tinygrad_cl.traced import TracedValue
 
@@ -47,36 +29,6 @@ def names_on_device(check: Check) -> dict:
 
     reference = reference_namespace(module_of(check.name))
     return reference | check.measured(measured, reference)
-
-
-def compare_with_finite_differences(check: Check, trials: list[Trial], seed: str) -> str:
-    """One sentence: do the student's gradients agree with central differences on the device? "" if the check asks for none."""
-    from tinygrad_cl.opencl import NoDeviceError
-
-    if check.aspects:
-        return compare_cases(check, trials, seed)
-    if not check.device:
-        return ""
-    try:
-        name, precision, measured = device_outcomes(check.name, seed, len(trials))
-    except NoDeviceError:
-        return "No OpenCL device: not compared with finite differences (python -m tinygrad_cl doctor says what to do)."
-    wrong, worst = [], 0.0
-    allowed = np.maximum(TOLERANCES[precision], (check.rtol, check.atol))
-    for quantity in check.device:
-        for device, student in zip(measured, trials):
-            there, here = device.get(quantity), student.get(quantity)
-            if there is None or there.array is None:
-                reason = (there or device.get("")).error["message"] if there or device.get("") else "no answer"
-                return f"The device {name} gave no answer for {quantity}: {reason}"
-            if here is None or here.array is None or not same_arrays(there.array, here.array, *allowed):
-                wrong.append(f"{quantity} = {there.array:.6g}" if there.array.ndim == 0 else quantity)
-                break
-            worst = max(worst, float(abs(there.array - here.array).max(initial=0)))
-    place = f"Central differences on {name} ({precision})"
-    if wrong:
-        return f"{place} say otherwise, too: {'; '.join(wrong)}."
-    return f"{place} agree, to {worst:.1e}."
 
 
 def add_finite_differences(verdict: Verdict, trials: list[Trial], seed: str) -> Verdict:
@@ -106,7 +58,7 @@ def is_measurable(expected: Trial | None) -> bool:
     return expected is not None and not any(outcome.error for outcome in expected.values())
 
 
-def compare_cases(check: Check, trials: list[Trial], seed: str) -> str:
+def compare_with_finite_differences(check: Check, trials: list[Trial], seed: str) -> str:
     """One sentence on the student's gradients and the device's; "" where none are asked for."""
     from tinygrad_cl.opencl import NoDeviceError, default_device
 
@@ -132,7 +84,7 @@ def compare_cases(check: Check, trials: list[Trial], seed: str) -> str:
                     f"{check.name} cannot be checked on this machine: in case {number} the reference's {label or 'result'} "
                     f"is not what central differences on {device.name} give"
                 )
-            got = of_quantity(mine, label)
+            got = of_label(mine, label)
             if got.array is None or not same_arrays(outcome.array, got.array, *allowed):
                 wrong += 1
                 break

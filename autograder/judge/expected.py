@@ -1,64 +1,145 @@
-"""Expected outcomes of a check's probe: those of the reference, or of one of the check's mistakes, for a seed."""
+"""What is expected of a check: of the reference and of each mistake, recorded for the notebook, else from fresh runs."""
 
 import contextlib
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
+
+import numpy as np
 
 from autograder.checks import find
 from autograder.checks.aspect import NOTEBOOK_SEED
+from autograder.checks.cases import Case
 from autograder.checks.check import Check, Edit
-from autograder.checks.inside import Outcome, Trial
+from autograder.checks.inside import Trial, run_cases
+from autograder.checks.tools import Tools
 from autograder.errors import CourseError
-from autograder.judge.recorded import REFERENCE, recorded_outcomes
+from autograder.judge.case_verdict import CONDITIONS, Cases, differences
+from autograder.judge.plan import aspects_of, plan_of, request, run
+from autograder.judge.recorded import REFERENCE, conditions_in, decoded, recorded, recorded_trials
 
-__all__ = ["NOTEBOOK_SEED", "NOTEBOOK_TRIALS"]
-
-NOTEBOOK_TRIALS = 2  # what a student sees; when it counts, the seed is secret
+UNFIT = (
+    "ProbeTimeout",
+    "WorkLimitExceeded",
+    "NameError",
+    "NoDeviceError",
+    "MemoryError",
+)  # no reference may raise them
 
 
 class ReferenceFailed(CourseError):
     """The reference solution raises in its own check: nobody can be judged."""
 
 
-def expected_outcomes(
-    check_name: str, seed: str, trials: int, mistake: str = REFERENCE
-) -> Sequence[dict[str, Outcome]]:
-    """{quantity: Outcome} for each trial: recorded ones for the notebook's seed, else of a fresh run."""
-    if seed == NOTEBOOK_SEED and trials <= NOTEBOOK_TRIALS:
-        recorded = recorded_outcomes(find(check_name), mistake)
-        if recorded is not None:
-            return recorded[:trials]
-    return fresh_outcomes(check_name, seed, trials, mistake)
+@lru_cache(maxsize=512)
+def cases_of(name: str, seed: str) -> Cases:
+    """The plan of a check for a seed, with what is expected."""
+    check = find(name)
+    content = recorded(check).get(REFERENCE)
+    if seed == NOTEBOOK_SEED and content:
+        expected = [None if trial is None else decoded(trial) for trial in content["cases"]]
+        return Cases(check, seed, plan_of(check.name, seed), expected, conditions_in(content))
+    conditions = conditions_in(content) if content else kept_by_all(check)
+    return Cases(check, seed, plan_of(check.name, seed), fit(name, seed), conditions)
 
 
 @lru_cache(maxsize=4096)
-def fresh_outcomes(check_name: str, seed: str, trials: int, mistake: str = REFERENCE) -> list[Trial]:
-    """The trials of the reference, with the edit of that mistake if one is named. ReferenceFailed where the reference raises."""
-    # Lessons take seconds to import, and what is recorded needs none.
+def mistaken(name: str, seed: str, *mistakes: str) -> tuple[list[Trial], frozenset[int]]:
+    """(the trials of a mistake, or of two at once, the numbers of the cases in which they fail)."""
+    is_recorded = seed == NOTEBOOK_SEED and len(mistakes) == 1 and mistakes[0] in recorded(find(name))
+    trials = recorded_trials(find(name), *mistakes) if is_recorded else fresh(name, seed, *mistakes)
+    return trials, frozenset(cases_of(name, seed).failed(trials))
+
+
+@lru_cache(maxsize=4096)
+def fresh(name: str, seed: str, *mistakes: str) -> list[Trial]:
+    """The trials of the reference, with the edits of these mistakes if any are named. Without its names where they cannot be made."""
     from autograder.judge.reference import module_of, reference_namespace
 
-    check = find(check_name)
-    edits = {} if mistake == REFERENCE else edited_sources(check, edit_of(check, mistake))
+    check = find(name)
     with contextlib.redirect_stdout(io.StringIO()):  # what a mistake prints is not the student's
         try:
-            namespace = reference_namespace(module_of(check_name), edits)
+            edits = edited_sources(check, edit_of(check, mistakes)) if mistakes else {}
+            namespace = reference_namespace(module_of(name), edits)
         except Exception:
-            if not edits:
+            if not mistakes:
                 raise
-            namespace = {}  # a mistake whose cell does not even run: every name is missing
-        found = check.run(namespace, seed, trials)
-    errors = [outcome.error for trial in found for outcome in trial.values() if outcome.error]
-    if errors and mistake == REFERENCE:  # else an error would be what is expected of students
-        raise ReferenceFailed(
-            f"{check_name} cannot be checked on this machine, because the reference solution itself "
-            f"fails here: {errors[0]['type']}: {errors[0]['message']}"
+            namespace = {}
+        trials = run(check, namespace, seed)
+    if not mistakes:
+        refuse_unfit(name, trials)
+    return trials
+
+
+def refuse_unfit(name: str, trials: list[Trial]) -> None:
+    for trial in trials:
+        for outcome in trial.values():
+            if outcome.error and outcome.error["type"] in UNFIT:
+                raise ReferenceFailed(
+                    f"{name} cannot be checked on this machine, because the reference solution itself fails here: "
+                    f"{outcome.error['type']}: {outcome.error['message']}"
+                )
+
+
+@lru_cache(maxsize=512)
+def fit(name: str, seed: str) -> list[Trial | None]:
+    """The reference's trials, without drawn cases at which it moves if its inputs move by their last digit."""
+    from autograder.judge.reference import module_of, reference_namespace
+
+    check, trials, plan = find(name), fresh(name, seed), plan_of(name, seed)
+    moved = [number for number, (_, case) in enumerate(plan) if case.drawn]
+    requests = [request(plan[n][0], nudged(plan[n][1])) for n in moved]
+    with contextlib.redirect_stdout(io.StringIO()):
+        others = run_cases(requests, reference_namespace(module_of(check.name)), Tools(), check.seconds)
+    unfit = {n for n, other in zip(moved, others) if any(differences(plan[n][0], trials[n], other))}
+    return [None if number in unfit else trial for number, trial in enumerate(trials)]
+
+
+def nudged(case: Case) -> Case:
+    """The case with each of its floats moved by one unit in the last place."""
+    inputs = {}
+    for name, text in case.inputs.items():
+        value = case.values.get(name)
+        is_float = isinstance(value, float) or isinstance(value, np.ndarray) and value.dtype.kind == "f"
+        inputs[name] = (
+            f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
         )
-    return found
+    return replace(case, inputs=inputs)
 
 
-def edit_of(check: Check, mistake: str) -> Edit:
-    return next(found.edit for found in check.mistakes if found.name == mistake)
+def dtype_of(value) -> str:
+    return ", dtype=np.float32" if isinstance(value, np.ndarray) and value.dtype == np.float32 else ""
+
+
+def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
+    """The conditions that the reference and every variant keep, by aspect; from runs on the notebook's cases."""
+    from autograder.judge.reference import module_of, reference_namespace
+
+    kept = {aspect.name: set(CONDITIONS) for aspect in aspects_of(check.name)}
+    plan = plan_of(check.name, NOTEBOOK_SEED)
+    runs = [fresh(check.name, NOTEBOOK_SEED)]
+    for variant in check.variants:
+        with contextlib.redirect_stdout(io.StringIO()):
+            namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
+            runs.append(run(check, namespace, NOTEBOOK_SEED))
+    for trials in runs:
+        for (aspect, _), trial in zip(plan, trials):
+            for label in trial:
+                kept[aspect.name].discard(label.partition(" ")[0])
+    return {name: tuple(sorted(conditions)) for name, conditions in kept.items()}
+
+
+def forget() -> None:
+    """What was computed before is computed anew."""
+    for cached in (cases_of, mistaken, fresh, fit):
+        cached.cache_clear()
+
+
+def edit_of(check: Check, mistakes: Sequence[str]) -> Edit:
+    """The edit of a mistake; of several whose edits are swaps, one swap after the other."""
+    edits = [next(found.edit for found in check.mistakes if found.name == name) for name in mistakes]
+    return edits[0] if len(edits) == 1 else Edit(tuple(swap for edit in edits for swap in edit.swaps))
 
 
 def edited_sources(check: Check, edit: Edit) -> dict[str, str]:
@@ -68,9 +149,3 @@ def edited_sources(check: Check, edit: Edit) -> dict[str, str]:
 
     lesson = read_lesson(module_of(check.name))
     return edit.apply(check.name, lambda exercise: lesson.exercise(exercise).solved)
-
-
-def all_outcomes(check: Check) -> dict[str, list[Trial]]:
-    """What is to be recorded of a check: fresh outcomes of the reference and of every mistake, for the notebook's seed."""
-    names = [REFERENCE] + [mistake.name for mistake in check.mistakes]
-    return {name: fresh_outcomes(check.name, NOTEBOOK_SEED, NOTEBOOK_TRIALS, name) for name in names}

@@ -2,7 +2,7 @@
 
 import re
 
-from autograder.judge.recorded import REFERENCE, file_of, read
+from autograder.judge.recorded import REFERENCE, recorded
 
 FAILED: dict[str, str] = {}  # name that a cell defines → how its last run ended, "" if well
 DEFINES = re.compile(r"^\s*(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*=(?!=)", re.M)
@@ -26,6 +26,5 @@ def note_cell(result) -> None:
 
 def failure_of(check) -> str:
     """How the last run of the exercise's cell failed; "" where it did not."""
-    content = read(file_of(check)).get(check.name, {}).get(REFERENCE)
-    names = content.get("names", []) if isinstance(content, dict) else []
+    names = recorded(check).get(REFERENCE, {}).get("names", [])
     return next((FAILED[name] for name in names if FAILED.get(name)), "")

@@ -8,9 +8,8 @@ import numpy as np
 
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial
-from autograder.judge.expected import expected_outcomes
-from autograder.judge.expected_cases import cases_of
-from autograder.judge.outcome import of_quantity
+from autograder.judge.expected import cases_of
+from autograder.judge.outcome import of_label
 from autograder.lesson.imports import names_imported
 
 LIBRARIES = {
@@ -29,6 +28,7 @@ LIBRARIES = {
 EXACT = {"decimal", "fractions", "gmpy2", "mpmath"}  # so many digits that a difference quotient loses none
 COMPLEX = {"cmath", "complex", "complex64", "complex128", "imag"}
 HOOKS = {"ast_transformers", "events", "input_transformers_cleanup", "input_transformers_post"}  # of IPython's shell
+COUNTERS = {"currentframe", "f_locals", "get_objects", "get_referrers", "setprofile", "settrace", "tb_frame"}
 RUN_TEXT = {"eval", "exec", "ex", "ev", "run_cell", "run_cell_magic", "run_code", "run_line_magic"}
 IMPORT_NAME = {"__import__", "import_module"}
 DEPTH = 3  # texts of code within texts of code
@@ -40,29 +40,15 @@ ROUNDING = 1e-12  # relative; rounding errors in float64 are far below, errors o
 def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
     """A flag if a gradient is right, but only to the precision of finite differences; else "".
 
-    The gradients are the quantities that the check compares with finite differences on the device.
+    The gradients are the aspects that are compared with finite differences on the device, label by label.
     """
-    if check.aspects:
-        return measured_cases(check, trials, seed)
-    expected = expected_outcomes(check.name, seed, len(trials))
-    for name in check.device:
-        errors = [
-            relative_error(want[name].array, of_quantity(have, name).array) for want, have in zip(expected, trials)
-        ]
-        if errors and max(errors) < max(check.rtol, MEASURED) and np.median(errors) > ROUNDING:
-            return f"{check.name}, {name}: right to {max(errors):.0e} only, the precision of finite differences"
-    return ""
-
-
-def measured_cases(check: Check, trials: list[Trial], seed: str) -> str:
-    """The same for a check of cases: its aspects that are held against the device, label by label."""
     cases = cases_of(check.name, seed)
     errors: dict[str, list[float]] = {}
     for (aspect, _), want, got in zip(cases.plan, cases.expected, trials):
         if aspect.device and want is not None:
             for label, outcome in want.items():
                 if outcome.array is not None and outcome.array.dtype == np.float64 and outcome.array.any():
-                    errors.setdefault(label, []).append(relative_error(outcome.array, of_quantity(got, label).array))
+                    errors.setdefault(label, []).append(relative_error(outcome.array, of_label(got, label).array))
     for label, found in errors.items():
         if max(found) < MEASURED and np.median(found) > ROUNDING:
             return f"{check.name}, {label}: right to {max(found):.0e} only, the precision of finite differences"
@@ -105,6 +91,8 @@ def signs_of(tree: ast.AST) -> set[str]:
             found.add("computes with complex numbers, as derivatives by the complex step do")
         if isinstance(node, ast.Attribute) and name in HOOKS:
             found.add("looks at, or changes, the cells that its kernel runs")
+        if isinstance(node, ast.Attribute) and name in COUNTERS:
+            found.add("looks at frames, traces or all objects: what is counted in its kernel can be forged so")
         if isinstance(node, ast.Call) and name_of(node.func) in IMPORT_NAME and not is_text(node.args[:1]):
             found.add("imports a module by a computed name")
     return found

@@ -1,4 +1,4 @@
-"""A student's kernel as the judge sees it: run a cell or a probe within a time, whatever the code does.
+"""A student's kernel as the judge sees it: run a cell or a check within a time, whatever the code does.
 
 Nothing a kernel does makes these functions raise: each run ends as ok, error, timeout or dead.
 """
@@ -20,10 +20,7 @@ from jupyter_client.kernelspec import KernelSpec, KernelSpecManager
 from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
-from autograder.checks.check import Check
-from autograder.judge.launched import asked
 from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
-from autograder.judge.plan import plan_of, watched_plan
 from autograder.sandbox.bubblewrap import new_user, root_of
 from autograder.sandbox.course import course_for
 from autograder.sandbox.folders import new_folder, remove
@@ -50,11 +47,7 @@ def module(name):
     return made
 
 inside, tools = module("inside"), module("tools")
-probe, names = inside.compile_probe(request["probe"]) if request["probe"] else None, get_ipython().user_ns
-"""
-TRIALS = f"""
-trials = inside.run_trials(probe, names, request["seeds"], tools.Tools(), request["seconds"])
-get_ipython().display_pub.publish({{"{RECORDS}": json.dumps(inside.encoded(trials))}})
+names = get_ipython().user_ns
 """
 CASES = f"""
 trials = inside.run_cases(request["aspects"], names, tools.Tools(), request["seconds"])
@@ -68,13 +61,13 @@ get_ipython().display_pub.publish({{"{RECORDS}": json.dumps([name for name in as
 """
 
 
-def code_in_kernel(code: str, check: Check, **request) -> str:
+def code_in_kernel(code: str, **request) -> str:
     """`code` as a cell for a student's kernel.
 
-    It finds `inside` and `tools`, the check's `probe`, the notebook's `names`, and `request`; `module(name)` makes a module
-    of a text that the request holds under that name.
+    It finds `inside` and `tools`, the notebook's `names`, and `request`; `module(name)` makes a module of a text that the
+    request holds under that name.
     """
-    request |= {"inside": getsource(inside), "tools": getsource(tools), "probe": check.probe_source}
+    request |= {"inside": getsource(inside), "tools": getsource(tools)}
     return f"__import__('builtins').exec({PREPARE + code!r}, {{'request': {request!r}}})"
 
 
@@ -83,7 +76,7 @@ class Run:
     """How a piece of code ended (ok, error, timeout or dead), and its output.
 
     records   the last message of records that it sent, whatever it holds
-    trials    the decoded records of a probe; None if they cannot be decoded
+    trials    the decoded records of a check; None if they cannot be decoded
     """
 
     status: str
@@ -269,7 +262,7 @@ class StudentKernel:
     def alive(self) -> bool:
         return self.manager.is_alive()
 
-    def run(self, code: str, seconds: float, is_probe: bool = False) -> Run:
+    def run(self, code: str, seconds: float, is_check: bool = False) -> Run:
         """Run code as a cell. After `seconds` it is interrupted; if that does not help, the kernel is killed."""
         self.has_replied("")  # reads what earlier cells left
         request = self.client.execute(code, allow_stdin=False, store_history=True)
@@ -303,8 +296,8 @@ class StudentKernel:
                 return run
             if kind == "display_data" and records_in(content) is not None:
                 run.records, records = records_in(content), records + 1
-                if not is_probe or records > 1:
-                    self.flag(TWO_ANSWERS if is_probe else RECORDS_OF_A_CELL)
+                if not is_check or records > 1:
+                    self.flag(TWO_ANSWERS if is_check else RECORDS_OF_A_CELL)
                 continue
             if kind == "error" and run.status == "ok":
                 run.status = "error"
@@ -337,26 +330,16 @@ class StudentKernel:
         if not self.alive:
             return []
         code = f"__import__('builtins').exec({IMPORTED!r}, {{'asked': {sorted(names)!r}}})"
-        records = self.run(code, LOOK_SECONDS, is_probe=True).records
+        records = self.run(code, LOOK_SECONDS, is_check=True).records
         try:
             found = json.loads(records) if isinstance(records, str) else []
         except (ValueError, RecursionError):
             found = []
         return [name for name in sorted(names) if isinstance(found, list) and name in found]
 
-    def probe(self, check: Check, seed: str, trials: int, seconds: float) -> Run:
-        """Run a check in the kernel: its cases, or one trial of its probe for each number, each within that much processor time."""
-        if check.aspects:
-            plan = plan_of(check.name, seed) + watched_plan(check.name, seed)
-            return self.cases(check, asked(plan), seconds)
-        code = code_in_kernel(TRIALS, check, seeds=check.seeds(seed, trials), seconds=seconds)
-        return self.answer(code, seconds)
-
-    def cases(self, check: Check, request: list[dict], seconds: float) -> Run:
-        """Run cases of a check, as `inside.run_cases` takes them."""
-        return self.answer(code_in_kernel(CASES, check, aspects=request, seconds=seconds), seconds)
-
-    def answer(self, code: str, seconds: float) -> Run:
-        run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_probe=True)
+    def answer(self, request: list[dict], seconds: float) -> Run:
+        """Run cases, as `inside.run_cases` takes them, in the kernel, all together within that much processor time."""
+        code = code_in_kernel(CASES, aspects=request, seconds=seconds)
+        run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_check=True)
         run.trials = decoded(run.records)
         return run

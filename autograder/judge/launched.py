@@ -112,10 +112,10 @@ class Launcher:
             self.kernel.stop()
         self.kernel = None
 
-    def run(self, check, request: list[dict], seconds: float):
+    def run(self, request: list[dict], seconds: float):
         """The `Run` of these cases."""
         if self.kernel and not self.kernel.alive:
             self.stop()
         if self.kernel is None:
             self.kernel = self.new_kernel().__enter__()
-        return self.kernel.cases(check, request, seconds)
+        return self.kernel.answer(request, seconds)

@@ -45,9 +45,7 @@ def decoded(text) -> list[Trial] | None:
 
 
 def trial_of(records: dict) -> Trial:
-    outcomes = {whole(str(name)): outcome_of(record) for name, record in records.items() if name != "input"}
-    about = records.get("input")
-    return Trial(outcomes, whole(str(about.get("text", ""))[:2000]) if isinstance(about, dict) else "")
+    return Trial({whole(str(name)): outcome_of(record) for name, record in records.items()})
 
 
 def outcome_of(record) -> Outcome:

@@ -1,4 +1,4 @@
-"""Run a student's notebook: its cells in order, in one kernel, and each check's probe where the check stands.
+"""Run a student's notebook: its cells in order, in one kernel, and the cases of each check where it stands.
 
 If the kernel dies, it is restarted and the earlier cells run again, without the cell that killed it. So a crash costs only
 the exercise in which it happens.
@@ -15,7 +15,7 @@ from autograder.judge.accesses import add_accesses, is_looked_at
 from autograder.judge.device import add_finite_differences
 from autograder.judge.integrity import measured_gradient
 from autograder.judge.kernel import Run, StudentKernel
-from autograder.judge.launched import Launcher, given, joined, launches, questions
+from autograder.judge.launched import Launcher, asked, given, joined, launches
 from autograder.judge.plan import plan_of, watched_plan
 from autograder.judge.report import unwritten
 from autograder.judge.verdict import Verdict, judge
@@ -28,12 +28,11 @@ HASTE = 2  # seconds for an exercise that needs one that timed out; `carried_err
 
 @dataclass(frozen=True)
 class Limits:
-    """What one notebook may take: seconds per cell and in all, kernels that may die, trials per check."""
+    """What one notebook may take: seconds per cell and in all, kernels that may die."""
 
     cell_seconds: float = 20
     seconds: float = 300
     deaths: int = 12
-    trials: int = 5
 
 
 def course_cell(cell) -> tuple[str, str]:
@@ -104,9 +103,9 @@ class NotebookRun:
                 reason = f"The notebook took more than {self.limits.seconds:g} s before this check."
                 return Verdict(check, "timeout", reason=reason)
             return Verdict(check, "crashed", reason="The notebook's process ended too often before this check.")
-        verdict = self.probe(check, self.kernel, seconds)
+        verdict = self.observe(check, self.kernel, seconds)
         if self.run_demos_for(verdict):
-            verdict = self.probe(check, self.kernel, seconds)
+            verdict = self.observe(check, self.kernel, seconds)
         return self.explained(verdict)
 
     def run_demos_for(self, verdict: Verdict) -> bool:
@@ -122,14 +121,15 @@ class NotebookRun:
                 ran = True
         return ran
 
-    def probe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
-        """Run the check's probe in a kernel, within that much processor time, and judge its answer."""
-        run = kernel.probe(check, self.seed, self.limits.trials, seconds)
+    def observe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
+        """Run the check's cases in a kernel, within that much processor time, and judge its answer."""
+        plan = plan_of(check.name, self.seed) + watched_plan(check.name, self.seed)
+        run = kernel.answer(asked(plan), seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
         if check.texts:
             return self.launched(check, run.trials, seconds)
-        trials = complete(run.trials, len(plan_of(check.name, self.seed)) if check.aspects else self.limits.trials)
+        trials = run.trials
         if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
             self.measures = True  # one flag is enough: later exercises would show the same
             kernel.flag(flag)
@@ -138,15 +138,14 @@ class NotebookRun:
     def launched(self, check: Check, answers: list[Trial], seconds: float) -> Verdict:
         """Launch the texts that were handed over, and judge what comes of them; then Oclgrind looks at one launch."""
         plan, watched = plan_of(check.name, self.seed), watched_plan(check.name, self.seed)
-        asked = complete(answers, len(questions(plan + watched)))
-        handed = given(plan + watched, asked)
-        run = self.launcher.run(check, launches(plan, handed), seconds)
+        handed = given(plan + watched, answers)
+        run = self.launcher.run(launches(plan, handed), seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
         verdict = judge(check, joined(plan, handed, run.trials), self.seed)
         if is_looked_at(verdict):
             request = launches(watched, handed[len(plan) :]) if self.launcher.watched else []
-            seen = self.launcher.run(check, request, seconds).trials
+            seen = self.launcher.run(request, seconds).trials
             add_accesses(verdict, (seen or [Trial()])[0] if request else None)
         if verdict.status != "ok":
             self.launcher.stop()
@@ -193,7 +192,7 @@ class NotebookRun:
 
 
 def time_for(check: Check, verdicts: dict[str, Verdict]) -> float:
-    """Seconds for the check's probe in the first run, after these verdicts."""
+    """Seconds for the check in the first run, after these verdicts."""
     endless = any(verdicts[need].status == "timeout" for need in check.needs if need in verdicts)
     return min(HASTE, check.seconds) if endless else check.seconds
 
@@ -213,13 +212,3 @@ def without_trials(check: Check, run: Run, seconds: float) -> Verdict:
             reason="Your code ended the notebook's process (os._exit, a crash in a library, or out of memory).",
         )
     return Verdict(check, "error", reason="The check could not run in your notebook's process.")
-
-
-def complete(trials: list[Trial], count: int) -> list[Trial]:
-    """Exactly `count` trials: surplus ones are dropped, missing ones are empty.
-
-    Fewer are right only after a trial that timed out, since no more are made then.
-    """
-    if trials and any(outcome.error and outcome.error["type"] == "ProbeTimeout" for outcome in trials[-1].values()):
-        return trials[:count]
-    return (trials + [Trial()] * count)[:count]

@@ -10,7 +10,7 @@ from autograder.checks.cases import Case, literal
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
-from autograder.judge.recorded import REFERENCE, file_of, read
+from autograder.judge.recorded import REFERENCE, recorded
 
 EXAMPLES = "the docstring's examples"
 
@@ -75,8 +75,7 @@ def recorded_examples(check: Check) -> list[list[str]]:
     """The sessions that the reference runs without an error, as the build recorded them."""
     if check.name in FRESH:
         return FRESH[check.name]
-    content = read(file_of(check)).get(check.name, {}).get(REFERENCE)
-    return content.get("examples", []) if isinstance(content, dict) else []
+    return recorded(check).get(REFERENCE, {}).get("examples", [])
 
 
 @lru_cache(maxsize=1024)
@@ -107,8 +106,6 @@ def watched_plan(name: str, seed: str) -> tuple[tuple[Aspect, Case], ...]:
     return tuple((aspect, case) for case in aspect.plan(name, seed, 1)) if aspect else ()
 
 
-def run(check: Check, namespace: dict, seed: str, trials: int = 2) -> list[Trial]:
-    """All cases on a namespace of this process: a notebook's, the reference's, a mistake's. Of a check with a probe, its trials."""
-    if not check.aspects:
-        return check.run(namespace, seed, trials)
+def run(check: Check, namespace: dict, seed: str) -> list[Trial]:
+    """All cases on a namespace of this process: a notebook's, the reference's, a mistake's."""
     return run_cases(request_of(check.name, seed), namespace, Tools(), check.seconds)

@@ -1,15 +1,25 @@
-"""Write the recorded outcomes (`recorded`) of all checks, and find those that are stale."""
+"""Write the recordings (`recorded`) of all checks, and find those that are stale."""
 
+import contextlib
+import io
 import json
 from pathlib import Path
 
 from autograder.checks import all_checks
+from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.check import Check
-from autograder.judge.expected import NOTEBOOK_SEED, all_outcomes
-from autograder.judge.expected_cases import decoded, recorded, recording
-from autograder.judge.outcome import MISSING, only_errors, same, same_trials, same_words
-from autograder.judge.plan import plan_of
-from autograder.judge.recorded import REFERENCE, file_of, read, recorded_outcomes, text_of
+from autograder.checks.inside import Trial, run_cases
+from autograder.checks.tools import Tools
+from autograder.judge.case_verdict import Cases, differences
+from autograder.judge.expected import edited_sources, fit, forget, fresh, kept_by_all
+from autograder.judge.fingerprint import OF_MISTAKES, encode
+from autograder.judge.outcome import MISSING, same
+from autograder.judge.plan import examples_in, examples_request, plan_of, recorded_examples, use_examples
+from autograder.judge.recorded import REFERENCE, WHOLE_TRIAL, decoded, file_of, read, recorded
+from autograder.judge.reference import module_of, reference_namespace
+from autograder.lesson.text import read_lesson
+
+EXAMPLE = Aspect("an example", 0.0, "", None)
 
 
 def write_recordings(modules: list[str]) -> list[Path]:
@@ -18,6 +28,7 @@ def write_recordings(modules: list[str]) -> list[Path]:
     for path, text in changed.items():
         path.write_text(text, encoding="utf-8")
     read.cache_clear()
+    forget()
     return list(changed)
 
 
@@ -31,54 +42,44 @@ def stale_recordings(modules: list[str]) -> dict[Path, str]:
     for check in [check for check in all_checks().values() if check.lesson in lessons]:
         files.setdefault(file_of(check), []).append(check)
     return {
-        path: text_of({check.name: recording(check) if check.aspects else all_outcomes(check) for check in checks})
+        path: text_of({check.name: recording(check) for check in checks})
         for path, checks in files.items()
         if set(read(path)) != {check.name for check in checks} or not all(map(is_recorded, checks))
     }
 
 
+def text_of(recordings: dict[str, dict[str, dict]]) -> str:
+    """{check: {mistake or REFERENCE: what is recorded of it}} as the text of a file, a line for each."""
+    checks = []
+    for check, content in recordings.items():
+        lines = [f"{as_json(name)}: {as_json(part)}" for name, part in content.items()]
+        checks.append(f"{as_json(check)}: {{\n" + ",\n".join(lines) + "\n}")
+    return "{\n" + ",\n".join(checks) + "\n}\n"
+
+
+def as_json(content) -> str:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
 def is_recorded(check: Check) -> bool:
     """Does a fresh run of the reference and of every mistake give what is recorded of the check?"""
-    content = read(file_of(check)).get(check.name, {})
-    if check.aspects:
-        return is_recorded_by_cases(check, recorded(check))
-    fresh = all_outcomes(check)
-    if set(content) != set(fresh):
+    content, now, plan = recorded(check), recording(check), plan_of(check.name, NOTEBOOK_SEED)
+    if set(content) != set(now):
         return False
-    for name, trials in fresh.items():
-        before = recorded_outcomes(check, name)
-        if [set(trial) for trial in before] != [set(trial) for trial in trials]:
-            return False
-        if not all(same_trials([want], [have], want, check.rtol, check.atol) for want, have in zip(trials, before)):
-            return False
-        if only_errors(trials) and not all(same_words([want], [have], want) for want, have in zip(trials, before)):
-            return False
-    return True
-
-
-def is_recorded_by_cases(check: Check, content: dict) -> bool:
-    fresh, plan = recording(check), plan_of(check.name, NOTEBOOK_SEED)
-    if set(content) != set(fresh):
+    there, here = content[REFERENCE], json.loads(as_json(now[REFERENCE]))
+    if any(there.get(part) != here[part] for part in ("names", "examples", "conditions")):
         return False
-    if any(content[REFERENCE].get(part) != fresh[REFERENCE][part] for part in ("names", "examples")):
+    if len(there["cases"]) != len(plan):
         return False
-    if content[REFERENCE]["conditions"] != as_json(fresh[REFERENCE]["conditions"]):
-        return False
-    if len(content[REFERENCE]["cases"]) != len(plan):
-        return False
-    for name, trials in fresh.items():
+    for name, trials in now.items():
         there, here = content[name], trials
         if name == REFERENCE:
             there, here = (dict(enumerate(part["cases"])) for part in (content[name], trials))
-        if set(there) != set(here) or any(set(there[number] or ()) != set(here[number] or ()) for number in here):
+        if set(there) != set(here):
             return False
         if not all(alike(there[number], here[number], plan[int(number)][0]) for number in here):
             return False
     return True
-
-
-def as_json(content):
-    return json.loads(json.dumps(content))
 
 
 def alike(there: dict | None, here: dict | None, aspect) -> bool:
@@ -88,8 +89,66 @@ def alike(there: dict | None, here: dict | None, aspect) -> bool:
     if set(there) != set(here):
         return False
     one, two = decoded(there), decoded(here)
-    return all(same_record(one.get(label, MISSING), two.get(label, MISSING), aspect) for label in one)
+    return all(same(one.get(label, MISSING), two.get(label, MISSING), aspect.rtol, aspect.atol) for label in one)
 
 
-def same_record(one, two, aspect) -> bool:
-    return same(one, two, aspect.rtol, aspect.atol)
+def recording(check: Check) -> dict:
+    """What is recorded of a check: {REFERENCE: conditions and cases, mistake: {number of a case: its trial}}."""
+    examples = examples_of(check)
+    if examples != recorded_examples(check):
+        use_examples(check.name, examples)
+        forget()
+    plan = plan_of(check.name, NOTEBOOK_SEED)
+    right = fit(check.name, NOTEBOOK_SEED)
+    cases = [None if trial is None else encoded(aspect, trial) for (aspect, _), trial in zip(plan, right)]
+    found: dict = {
+        REFERENCE: {
+            "names": read_lesson(module_of(check.name)).exercise(check.name).names,
+            "conditions": kept_by_all(check),
+            "examples": examples,
+            "cases": cases,
+        }
+    }
+    whole = Cases(check, NOTEBOOK_SEED, plan, right, found[REFERENCE]["conditions"])
+    for mistake in check.mistakes:
+        trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
+        failed = whole.failed(trials)
+        found[mistake.name] = {
+            str(n): other_than(plan[n][0], cases[n] or {}, encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
+        }
+    return found
+
+
+def other_than(aspect: Aspect, right: dict, trial: dict) -> dict:
+    """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
+    if set(right) - set(trial):
+        return trial | {WHOLE_TRIAL: ""}
+    before, now = decoded(right), decoded(trial)
+    close = {
+        label
+        for label in right
+        if before[label].kind == now[label].kind and same(before[label], now[label], aspect.rtol / 10, aspect.atol / 10)
+    }
+    return {label: entry for label, entry in trial.items() if label not in close}
+
+
+def encoded(aspect: Aspect, trial: Trial, *size: int) -> dict:
+    return {label: encode(outcome, bool(aspect.exact), *size) for label, outcome in trial.items()}
+
+
+def examples_of(check: Check) -> list[list[str]]:
+    """The examples of the exercise's docstrings that the reference runs without an error, and every variant as the reference does."""
+    solved = read_lesson(module_of(check.name)).exercise(check.name).solved
+    sessions = examples_in(solved)
+    ways = [{}, *(edited_sources(check, variant.edit) for variant in check.variants)]
+    runs = []
+    for sources in ways:
+        namespace = reference_namespace(module_of(check.name), sources)
+        with contextlib.redirect_stdout(io.StringIO()):
+            runs.append(run_cases(examples_request(sessions), namespace, Tools(), check.seconds))
+    return [
+        lines
+        for lines, right, *others in zip(sessions, *runs)
+        if right and not any(outcome.error for outcome in right.values())
+        if not any(any(differences(EXAMPLE, right, other)) for other in others)
+    ]

@@ -6,6 +6,7 @@ With edits it becomes a mistake, a variant, or a notebook with one exercise left
 import linecache
 from functools import lru_cache
 
+from autograder.checks import find
 from autograder.lesson.text import read_lesson
 
 
@@ -31,13 +32,6 @@ def compile_cell(source: str, filename: str):
     return compile(source, filename, "exec")
 
 
-@lru_cache
 def module_of(exercise: str) -> str:
     """The module whose lesson holds that exercise."""
-    from autograder import paths
-    from autograder.errors import CourseError
-
-    for module in paths.module_names():
-        if exercise in read_lesson(module).exercises:
-            return module
-    raise CourseError(f"no lesson has an exercise {exercise!r}")
+    return find(exercise).lesson.removeprefix("m")

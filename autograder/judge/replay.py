@@ -8,7 +8,7 @@ from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
 from autograder.judge.counterexample import program
-from autograder.judge.expected_cases import cases_of
+from autograder.judge.expected import cases_of
 from autograder.judge.outcome import MISSING, outcome_text, same
 from autograder.judge.plan import plan_of, request
 

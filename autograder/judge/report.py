@@ -1,16 +1,14 @@
-"""Report a verdict: short HTML in Jupyter, plain text elsewhere. First the known mistake; then input, expected, got, where."""
+"""Report a verdict: short HTML in Jupyter, plain text elsewhere. First the known mistake; then the smallest case, expected, got."""
 
 from html import escape
 
 import numpy as np
 
-from autograder.checks.check import Check
 from autograder.checks.inside import Outcome
 from autograder.judge.outcome import outcome_text
 from autograder.judge.verdict import Difference, Verdict
 
-SHOWN = 3  # differences in one report; the others are named
-COLUMNS = ("quantity", "expected", "got", "where")
+SHOWN = 3  # aspects in one report, and parts of each; other aspects are named
 FAINT = "opacity:.75;font-size:90%"
 VERDICT = "application/vnd.course.verdict+json"  # no page shows it; `progress` reads it from saved notebooks
 
@@ -55,8 +53,6 @@ class Report:
             )
         if self.verdict.reason or self.verdict.carried:
             return self.verdict.reason or self.verdict.carried
-        if self.verdict.same_for_all and self.verdict.right:
-            return "What is right so far is the same for all inputs; it counts once something else is right, too."
         if self.verdict.needs and self.explains:
             return f"This builds on {', '.join(self.verdict.needs)}: get that right first, then run this check again."
         if self.verdict.status == "missing":
@@ -70,21 +66,12 @@ class Report:
         if self.explains:
             for mistake in verdict.mistakes:
                 lines += [f"This is what comes out when {mistake.name}.", f"Hint: {mistake.hints[0]}"]
-            for text in inputs(verdict):
-                lines.append(f"input      {text}")
-            if verdict.earned is not None:
-                lines += [
-                    line for case in counterexamples(verdict) for line in counterexample_lines(case, verdict.check)
-                ]
-            else:
-                for difference in shown(verdict):
-                    lines += [
-                        f"{label:<10} {text}" for label, text in zip(COLUMNS, row(difference, verdict.check)) if text
-                    ]
+            for parts in counterexamples(verdict):
+                lines += counterexample_lines(parts)
             if others(verdict):
-                lines.append(f"{others_label(verdict):<10} {others(verdict)}")
+                lines.append(others(verdict))
             if verdict.right:
-                lines.append(f"right      {'; '.join(verdict.right)}")
+                lines.append(f"Right: {'; '.join(verdict.right)}.")
         lines += [sentence for sentence in (verdict.device, verdict.accesses) if sentence]
         return "\n  ".join(lines)
 
@@ -106,17 +93,11 @@ class Report:
             parts.append(f"<div>{inline_code_html(self.advice())}</div>")
         if self.explains:
             parts += [mistake_html(mistake) for mistake in verdict.mistakes]
-            parts += [
-                f"<div style='margin-top:.4em'>input: <code>{escape(text)}</code></div>" for text in inputs(verdict)
-            ]
-            if verdict.earned is not None:
-                parts += [counterexample_html(case, verdict.check) for case in counterexamples(verdict)]
-            elif shown(verdict):
-                parts.append(table(verdict))
+            parts += [counterexample_html(case) for case in counterexamples(verdict)]
             if others(verdict):
-                parts.append(f"<div>{others_label(verdict)}: {escape(others(verdict))}</div>")
+                parts.append(f"<div>{escape(others(verdict))}</div>")
             if verdict.right:
-                parts.append(f"<div style='{FAINT}'>right: {escape('; '.join(verdict.right))}</div>")
+                parts.append(f"<div style='{FAINT}'>Right: {escape('; '.join(verdict.right))}.</div>")
         for said in filter(None, (verdict.device, verdict.accesses)):
             parts.append(f"<div style='{FAINT}'>{inline_code_html(said)}</div>")
         return f"<div style='border-left:4px solid {color};padding:.3em .8em;line-height:1.5'>{''.join(parts)}</div>"
@@ -134,25 +115,13 @@ def unwritten(verdict: Verdict) -> str:
     return "the cell above" if not name or name == "<module>" else f"`{name}`"
 
 
-def inputs(verdict: Verdict) -> list[str]:
-    """The probe's description of the inputs, for the differences that are shown, each once."""
-    return list(dict.fromkeys(difference.input for difference in shown(verdict) if difference.input))
-
-
-def row(difference: Difference, check: Check) -> tuple[str, str, str, str]:
-    """One difference in the order of COLUMNS, with enough digits to see it."""
+def row(difference: Difference) -> tuple[str, str, str]:
+    """(expected, got, where they differ), with enough digits to see it."""
     expected, got = difference.expected, difference.got
-    if difference.more:
-        return difference.quantity, "", "", ""
     if expected.kind != got.kind and expected.kind and outcome_text(expected, 6) == outcome_text(got, 6):
-        return difference.quantity, with_kind(expected), with_kind(got), ""
+        return with_kind(expected), with_kind(got), ""
     digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
-    return (
-        difference.quantity,
-        outcome_text(expected, digits),
-        outcome_text(got, digits),
-        difference_text(difference, check, digits),
-    )
+    return outcome_text(expected, digits), outcome_text(got, digits), difference_text(difference, digits)
 
 
 def with_kind(outcome: Outcome) -> str:
@@ -160,7 +129,7 @@ def with_kind(outcome: Outcome) -> str:
     return f"{outcome_text(outcome, 6)}, of type {outcome.kind}"
 
 
-def difference_text(difference: Difference, check: Check, digits: int) -> str:
+def difference_text(difference: Difference, digits: int) -> str:
     expected, got = difference.expected.array, difference.got.array
     if expected is None or got is None:
         return ""
@@ -174,7 +143,7 @@ def difference_text(difference: Difference, check: Check, digits: int) -> str:
         all="ignore"
     ):  # times 1.0, since booleans have no difference, and that of unsigned numbers is wrong
         distance = np.nan_to_num(np.abs(got * 1.0 - expected * 1.0), nan=np.inf)
-        wrong = ~np.isclose(got, expected, check.rtol, check.atol, equal_nan=True)
+        wrong = ~np.isclose(got, expected, difference.aspect.rtol, difference.aspect.atol, equal_nan=True)
     worst = np.unravel_index(int(np.argmax(distance)), distance.shape)
     index = ", ".join(str(i) for i in worst)
     here, there = (
@@ -183,62 +152,35 @@ def difference_text(difference: Difference, check: Check, digits: int) -> str:
     return f"{int(wrong.sum())} of {expected.size} differ; most at [{index}]: {here}, not {there}"
 
 
-def shown(verdict: Verdict) -> list[Difference]:
-    """The first few differences; one that repeats the very error of an earlier one is left out.
+def counterexamples(verdict: Verdict) -> list[list[Difference]]:
+    """The parts that differ in the smallest case of each wrong aspect, for the first few aspects.
 
     None after carried-error marking: what that kernel sent is never shown.
     """
-    found, errors = [], []
-    for difference in verdict.wrong:
-        if difference.got.error is None or difference.got.error not in errors:
-            found.append(difference)
-        errors.append(difference.got.error)
-    return [] if verdict.carried else found[:SHOWN]
-
-
-def others(verdict: Verdict) -> str:
-    """The names of the other wrong quantities, which are not shown."""
-    if verdict.earned is not None:
-        kept = [parts[0].quantity for parts in counterexamples(verdict)]
-        return "; ".join(dict.fromkeys(each.quantity for each in verdict.wrong if each.quantity not in kept))
-    kept = [difference.quantity for difference in shown(verdict)]
-    return "; ".join(difference.quantity for difference in verdict.wrong if difference.quantity not in kept)
-
-
-def others_label(verdict: Verdict) -> str:
-    return "wrong, too" if shown(verdict) else "wrong"
-
-
-def table(verdict: Verdict) -> str:
-    rows = [row(difference, verdict.check) for difference in shown(verdict)]
-    used = [i for i in range(len(COLUMNS)) if any(texts[i] for texts in rows)]
-    cell = "style='text-align:left;vertical-align:top;padding:0 1.2em 0 0;font-weight:normal;white-space:normal'"
-    head = "".join(f"<th {cell}><span style='{FAINT}'>{COLUMNS[i]}</span></th>" for i in used)
-    body = "".join(
-        "<tr>" + "".join(f"<td {cell}><code>{escape(texts[i])}</code></td>" for i in used) + "</tr>" for texts in rows
-    )
-    return f"<table style='margin:.2em 0;border:none'><tr>{head}</tr>{body}</table>"
-
-
-def counterexamples(verdict: Verdict) -> list[list[Difference]]:
-    """The parts that differ in the smallest case of each wrong aspect, for the first few aspects."""
     found: dict[str, list[Difference]] = {}
     errors = []
     for difference in [] if verdict.carried else verdict.wrong:
         if difference.got.error is None or difference.got.error not in errors:  # an error is shown once
-            found.setdefault(difference.quantity, []).append(difference)
+            found.setdefault(difference.aspect.name, []).append(difference)
         errors.append(difference.got.error)
     return [parts[:SHOWN] for parts in list(found.values())[:SHOWN]]
 
 
-def counterexample_lines(parts: list[Difference], check: Check) -> list[str]:
+def others(verdict: Verdict) -> str:
+    """One sentence on the wrong aspects that are not shown; "" where all are."""
+    kept = [parts[0].aspect.name for parts in counterexamples(verdict)]
+    left = dict.fromkeys(each.aspect.name for each in verdict.wrong if each.aspect.name not in kept)
+    return f"Wrong{', too' if kept else ''}: {'; '.join(left)}." if left else ""
+
+
+def counterexample_lines(parts: list[Difference]) -> list[str]:
     """The case as code; what was expected and what came, part by part; where it fails."""
-    first, lines = parts[0], [f"{parts[0].quantity}:", *parts[0].code.splitlines()]
+    first, lines = parts[0], [f"{parts[0].aspect.name}:", *parts[0].code.splitlines()]
     for part in parts:
         if part.more:
             lines += part.more.splitlines()
             continue
-        _, expected, got, where = row(part, check)
+        expected, got, where = row(part)
         name = f"{part.label}: " if part.label else ""
         lines += [f"{name}expected {expected}, got {got}" + (f" ({where})" if where else "")]
     return lines + ([f"{sentence(first.where)}"] if first.where else [])
@@ -248,24 +190,23 @@ def sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def counterexample_html(parts: list[Difference], check: Check) -> str:
+def counterexample_html(parts: list[Difference]) -> str:
     first, cell = parts[0], "style='text-align:left;vertical-align:top;padding:0 1.2em 0 0;white-space:normal'"
     rows = []
     for part in parts:
         if part.more:
             rows.append(f"<tr><td {cell} colspan=4>{inline_code_html(part.more).replace(chr(10), '<br>')}</td></tr>")
             continue
-        _, *texts = row(part, check)
         named = [
             part.label,
-            *(f"{label} {text}" if text else "" for label, text in zip(("expected", "got", ""), texts)),
+            *(f"{label} {text}" if text else "" for label, text in zip(("expected", "got", ""), row(part))),
         ]
         rows.append(
             "<tr>" + "".join(f"<td {cell}><code>{escape(text.strip())}</code></td>" for text in named if text) + "</tr>"
         )
     where = f"<div style='{FAINT}'>{escape(sentence(first.where))}</div>" if first.where else ""
     return (
-        f"<div style='margin-top:.4em'><b>{escape(first.quantity)}</b>"
+        f"<div style='margin-top:.4em'><b>{escape(first.aspect.name)}</b>"
         f"<pre style='margin:.2em 0;background:none;padding:0;white-space:pre-wrap'>{escape(first.code)}</pre>"
         f"<table style='margin:.2em 0;border:none'>{''.join(rows)}</table>{where}</div>"
     )

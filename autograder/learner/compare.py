@@ -16,10 +16,10 @@ from pygments.lexers import PythonLexer
 
 from autograder import paths
 from autograder.checks import find, inside
+from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.check import Check
 from autograder.errors import CourseError
 from autograder.grading.normalise import normalised_submission
-from autograder.judge.expected import NOTEBOOK_SEED, NOTEBOOK_TRIALS
 from autograder.judge.kernel import StudentKernel, code_in_kernel
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.notebook_run import Limits, course_cell
@@ -37,10 +37,7 @@ COST = "application/x-course-cost+json"
 
 # Runs in the kernel. What is measured is what the check does, on the same inputs.
 MEASURE = f"""
-if request["aspects"]:
-    run = lambda: inside.run_cases(request["aspects"], names, tools.Tools(), request["limit"])
-else:
-    run = lambda: inside.run_probe(probe, names, request["seed"], tools.Tools(), request["limit"])
+run = lambda: inside.run_cases(request["aspects"], names, tools.Tools(), request["limit"])
 cost = module("measuring").cost_of(run, request["seconds"])
 get_ipython().display_pub.publish({{"{COST}": json.dumps(cost)}})
 """
@@ -81,14 +78,14 @@ def compare(module: str, everything: bool = False) -> str:
         raise CourseError(
             f"nothing in {path} was begun yet, so there is nothing to compare; --all shows the solutions all the same"
         )
-    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED, Limits(trials=NOTEBOOK_TRIALS)).verdicts
+    verdicts = judge_notebook(notebook, module, NOTEBOOK_SEED).verdicts
     costs = measure(
         lesson, notebook, [name for name in begun if verdicts[name].status == "ok" and not verdicts[name].carried]
     )
     exercises = [
         {
             "name": name,
-            "task": find(name).title,
+            "task": find(name).about,
             "verdict": Report(verdicts[name])._repr_html_(),
             "rows": side_by_side(own[name], lesson.exercise(name).solved),
             "costs": costs.get(name, []),
@@ -171,10 +168,8 @@ def cost_in(kernel: StudentKernel, check: Check) -> dict | None:
         return None
     code = code_in_kernel(
         MEASURE,
-        check,
         measuring=getsource(measuring),
-        aspects=request_of(check.name, NOTEBOOK_SEED) if check.aspects else [],
-        seed=check.seeds(NOTEBOOK_SEED, 1)[0],
+        aspects=request_of(check.name, NOTEBOOK_SEED),
         limit=check.seconds,
         seconds=SECONDS,
     )

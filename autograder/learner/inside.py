@@ -1,4 +1,4 @@
-"""What a probe costs: run in a notebook's process, where this file travels as text, so it imports nothing of the course."""
+"""What a check costs: run in a notebook's process, where this file travels as text, so it imports nothing of the course."""
 
 import statistics
 import sys

@@ -27,7 +27,7 @@ ALWAYS = {
     "__init__.py",
     "measurements.py",
     "opencl",
-}  # parts of tinygrad_cl that every notebook may import; probes ask for the device
+}  # parts of tinygrad_cl that every notebook may import; checks ask for the device
 
 
 def hidden_symbols(module: str) -> dict[str, dict[str, str]]:

@@ -1,6 +1,6 @@
 """The checks of lesson 06, a file for each exercise.
 
-Tensors are float64, upstream gradients are random, no two sizes are equal. Switches are put back by the probes
+Tensors are float64, upstream gradients are random, no two sizes are equal. Switches are put back by the observations
 themselves: a wrong solution leaves no trace for the next one.
 """
 

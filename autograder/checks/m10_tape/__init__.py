@@ -1,6 +1,6 @@
 """The checks of lesson 10, a file for each exercise.
 
-Numbers are float32 on the default device; launches, buffers and calls are counted, never timed. Probes put the thread's
+Numbers are float32 on the default device; launches, buffers and calls are counted, never timed. Observations put the thread's
 state back, whatever a wrong solution leaves behind.
 """
 

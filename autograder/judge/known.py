@@ -1,0 +1,87 @@
+"""Which known mistake it is: what comes out is that of the mistake, in every case that fails, and nothing else fails."""
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
+from autograder.checks.check import Mistake
+from autograder.checks.inside import Trial
+from autograder.judge.case_verdict import Cases, Failed
+from autograder.judge.expected import mistaken
+from autograder.judge.outcome import MISSING, same, words_of
+
+PAIRS = 8  # that are run for one verdict
+
+
+def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed]) -> list[Mistake]:
+    """The one known mistake, or the two, that explain every failing case and break no other.
+
+    Of two, each explains some cases; or they act on one another, and their edits together give what came. That is tried only
+    when it counts, since each pair is run on all cases.
+    """
+    partly = []
+    for mistake in cases.check.mistakes:
+        theirs, its = mistaken(cases.check.name, cases.seed, mistake.name)
+        if not its or not its <= set(failed):
+            continue
+        explained = {number for number in its if equal(cases.plan[number][0], theirs[number], trials[number])}
+        telling = sum(is_telling(theirs[number], cases.expected[number]) for number in explained)
+        worded = explained and all(said(theirs[number]) == said(trials[number]) for number in explained)
+        if telling >= 2 or worded or telling and len(failed) < 4:
+            partly.append((mistake, explained, its))
+    whole = [mistake for mistake, explained, its in partly if explained == its == set(failed)]
+    if whole:
+        return whole
+    for i, (one, ones, first) in enumerate(partly):
+        for two, twos, second in partly[i + 1 :]:
+            if ones | twos == set(failed) and ones - second and twos - first:
+                return [one, two]
+    if cases.seed != NOTEBOOK_SEED:
+        partly.sort(key=lambda part: -len(part[1]))
+        for one, two in islice(pairs([mistake for mistake, _, _ in partly], cases.check.mistakes), PAIRS):
+            theirs, its = mistaken(cases.check.name, cases.seed, one.name, two.name)
+            if its == set(failed) and all(equal(cases.plan[n][0], theirs[n], trials[n]) for n in its):
+                return [one, two]
+    return []
+
+
+def pairs(likely: Sequence[Mistake], every: Sequence[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+    """Pairs of a likely mistake and another one, whose edits can be made together; the likely ones of both first."""
+    tried = set()
+    for two in [*likely, *every]:
+        for one in likely:
+            if one is not two and {one.name, two.name} not in tried and one.edit.swaps and two.edit.swaps:
+                tried.add(frozenset((one.name, two.name)))
+                yield one, two
+
+
+def equal(aspect: Aspect, theirs: Trial, mine: Trial) -> bool:
+    """The same outcome of a case, conditions included."""
+    labels = {label for label in theirs if not label.startswith("~again")}
+    if labels != {label for label in mine if not label.startswith("~again")}:
+        return False
+    return all(
+        same(theirs[label], mine[label], aspect.rtol, aspect.atol)
+        and (not aspect.exact or theirs[label].kind == mine[label].kind)
+        for label in labels
+    )
+
+
+def is_telling(theirs: Trial, expected: Trial | None) -> bool:
+    """Whether an outcome is more than None, 0 or an error: such have many causes."""
+    for label, outcome in theirs.items():
+        if label.startswith("~"):
+            return True
+        right = expected.get(label, MISSING) if expected is not None else MISSING
+        if outcome.kind and right.kind and outcome.kind != right.kind:
+            return True
+        if outcome.array is not None and outcome.array.size and expected is not None:
+            nothing = str(outcome.array) == "None" or outcome.array.dtype.kind != "U" and not outcome.array.any()
+            if not nothing and not same(right, outcome, 1e-6, 1e-9):
+                return True
+    return False
+
+
+def said(trial: Trial) -> list[str]:
+    """What the errors of a trial say; a trial without one says nothing of its own."""
+    return [words_of(outcome.error) for outcome in trial.values() if outcome.error] or ["no error"]
