@@ -42,9 +42,17 @@ def course_cell(cell) -> tuple[str, str]:
 
 
 class NotebookRun:
-    """One run of one notebook."""
+    """One run of one notebook. Without a launcher it must be one that hands over no kernels."""
 
-    def __init__(self, notebook, lesson: Lesson, seed: str, limits: Limits, kernel: StudentKernel, launcher: Launcher):
+    def __init__(
+        self,
+        notebook,
+        lesson: Lesson,
+        seed: str,
+        limits: Limits,
+        kernel: StudentKernel,
+        launcher: Launcher | None = None,
+    ):
         self.cells, self.lesson, self.seed, self.limits, self.kernel = notebook.cells, lesson, seed, limits, kernel
         self.launcher = launcher
         self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
@@ -137,6 +145,7 @@ class NotebookRun:
 
     def launched(self, check: Check, answers: list[Trial], seconds: float) -> Verdict:
         """Launch the texts that were handed over, and judge what comes of them; then Oclgrind looks at one launch."""
+        assert self.launcher
         plan, watched = plan_of(check.name, self.seed), watched_plan(check.name, self.seed)
         handed = given(plan + watched, answers)
         run = self.launcher.run(launches(plan, handed), seconds)
