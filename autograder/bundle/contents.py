@@ -30,6 +30,7 @@ AUTOGRADER = (
     "checks/inside",
     "checks/tools",
     "judge/__init__",
+    "judge/accesses",
     "judge/case_verdict",
     "judge/counterexample",
     "judge/device",

@@ -15,7 +15,6 @@ from autograder.judge.case_verdict import KEPT
 from autograder.judge.outcome import MISSING
 from autograder.judge.plan import request, watched_plan
 from autograder.judge.verdict import Difference, Verdict
-from autograder.lesson.text import read_lesson
 
 NOT_LOOKED_AT = "Not looked at: races, and reads outside of arrays, which Oclgrind finds."
 NOT_INSTALLED = f"{NOT_LOOKED_AT} It is not installed here."
@@ -34,6 +33,8 @@ def is_possible() -> bool:
 
 def kernels_of(module: str) -> list[str]:
     """The exercises of a module that hand over kernels which Oclgrind looks at."""
+    from autograder.lesson.text import read_lesson
+
     return [name for name in read_lesson(module).exercises if find(name).watched]
 
 
