@@ -3,7 +3,9 @@
 import json
 import re
 import subprocess
+import sys
 import tomllib
+import types
 import zipfile
 from pathlib import Path
 
@@ -223,6 +225,20 @@ def test_no_seed_no_tests_no_lessons_and_nothing_that_grades(module, files):
 def test_what_a_lesson_asks_for_is_not_in_its_copy():
     scalar = bundle.contents(["01_value"])["tinygrad_cl/scalar.py"]
     assert b"asks you to write" in scalar and scalar.count(b"\n") == 1
+
+
+def test_what_a_later_lesson_asks_for_is_an_error_whatever_the_notebook_defines(monkeypatch):
+    made = {"__name__": "tinygrad_cl.gradcheck_of_01"}
+    monkeypatch.setitem(sys.modules, made["__name__"], types.ModuleType(made["__name__"]))
+    monkeypatch.setattr(sys.modules["__main__"], "taylor_remainders", lambda *_: "mine", raising=False)
+    exec(bundle.contents(["01_value"])["tinygrad_cl/gradcheck.py"], made)
+    sentence = (
+        r"taylor_remainders is what module 08_custom asks you to write \(exercise custom.taylor\), so it is not in"
+    )
+    with pytest.raises(NotImplementedError, match=sentence):
+        made["taylor_remainders"](None, None, None, None, [])
+    whole = bundle.contents(["10_tape"])["tinygrad_cl/gradcheck.py"]
+    assert whole == (paths.ROOT / "tinygrad_cl" / "gradcheck.py").read_bytes()  # lesson 08 comes before
 
 
 def test_some_modules_alone_and_the_same_bytes_every_time(tmp_path):

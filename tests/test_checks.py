@@ -26,7 +26,6 @@ from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
 
 CHECKS = list(all_checks().values())
-MOST = 0.6  # of the aspects of a check
 SECRET = ["a secret", "another"]
 
 
@@ -66,31 +65,11 @@ def test_an_exercise_left_out_fails_its_check_and_earns_nothing(check):
     assert verdict.points == 0 and verdict.status == "missing" and not verdict.mistakes
 
 
-# They lose points, and have no name yet: what they give differs from run to run, or by less than a recording holds.
-UNNAMED = {
-    ("neuron.neuron", "a Value is added to a list: the bias is not in a list of its own"),
-    ("neuron.layer", "the rng is not handed on: with a seed the weights are still different each time"),
-    ("neuron.mlp", "the rng is not handed on: with a seed the weights are still different each time"),
-    ("neuron.mlp", "the last layer's rng is forgotten"),
-    ("layers.adam", "ε stands below the root"),
-    ("layers.adam", "ε is not used"),
-    ("customop.fused", "columns is the length of the last axis, also where b has two axes"),
-    ("customop.fused", "a and b have changed places in backward"),
-    ("customop.fused", "grad is handed over after a and b"),
-    ("custom.hvp", "each number is differentiated twice by itself: the mixed second derivatives are missing"),
-    ("custom.hvp", "x is changed: v is added to it for a difference of gradients, and not taken off again"),
-    ("parallel.local", "one step too many"),
-    ("attention.normalize", "the variance is the mean of x², not of what is centred"),
-    ("attention.attention", "hidden places get a score that is only a little low"),
-    ("control.watch", "all watches share one dict"),
-}
-
-
 def not_as_it_must_be(check, seed):
     return [
         (tried.kind, tried.name, tried.verdict.points, tried.verdict.mistakes)
         for tried in try_all(check, seed)
-        if not tried.as_it_must_be and not ((check.name, tried.name) in UNNAMED and tried.verdict.points < check.points)
+        if not tried.as_it_must_be
     ]
 
 
@@ -138,14 +117,14 @@ def test_a_wrong_name_gets_the_names_that_come_closest(name, meant):
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
 def test_each_aspect_is_lost_by_a_mistake_and_a_notebook_has_few_cases(check):
     cases = cases_of(check.name, NOTEBOOK_SEED)
-    assert len(cases.plan) <= 90
+    assert len(cases.plan) <= 60
     lost = {
         cases.plan[number][0].name
         for mistake in check.mistakes
         for number in mistaken(check.name, NOTEBOOK_SEED, mistake.name)[1]
     }
     aspects = {aspect.name for aspect in check.aspects if aspect.points}
-    assert len(aspects & lost) >= MOST * len(aspects), aspects - lost
+    assert aspects <= lost, aspects - lost
     assert len(check.variants) >= 2
     names = [edit.name for edit in check.mistakes + check.variants]
     assert len(set(names)) == len(names)

@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
 from small_class import STUDENTS, graded
 
 from autograder import paths
@@ -94,7 +95,7 @@ def test_a_database_that_does_not_answer_is_one_sentence(small_class, tmp_path):
         graded(small_class, tmp_path)
 
 
-def test_a_gradebook_that_may_only_be_read_is_one_sentence_and_nothing_is_lost(small_class, done, tmp_path):
+def test_a_gradebook_that_may_only_be_read_is_one_sentence_and_nothing_is_lost(small_class, done, tmp_path, caplog):
     out, larger = tmp_path / "out", tmp_path / "larger"
     shutil.copytree(done, out)
     shutil.copytree(small_class, larger)
@@ -102,6 +103,7 @@ def test_a_gradebook_that_may_only_be_read_is_one_sentence_and_nothing_is_lost(s
     with_database(out, f"sqlite:///file:{out / 'gradebook.db'}?mode=ro&uri=true")
     with pytest.raises(CourseError, match="gradebook cannot be written.*readonly"):
         graded(larger, out)
+    assert not [record for record in caplog.records if record.exc_info]  # nbgrader logs a traceback
     (out / "nbgrader_config.py").write_text(CONFIG)
     rows, _ = graded(larger, out)
     kept = [line for line in (out / "grades.csv").read_text().splitlines() if not line.startswith("another,")]
@@ -129,19 +131,29 @@ def test_a_full_disk_is_one_sentence_and_the_next_run_goes_on(small_class, done,
     assert (tmp_path / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
 
 
-def test_g_a_disk_that_is_really_full_is_one_sentence(tmp_path):
+@pytest.mark.parametrize("size", ["100k", "200k", "300k", "400k", "500k"])
+def test_g_a_disk_that_is_really_full_is_one_sentence(size, tmp_path):
+    """Wherever it is full: the gradebook, nbgrader's own files, a result, a page."""
     write_submission(tmp_path / "in", "anna", MODULE, CASES["blank"].make())
-    small = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=100k tmpfs "$1" && shift && exec "$@"', "sh"]
+    small = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size="$1" tmpfs "$2" && shift 2 && exec "$@"', "sh"]
     (tmp_path / "out").mkdir()
     if (
         shutil.which("unshare") is None
-        or subprocess.run([*small, tmp_path / "out", "true"], capture_output=True).returncode
+        or subprocess.run([*small, size, tmp_path / "out", "true"], capture_output=True).returncode
     ):
         pytest.skip("no small disk can be made here")
     command = [sys.executable, "-m", "autograder", "grade", tmp_path / "in", "--out", tmp_path / "out"]
-    done = subprocess.run([*small, tmp_path / "out", *command], capture_output=True, text=True)
+    done = subprocess.run([*small, size, tmp_path / "out", *command], capture_output=True, text=True)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert re.search("cannot be written .*(full|No space left)", done.stderr)
+
+
+def test_g_a_disk_that_is_full_for_nbgrader_is_one_sentence(tmp_path, monkeypatch):
+    """It answers with a log, in which the error is a traceback."""
+    log = f"[ERROR] Traceback …\nOSError: [Errno 28] {os.strerror(errno.ENOSPC)}: 'release/x'"
+    monkeypatch.setattr(NbGraderAPI, "generate_assignment", lambda *_, **__: {"success": False, "log": log})
+    with pytest.raises(CourseError, match=r"^\S+ cannot be written \(the disk is full\); make room, .* again$"):
+        convert(tmp_path, MODULE, solution=False)
 
 
 def test_what_could_not_be_written_whole_is_not_kept(tmp_path, monkeypatch):
@@ -179,14 +191,16 @@ def test_g_a_result_is_good_as_long_as_what_the_module_uses_is_as_it_was():
     }
     for each in names.values():
         assert {"autograder/judge/verdict.py", "autograder/grading/normalise.py", "autograder/checks/inside.py"} <= each
-    only = {
-        "autograder/checks/m00_start/kernel.py": "00_start",
-        "autograder/checks/m01_value/mul.py": "01_value",
-        "tinygrad_cl/tensor/core/engine.py": "05_layers",
-        "tinygrad_cl/netcl/tape/tape.py": "12_jit",
+    uses = {
+        "autograder/checks/m00_start/kernel.py": ["00_start"],
+        "autograder/checks/m01_value/mul.py": ["01_value"],
+        "autograder/checks/value_programs.py": ["00_start", "01_value"],
+        "autograder/checks/m10_tape/programs.py": ["12_jit"],  # whose checks import it
+        "tinygrad_cl/tensor/core/engine.py": ["05_layers"],
+        "tinygrad_cl/netcl/tape/tape.py": ["12_jit"],
     }
-    for file, module in only.items():
-        assert [name for name, files in names.items() if file in files] == [module]
+    for file, modules in uses.items():
+        assert [name for name, files in names.items() if file in files] == modules, file
 
 
 def test_g_a_lesson_that_changed_is_graded_again(monkeypatch):

@@ -254,7 +254,11 @@ def test_tests_run_on_every_device_found():
 
 def test_the_examples_in_the_docstrings_are_right():
     names = [module.name for module in pkgutil.walk_packages(netcl.__path__, "tinygrad_cl.netcl.")]
-    known = {"queue": manager.default("auto").queue, "tensor": tensor}  # what a lesson has before its exercises
+    known = {
+        "queue": manager.default("auto").queue,
+        "tensor": tensor,
+        "Parameter": Parameter,
+    }  # what a lesson has before its exercises
     results = [doctest.testmod(importlib.import_module(name), extraglobs=known) for name in names]
     assert sum(result.attempted for result in results) >= 10
     assert not any(result.failed for result in results)

@@ -132,8 +132,9 @@ def test_a_difference_in_a_late_digit_can_be_seen():
     ],
 )
 def test_where_arrays_differ_whatever_they_hold(expected, got, said):
-    difference = Difference("a quantity", Outcome(np.array(expected)), Outcome(np.array(got)), "")
-    assert difference_text(difference, find("value.mul"), 6) == said
+    aspect = find("value.mul").aspects[0]
+    difference = Difference(aspect, Outcome(np.array(expected)), Outcome(np.array(got)))
+    assert difference_text(difference, 6) == said
 
 
 def test_a_text_in_place_of_a_number_is_called_a_text():
@@ -156,3 +157,9 @@ def test_a_text_in_place_of_a_number_is_called_a_text():
 def test_what_is_no_graph_is_told_in_the_students_words(result, message):
     source = f"@add_to_class(Value)\ndef __add__(self, other):\n    return {result}"
     assert message in str(report_on("value.add", source=source))
+
+
+def test_numbers_that_differ_by_rounding_alone_are_not_counted():
+    aspect = find("value.mul").aspects[0]
+    expected, got = np.array([1.0, 2.0]), np.array([1.0 + 1e-12, 3.0])
+    assert difference_text(Difference(aspect, Outcome(expected), Outcome(got)), 6).startswith("1 of 2 differ")

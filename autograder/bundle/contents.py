@@ -10,8 +10,9 @@ from autograder.checks.data import SUFFIX, text_of
 from autograder.errors import CourseError
 from autograder.judge.recorded import REFERENCE, file_of, read
 from autograder.lesson.notebooks import blank_notebook
+from autograder.lesson.symbols import without_solutions
 from autograder.lesson.text import Lesson, read_lesson
-from autograder.sandbox.course import less_what_is_asked, used_parts, uses
+from autograder.sandbox.course import hidden_symbols, less_what_is_asked, used_parts, uses
 
 # What `check(…)`, `lab` and `progress` run. The tests import all of it where nothing else of the course is.
 AUTOGRADER = (
@@ -72,6 +73,9 @@ TABLES = (
     "tool.setuptools.package-data",
 )  # of pyproject.toml
 
+LATER = (
+    "{name} is what module {module} asks you to write (exercise {exercise}), so it is not in this copy of the course"
+)
 WRITTEN_BY_STUDENTS = "{name} is what module {module} asks you to write, so it is not in your copy of the course"
 
 
@@ -102,17 +106,37 @@ def shown(cell: dict) -> tuple:
 
 
 def engines(lessons: list[Lesson]) -> dict[str, str]:
-    """What the lessons use of tinygrad_cl; what they ask for is what the notebook defines."""
+    """What the lessons use of tinygrad_cl. What they ask for is what the notebook defines; what later ones ask for, an error."""
     used = parts_used(lessons)
-    found = {relative(file): file.read_text(encoding="utf-8") for file in files_in(used, SHIPPED)}
+    shown = {relative(file): file.read_text(encoding="utf-8") for file in files_in(used, SHIPPED)}
+    found = dict(shown)
     for lesson in lessons:
         for name, text in less_what_is_asked(lesson.module, used[lesson.module], WRITTEN_BY_STUDENTS).items():
             for other in [other for other in used if other != lesson.module and uses(used[other], name)]:
                 raise CourseError(
                     f"{other} imports {name}, which {lesson.module} asks students to write: bundle the two apart"
                 )
-            found[f"{name.replace('.', '/')}.py"] = text
+            found[file_named(name)] = text
+    for path, asked in asked_after(max(used)).items():
+        if path in shown:
+            found[path] = without_solutions(found[path], asked)
     return found
+
+
+def asked_after(module: str) -> dict[str, dict[str, str]]:
+    """What the modules after this one ask for, and the sentence in its place: {file: {symbol: sentence}}."""
+    found: dict[str, dict[str, str]] = {}
+    for later in [each for each in paths.module_names() if each > module]:
+        for name, symbols in hidden_symbols(later).items():
+            for symbol, exercise in symbols.items():
+                sentence = LATER.format(name="{name}", module=later, exercise=exercise)
+                found.setdefault(file_named(name), {})[symbol] = sentence
+    return found
+
+
+def file_named(name: str) -> str:
+    """The file of a module."""
+    return f"{name.replace('.', '/')}.py"
 
 
 def data(lessons: list[Lesson]) -> dict[str, bytes]:

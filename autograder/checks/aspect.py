@@ -18,22 +18,22 @@ import numpy as np
 from autograder.checks.cases import Case, Source
 
 NOTEBOOK_SEED = "notebook"  # what a student sees; when it counts, the seed is secret
-NOTEBOOK_CASES, CASES = 60, 240  # of all aspects of a check together
+NOTEBOOK_CASES, CASES = 59, 240  # of all aspects of a check together; the docstring's examples are one more
 
 
 @dataclass(frozen=True, eq=False)
 class Aspect:
     """
-    name      what the text asks for: "the gradient of a"; a report says that it is right, or not
-    points    earned if all cases are right
-    source    the observation's text, which travels to a student's process
-    cases     where the inputs come from
-    corner    counts only once the check's first aspect is right
-    at_most   labels of numbers that may be smaller than the reference's: costs that the text promises
-    exact     a sentence of the exercise's text that promises types: then dtypes and containers are compared, too
-    agrees    function(expected, got) of {label: array}, for what the text leaves free; None: equal
-    device    in how many cases, from the first on, the outcome is held against central differences on the device
-    few, many how many cases in a notebook, and when it counts; None: a fair part of 60 and of 240
+        name      what the text asks for: "the gradient of a"; a report says that it is right, or not
+        points    earned if all cases are right
+        source    the observation's text, which travels to a student's process
+        cases     where the inputs come from
+        corner    counts only once the check's first aspect is right
+        at_most   labels of numbers that may be smaller than the reference's: costs that the text promises
+        exact     a sentence of the exercise's text that promises types: then dtypes and containers are compared, too
+        agrees    function(expected, got) of {label: array}, for what the text leaves free; None: equal
+        device    in how many cases, from the first on, the outcome is held against central differences on the device
+        few, many how many cases in a notebook, and when it counts; None: a fair part of 59 and of 240
     texts     a function's text: of the student's names it gives those that are kernels' texts, and no other can be observed
     """
 

@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +32,7 @@ from autograder.grading.worker import Result, Task, with_marks
 from autograder.judge.accesses import is_possible, kernels_of
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
+from autograder.lesson.imports import names_imported
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
@@ -260,18 +260,33 @@ def course_digest(module: str) -> str:
 def files_that_decide(module: str) -> list[Path]:
     """The files of code that a module's marks depend on. Checks of other modules, and engines that it does not use, do not matter."""
     folder, engines = paths.ROOT / "autograder", paths.ROOT / "tinygrad_cl"
-    checks = [path for path in (folder / "checks").rglob("*.py") if is_of(module, path.relative_to(folder / "checks"))]
+    judge = [folder / name for name in ("judge", "lesson", "sandbox", "student.py", "stand_in.py", "characters.py")]
+    judge += [folder / "grading" / name for name in ("reading.py", "normalise.py")]
+    checks = checks_behind([file for part in [*judge, *checks_of(module)] for file in files_of(part)])
     cells = [cell.solved for cell in read_lesson(module).cells if cell.is_code]
-    parts = [engines / part for part in parts_behind(cells + [path.read_text(encoding="utf-8") for path in checks])]
-    parts += [folder / name for name in ("judge", "lesson", "sandbox", "student.py", "stand_in.py", "characters.py")]
-    parts += [folder / "grading" / name for name in ("reading.py", "normalise.py")]
-    return sorted({file for part in parts for file in files_of(part)} | set(checks))
+    used = parts_behind(cells + [path.read_text(encoding="utf-8") for path in checks])
+    return sorted({file for part in [*judge, *(engines / part for part in used)] for file in files_of(part)} | checks)
 
 
-def is_of(module: str, check: Path) -> bool:
-    """Whether a file below autograder/checks is the module's, or none of a single module."""
-    first = check.parts[0].removesuffix(".py")
-    return first == f"m{module}" or not re.match(r"m\d\d_", first)
+def checks_of(module: str) -> list[Path]:
+    """A module's checks: a file, or a folder of them."""
+    checks = paths.ROOT / "autograder" / "checks"
+    return [path for path in (checks / f"m{module}.py", checks / f"m{module}") if path.exists()]
+
+
+def checks_behind(files: list[Path]) -> set[Path]:
+    """Those of the files that are below autograder/checks, and what all of them import from there."""
+    checks = paths.ROOT / "autograder" / "checks"
+    found, left = set(), [*files, checks / "__init__.py"]
+    while left:
+        file = left.pop()
+        if file.is_relative_to(checks):
+            found.add(file)
+        names = names_imported(file.read_text(encoding="utf-8"))
+        parts = [name.split(".")[2:] for name in names if name.startswith("autograder.checks.")]
+        modules = {checks.joinpath(*part[:length]).with_suffix(".py") for part in parts for length in (1, 2)}
+        left += [path for path in modules if path.is_file() and path not in found and path not in left]
+    return found
 
 
 def write_pages(

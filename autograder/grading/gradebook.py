@@ -1,6 +1,7 @@
 """nbgrader's gradebook of a class folder. Only this module writes marks; notebooks are judged elsewhere."""
 
 import json
+import logging
 import os
 import warnings
 from contextlib import contextmanager
@@ -28,6 +29,18 @@ from autograder.nbgrader_config import configure
 c = get_config()
 configure(c)
 '''
+
+
+NBGRADERS = logging.getLogger("tornado.application")  # where nbgrader logs the traceback of what it raises
+
+
+@contextmanager
+def silenced(log: logging.Logger):
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    finally:
+        log.disabled = before
 
 
 class ClassFolder:
@@ -104,9 +117,9 @@ class ClassFolder:
 
     @contextmanager
     def said_plainly(self):
-        """Turn an error of the database into one sentence."""
+        """Turn an error of the database into one sentence, in place of what nbgrader logs of it."""
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), silenced(NBGRADERS):
                 warnings.simplefilter("ignore", SAWarning)  # of nbgrader's gradebook, about its own sessions
                 yield
         except (SQLAlchemyError, InvalidEntry) as error:  # nbgrader turns some into its own

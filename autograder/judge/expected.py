@@ -47,8 +47,10 @@ def cases_of(name: str, seed: str) -> Cases:
 @lru_cache(maxsize=4096)
 def mistaken(name: str, seed: str, *mistakes: str) -> tuple[list[Trial], frozenset[int]]:
     """(the trials of a mistake, or of two at once, the numbers of the cases in which they fail)."""
-    is_recorded = seed == NOTEBOOK_SEED and len(mistakes) == 1 and mistakes[0] in recorded(find(name))
-    trials = recorded_trials(find(name), *mistakes) if is_recorded else fresh(name, seed, *mistakes)
+    content = recorded(find(name))
+    if seed == NOTEBOOK_SEED and len(mistakes) == 1 and mistakes[0] in content:
+        return recorded_trials(find(name), *mistakes), frozenset(map(int, content[mistakes[0]]))
+    trials = fresh(name, seed, *mistakes)
     return trials, frozenset(cases_of(name, seed).failed(trials))
 
 

@@ -10,6 +10,7 @@ from autograder.judge.outcome import words_of
 
 WHOLE, DIGITS = 8, 12  # of the reference's outcomes: how many numbers are recorded, and to how many digits
 OF_MISTAKES = 2, 10  # the same for a mistake's, which are compared and never shown
+RTOL = 1e-9  # no two numbers are held to be different by less than these digits tell
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class Fingerprint(Outcome):
             return False
         first, mine = got.array.ravel(), self.array
         shared = min(len(first), len(mine))
-        slack = 2 * (max(rtol, 1e-6) * self.sums[2] + atol * max(1, math.prod(shape)))
+        slack = 2 * (max(rtol, RTOL) * self.sums[2] + atol * max(1, math.prod(shape)))
         return bool(
-            np.allclose(first[:shared], mine[:shared], max(rtol, 1e-6), atol, equal_nan=True)
+            np.allclose(first[:shared], mine[:shared], max(rtol, RTOL), atol, equal_nan=True)
             and np.allclose(sums[:3], self.sums[:3], rtol=0, atol=slack)
         )
 

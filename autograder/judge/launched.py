@@ -118,4 +118,4 @@ class Launcher:
             self.stop()
         if self.kernel is None:
             self.kernel = self.new_kernel().__enter__()
-        return self.kernel.answer(request, seconds)
+        return self.kernel.cases(request, seconds)

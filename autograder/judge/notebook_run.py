@@ -15,7 +15,7 @@ from autograder.judge.accesses import add_accesses, is_looked_at
 from autograder.judge.device import add_finite_differences
 from autograder.judge.integrity import measured_gradient
 from autograder.judge.kernel import Run, StudentKernel
-from autograder.judge.launched import Launcher, asked, given, joined, launches
+from autograder.judge.launched import Launcher, given, joined, launches
 from autograder.judge.plan import plan_of, watched_plan
 from autograder.judge.report import unwritten
 from autograder.judge.verdict import Verdict, judge
@@ -131,8 +131,7 @@ class NotebookRun:
 
     def observe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
         """Run the check's cases in a kernel, within that much processor time, and judge its answer."""
-        plan = plan_of(check.name, self.seed) + watched_plan(check.name, self.seed)
-        run = kernel.answer(asked(plan), seconds)
+        run = kernel.answer(check, self.seed, seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
         if check.texts:

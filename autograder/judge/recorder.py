@@ -113,23 +113,22 @@ def recording(check: Check) -> dict:
     for mistake in check.mistakes:
         trials = fresh(check.name, NOTEBOOK_SEED, mistake.name)
         failed = whole.failed(trials)
-        found[mistake.name] = {
-            str(n): other_than(plan[n][0], cases[n] or {}, encoded(plan[n][0], trials[n], *OF_MISTAKES)) for n in failed
-        }
+        found[mistake.name] = {str(n): other_than(plan[n][0], right[n] or Trial(), trials[n]) for n in failed}
     return found
 
 
-def other_than(aspect: Aspect, right: dict, trial: dict) -> dict:
-    """The labels of a mistake's trial that are not the reference's; all of them, marked, where it lacks some."""
+def other_than(aspect: Aspect, right: Trial, trial: Trial) -> dict:
+    """What is recorded of a mistake's trial: labels that are not the reference's; all, marked, where it lacks some."""
+    entries = encoded(aspect, trial, *OF_MISTAKES)
     if set(right) - set(trial):
-        return trial | {WHOLE_TRIAL: ""}
-    before, now = decoded(right), decoded(trial)
+        return entries | {WHOLE_TRIAL: ""}
     close = {
         label
-        for label in right
-        if before[label].kind == now[label].kind and same(before[label], now[label], aspect.rtol / 10, aspect.atol / 10)
+        for label, outcome in right.items()
+        if not (aspect.exact and outcome.kind != trial[label].kind)
+        and same(outcome, trial[label], aspect.rtol / 10, aspect.atol / 10)
     }
-    return {label: entry for label, entry in trial.items() if label not in close}
+    return {label: entry for label, entry in entries.items() if label not in close}
 
 
 def encoded(aspect: Aspect, trial: Trial, *size: int) -> dict:

@@ -1,5 +1,6 @@
 """Build the generated notebooks: lesson → nbgrader's source → nbgrader's own converters → modules/ and solutions/*.ipynb."""
 
+import errno
 import json
 import logging
 import os
@@ -72,7 +73,12 @@ def convert(course: Path, module: str, solution: bool = True, config: Config | N
         results["generate_solution"] = generate_solution(api, module)
     for step, result in results.items():
         if not result["success"]:
-            raise CourseError(f"nbgrader {step} {module} failed:\n{result.get('log') or result.get('error')}")
+            said = f"{result.get('log', '')}\n{result.get('error', '')}"
+            if os.strerror(errno.ENOSPC) in said or "disk is full" in said:
+                raise CourseError(
+                    f"{course} cannot be written (the disk is full); make room, then run the same command again"
+                )
+            raise CourseError(f"nbgrader {step} {module} failed:\n{said.strip()}")
 
 
 def generate_solution(api: Any, module: str) -> dict:

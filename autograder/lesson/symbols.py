@@ -117,14 +117,34 @@ def with_stand_ins(source: str, asked: dict[str, str]) -> str:
         else:
             changes.append((first_line(node), first_line(node) - 1, "@from_notebook"))
         for function, sentence in functions.items():
-            name = function.name if function is node else f"{node.name}.{function.name}"
-            changes.append(without_body(function, sentence.format(name=name), lines))
+            said = sentence.format(name=called(node, function))
+            changes.append(without_body(function, f"unwritten({said!r})", lines))
     if changes:
         line = next((first_line(node) for node in tree.body if not stays_first(node)), len(lines) + 1)
         changes.append((line, line - 1, "from autograder.stand_in import FromNotebook, from_notebook, unwritten\n"))
     for first, last, text in sorted(changes, reverse=True):
         lines[first - 1 : last] = [text]
     return "\n".join(lines) + "\n"
+
+
+def without_solutions(source: str, asked: dict[str, str]) -> str:
+    """The source of a module without what is behind symbols of it, whatever a notebook defines under their names.
+
+    asked    {symbol: the sentence of the error in its place}; `{name}` in it is filled in
+    """
+    lines, changes = source.splitlines(), []
+    for node, functions in asked_of(ast.parse(source), asked).items():
+        for function, sentence in functions.items():
+            said = sentence.format(name=called(node, function))
+            changes.append(without_body(function, f"raise NotImplementedError({said!r})", lines))
+    for first, last, text in sorted(changes, reverse=True):
+        lines[first - 1 : last] = [text]
+    return "\n".join(lines) + "\n"
+
+
+def called(node: ast.ClassDef | ast.FunctionDef, function: ast.FunctionDef) -> str:
+    """A function's name, a method's with its class."""
+    return function.name if function is node else f"{node.name}.{function.name}"
 
 
 def asked_of(
@@ -144,11 +164,11 @@ def asked_of(
     return {node: functions for node, functions in found.items() if functions}
 
 
-def without_body(function: ast.FunctionDef, sentence: str, lines: list[str]) -> tuple[int, int, str]:
-    """The change that leaves an error of a function's body."""
+def without_body(function: ast.FunctionDef, error: str, lines: list[str]) -> tuple[int, int, str]:
+    """The change that leaves of a function's body a statement that raises an error."""
     first = body_of(function)[0]
     before = lines[first_line(first) - 1][: first.col_offset]  # on one line with it: `def f(x): return x`
-    return first_line(first), function.end_lineno or function.lineno, f"{before}unwritten({sentence!r})"
+    return first_line(first), function.end_lineno or function.lineno, f"{before}{error}"
 
 
 def header_of(node: ast.ClassDef, functions: Iterable[ast.FunctionDef]) -> str:

@@ -94,24 +94,24 @@ class Saved:
     would be a reference cycle, which only the garbage collector could free.
     """
 
-    __slots__ = ("array", "version", "count", "is_result", "grad_fn", "leaf")
+    __slots__ = ("array", "version", "saved_at", "is_result", "grad_fn", "leaf")
 
     def __init__(self, array, tensor, is_result=False):
         self.array = array
         self.version = tensor.version
-        self.count = tensor.version.count
+        self.saved_at = tensor.version.count
         self.is_result = is_result
         self.grad_fn = tensor.grad_fn
         self.leaf = tensor if tensor.requires_grad and tensor.is_leaf else None
 
     def unpack(self, node):
         """A tensor around the array, at its place in the graph."""
-        if self.version.count != self.count:
+        if self.version.count != self.saved_at:
             what = "its result" if self.is_result else "an input"
             raise RuntimeError(
                 f"{node.name} saved {what}, of shape {self.array.shape}, for backward, and it was"
                 f" changed in place since then: it is at version {self.version.count}, saved at"
-                f" version {self.count}; use x = x + 1 instead of x += 1, or clone() it before"
+                f" version {self.saved_at}; use x = x + 1 instead of x += 1, or clone() it before"
             )
         if self.leaf is not None and self.leaf.data is self.array:
             return self.leaf

@@ -4,7 +4,6 @@ import numpy as np
 
 from tinygrad_cl.tensor.core import reductions
 from tinygrad_cl.tensor.core.function import Function
-from tinygrad_cl.tensor.core.reductions import kept_shape
 from tinygrad_cl.tensor.elementwise import Where, all_finite
 
 
@@ -20,8 +19,8 @@ class Max(reductions.Max):
         if all_finite(grad):
             return reductions.Max.backward(ctx, grad)
         (hit,) = ctx.saved_tensors
-        share = grad.reshape(kept_shape(hit.shape, ctx.axis)) / hit.sum(ctx.axis, keepdims=True)
-        return Where.apply(hit, share, 0.0)
+        with np.errstate(invalid="ignore"):  # infinity · 0, which is put right below
+            return Where.apply(hit, reductions.Max.backward(ctx, grad), 0.0)
 
 
 class Norm(Function):

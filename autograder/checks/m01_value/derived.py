@@ -23,7 +23,7 @@ NUMBERS = two((2.0, -3.0), (-0.5, 1.5), (2.0, 2.0), (1.0, 3.0), (-3.0, -0.5))
 
 for name, (points, *texts) in OPERATORS.items():
     cases = programs("f", *texts, operators="") * NUMBERS
-    value_derived.aspect(name, points, cases=cases.add(up=arriving), device=2, few=10, many=32)(whole)
+    value_derived.aspect(name, points, cases=cases.add(up=arriving), device=2, few=7, many=32)(whole)
 
 
 value_derived.mistake(

@@ -35,7 +35,7 @@ def kept(student, case):
 
 
 function_add_mul.aspect(
-    "the product's rule", 0.75, cases=operands() * of("a * b", "Mul.apply(a, b)"), device=4, few=24
+    "the product's rule", 0.75, cases=operands() * of("a * b", "Mul.apply(a, b)"), device=4, few=22
 )(rule)
 function_add_mul.aspect("the sum's rule", 0.5, cases=operands() * of("a + b", "Add.apply(a, b)"), device=4, few=16)(
     rule

@@ -95,7 +95,7 @@ def kinds(student, case):
     return {name: type(getattr(node, name)).__name__ for name in ("needs_input_grad", "next_nodes", "input_shapes")}
 
 
-function_apply.aspect("the node and what it is linked to", 1.5, cases=LINKED, few=24)(node)
+function_apply.aspect("the node and what it is linked to", 1.5, cases=LINKED, few=22)(node)
 function_apply.aspect("the result", 0.75, cases=LINKED, few=16)(result)
 function_apply.aspect("nothing is linked where no gradient is needed", 0.5, cases=OFF + CONSTANT + WANTED, few=18)(
     unlinked

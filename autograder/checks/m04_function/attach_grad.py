@@ -79,10 +79,10 @@ RETAINED = steps(
     ("x.attach_grad('overwrite')",), (WRITE, "x.attach_grad('Add')"), ("x.attach_grad(None)",), ("x.attach_grad('')",), (WRITE, "x.attach_grad(True)"),
 )  # fmt: skip
 
-function_attach_grad.aspect("write and add", 1, cases=GRADS, few=20)(script)
-function_attach_grad.aspect("room for a gradient", 0.5, cases=ROOM, few=10)(script)
-function_attach_grad.aspect("the head gradient", 0.75, cases=HEADS, few=14)(script)
-function_attach_grad.aspect("null", 0.25, cases=NONE, few=10)(script)
+function_attach_grad.aspect("write and add", 1, cases=GRADS, few=16)(script)
+function_attach_grad.aspect("room for a gradient", 0.5, cases=ROOM, few=8)(script)
+function_attach_grad.aspect("the head gradient", 0.75, cases=HEADS, few=12)(script)
+function_attach_grad.aspect("null", 0.25, cases=NONE, few=8)(script)
 function_attach_grad.aspect("retained or refused", 0.5, cases=RETAINED, corner=True, few=16)(script)
 
 

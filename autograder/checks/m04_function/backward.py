@@ -78,6 +78,6 @@ RETAINED = GRAPHS.where(lambda f: "lambda x, w: x" != f).each(
     retain=lambda: [[ONCE, ONCE], [KEPT, ONCE, ONCE], [KEPT, KEPT], [{"retain_graph": False}, KEPT]]
 )
 
-function_backward.aspect("the gradients of the leaves", 2, cases=GRAPHS * choice("needed", True, False), few=32)(walk)
-function_backward.aspect("each rule is asked once", 0.75, cases=STEPPED, few=18)(asked)
+function_backward.aspect("the gradients of the leaves", 2, cases=GRAPHS * choice("needed", True, False), few=27)(walk)
+function_backward.aspect("each rule is asked once", 0.75, cases=STEPPED, few=16)(asked)
 function_backward.aspect("freed, unless it is retained", 1.25, cases=RETAINED, few=16, corner=True)(twice)

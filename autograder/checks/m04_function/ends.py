@@ -89,10 +89,10 @@ CONSTANT = (
 )
 
 function_ends.aspect("start: the root and its gradient", 1, cases=STARTS.each(given=given) + ALONE, few=24)(begin)
-function_ends.aspect("accumulate_grad", 1, cases=GRADS, few=14)(arrive)
-function_ends.aspect("zero_grad", 0.25, cases=GRADS, corner=True, few=8)(forget)
+function_ends.aspect("accumulate_grad", 1, cases=GRADS, few=12)(arrive)
+function_ends.aspect("zero_grad", 0.25, cases=GRADS, corner=True, few=6)(forget)
 function_ends.aspect(
-    "start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + UNSAID + CONSTANT, corner=True, few=24
+    "start refuses what has no gradient", 0.75, cases=STARTS.each(given=unfit) + UNSAID + CONSTANT, corner=True, few=17
 )(begin)
 
 

@@ -137,6 +137,16 @@ function_matmul.mistake(
     ),
     hint=["∂L/∂a = grad @ bᵀ. If only a's gradient is wanted, what must be kept?", "b if a_needed, a if b_needed."],
 )
+function_matmul.mistake(
+    "forward multiplies number by number, not as matrices",
+    swap=[("        check_inner(a, b)\n", ""), ("return a @ b", "return a * b")],
+    hint=["Which shape has the product of (3, 4) and (4, 6)?", "The matrix product is `@`, of arrays as well."],
+)
+function_matmul.mistake(
+    "forward takes np.dot, which pairs each matrix of one stack with each of the other",
+    swap=("return a @ b", "return np.dot(a, b)"),
+    hint=["Two stacks of 5 matrices: how many products are there?", "`a @ b`: stacks go side by side."],
+)
 function_matmul.variant(
     "vectors are made matrices in forward; both are saved",
     source="""

@@ -95,6 +95,11 @@ layers_activations.mistake(
     hint=["The chain rule multiplies. By what, here?", "grad · s · (1 − s)."],
 )
 layers_activations.mistake(
+    "tanh is made of eˣ and e⁻ˣ, and e¹⁰⁰⁰ is inf: inf / inf is nan",
+    swap=("t = np.tanh(x)", "t = (np.exp(x) - np.exp(-x)) / (np.exp(x) + np.exp(-x))"),
+    hint=["What is np.exp(1000), and what is inf divided by inf?", "`np.tanh(x)`."],
+)
+layers_activations.mistake(
     "tanh's slope is 1 − t: the square is missing",
     swap=("(1 - t * t)", "(1 - t)"),
     hint=["tanh is as steep at −x as at x. Is yours?", "1 − t²."],

@@ -39,7 +39,7 @@ PUT = PUT.each(key=lambda: [[4, 1, 4], slice(1, 4), [0, 0, 0], [2, 0, 1], slice(
 PUT = PUT.add(shape=lambda x, key: (5 + (key != slice(1, 4)), *x.shape[1:])).each(f=put)
 PUT = PUT.add(grad=lambda shape, rng: filled(shape, "decimals", rng))
 
-layers_index.aspect("x[key]: the gradient", 1.5, cases=TAKEN + LOOKED_UP, device=5, few=36, rtol=1e-12)(gradient)
+layers_index.aspect("x[key]: the gradient", 1.5, cases=TAKEN + LOOKED_UP, device=5, few=35, rtol=1e-12)(gradient)
 layers_index.aspect("x[key]: the value", 0.5, cases=TAKEN, few=8)(value)
 layers_index.aspect("Scatter: the gradient", 0.5, cases=PUT, few=8)(gradient)
 layers_index.aspect("Scatter: the value", 0.5, cases=PUT, few=8, rtol=1e-12)(value)
@@ -68,6 +68,11 @@ layers_index.mistake(
         "Which shape has x, and which grad?",
         "`Scatter.apply(grad, key=…, shape=…)` puts it back into zeros of x's shape.",
     ],
+)
+layers_index.mistake(
+    "a single number comes as an array of one number",
+    swap=("return x[key]", "return np.atleast_1d(x[key])"),
+    hint=["Which shape has np.array([1.0, 2.0])[1]?", "`x[key]` as NumPy gives it: shape () is a shape."],
 )
 layers_index.mistake(
     "Scatter's zeros have the shape of the part, not the shape that was asked for",

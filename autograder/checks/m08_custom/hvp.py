@@ -68,12 +68,12 @@ custom_hvp.mistake(
     "each number is differentiated twice by itself: the mixed second derivatives are missing",
     source="""
 def hvp(f, x, v):
-    h = 1e-4
     result = np.zeros(x.shape)
     for i in np.ndindex(x.shape):
-        e = np.zeros(x.shape)
-        e[i] = h
-        result[i] = (f(Tensor(x + e)).item() - 2 * f(Tensor(x)).item() + f(Tensor(x - e)).item()) / h**2 * v[i]
+        leaf, alone = Tensor(x, requires_grad=True), np.zeros(x.shape)
+        alone[i] = 1.0
+        (gradient,) = grad(f(leaf), leaf, create_graph=True)
+        result[i] = grad((gradient * alone).sum(), leaf)[0].data[i] * v[i]
     return result
 """,
     hint=["Row i of H v is Σⱼ H[i, j] v[j]. Where are the others?", "`grad` of ⟨g, v⟩ has them all."],
@@ -105,7 +105,7 @@ custom_hvp.mistake(
     "x is changed: v is added to it for a difference of gradients, and not taken off again",
     source="""
 def hvp(f, x, v):
-    h = 1e-6
+    h = 1e-3
 
     def gradient_at(x):
         leaf = Tensor(x, requires_grad=True)

@@ -82,7 +82,7 @@ STEPS = choice("step", None, 1e-5, 0.2)
     corner=True,
     rtol=1e-3,
     at_most=("runs",),
-    few=32,
+    few=21,
     exact="float64 arrays",
     cases=KINDS_OF * STEPS * AT,
 )

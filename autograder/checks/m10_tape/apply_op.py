@@ -52,7 +52,7 @@ ARGUMENTS = Source(lambda rng: [arguments(chosen, rng) for chosen in SMALL.split
 )
 
 
-@apply_op.aspect("what fn gets, and what the Node keeps", 1.5, cases=ARGUMENTS, few=32)
+@apply_op.aspect("what fn gets, and what the Node keeps", 1.5, cases=ARGUMENTS, few=29)
 def kept(student, case):
     got, used = [], []
     with student.set_grad_enabled(case.enabled):

@@ -14,7 +14,7 @@ backward = exercise(
 NEAR = {"rtol": 1e-4, "atol": 1e-4}  # sums of float32 in any order
 
 
-@backward.aspect("the gradients of the leaves", 2, cases=PROGRAMS + REFUSED, few=32, device=6, **NEAR)
+@backward.aspect("the gradients of the leaves", 2, cases=PROGRAMS + REFUSED, few=22, device=6, **NEAR)
 def gradients(student, case):
     out = case.formula(case.x, case.w)
     yield
@@ -27,7 +27,7 @@ def gradients(student, case):
     1,
     corner=True,
     cases=TWO_PROGRAMS,
-    few=24,
+    few=15,
     **NEAR,
 )
 def twice(student, case):
@@ -60,7 +60,7 @@ def twice(student, case):
     0.5,
     corner=True,
     cases=RETAINED,
-    few=20,
+    few=14,
     **NEAR,
 )
 def between(student, case):
@@ -87,7 +87,7 @@ def between(student, case):
     0.5,
     corner=True,
     cases=LONG + PROGRAMS,
-    few=12,
+    few=8,
     at_most=("launches",),
 )
 def launches(student, case):

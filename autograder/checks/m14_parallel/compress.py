@@ -40,7 +40,7 @@ def drawn(rng):
 GRADIENTS = Source(lambda rng: [gradients(*sizes, rng) for sizes in SIZES], drawn)
 
 
-@compress.aspect("what is chosen", 1.5, cases=GRADIENTS, few=20, many=70)
+@compress.aspect("what is chosen", 1.5, cases=GRADIENTS, few=15, many=70)
 def chosen(student, case):
     """A compressor for each list of gradients, all in turn."""
     compressors, found = [student.Compressor(case.keep) for _ in case.given], []
@@ -53,7 +53,7 @@ def chosen(student, case):
     return {f"call {k + 1}": {"chosen": row, "lengths": lengths} for k, (row, *lengths) in enumerate(rows)}
 
 
-@compress.aspect("the rest, and the gradient as it was", 1, cases=GRADIENTS, few=16, many=60)
+@compress.aspect("the rest, and the gradient as it was", 1, cases=GRADIENTS, few=14, many=60)
 def rests(student, case):
     compressor = student.Compressor(case.keep)
     found = {"at first": compressor.rest + 0 * case.given[0][0]}
@@ -63,7 +63,7 @@ def rests(student, case):
     return found | {"the gradients afterwards": case.given[0]}
 
 
-@compress.aspect("the sum of all processes", 1, cases=GRADIENTS, few=16, many=60)
+@compress.aspect("the sum of all processes", 1, cases=GRADIENTS, few=14, many=60)
 def sums(student, case):
     def program(comm):
         compressor = student.Compressor(case.keep)
@@ -78,7 +78,7 @@ def sums(student, case):
     0.5,
     corner=True,
     cases=GRADIENTS,
-    few=16,
+    few=14,
     many=60,
     at_most=("messages of a process", "bytes in a message"),
 )

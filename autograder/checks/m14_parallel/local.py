@@ -10,7 +10,7 @@ local = exercise("parallel.local", "Local steps in each process, and one average
 CASES = shares(
     [*COUNTS, *COUNTS], 1, lambda rng: {"lr": float(rng.integers(1, 5)) / 10, "steps": (1, 2, 0, 3, 4)[rng.integers(5)]}
 )
-EXACT = {"rtol": 3e-8, "atol": 3e-8}  # the text says float64
+EXACT = {"rtol": 1e-9, "atol": 1e-11}  # the text says float64
 
 
 @local.aspect("the weights", 1.5, cases=CASES, few=24, many=80, **EXACT)

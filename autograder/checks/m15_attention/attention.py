@@ -109,8 +109,8 @@ attention_attention.mistake(
 )
 attention_attention.mistake(
     "hidden places get a score that is only a little low",
-    swap=("-math.inf)", "-10.0)"),
-    hint="A score of −10 is not much lower than others. −∞ always is.",
+    swap=("-math.inf)", "-3.0)"),
+    hint="A score of −3 is not much lower than others. −∞ always is.",
 )
 attention_attention.mistake(
     "the mask comes after the softmax: rows do not sum to 1",

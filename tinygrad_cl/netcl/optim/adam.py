@@ -40,6 +40,11 @@ class Adam(Optimizer):
     def update(self, p, g, lr, m, v, c1, c2):
         """[new p, new m, new v], C expressions of the names that are given: those of the numbers
         before this step, with c1 and c2 new already. Its g is self.decayed(p, g).
+
+        >>> p = Parameter.from_host(queue, [1.0, 2.0]); p.grad = p.copy()
+        >>> Adam([p], lr=0.25).step()
+        >>> p.to_host().round(3).tolist()
+        [0.75, 1.75]
         """
         beta1, beta2 = self.settings["betas"]
         g = self.decayed(p, g)
