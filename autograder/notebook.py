@@ -1,6 +1,7 @@
 """What a student's notebook imports: `check`, `predict` and `add_to_class`."""
 
 import sys
+from typing import Any
 
 from autograder.checks import find
 from autograder.checks.aspect import NOTEBOOK_SEED
@@ -73,7 +74,7 @@ def is_right(exercise: Check, namespace: dict) -> bool:
     return judge(exercise, run(exercise, namespace, NOTEBOOK_SEED), NOTEBOOK_SEED).status == "ok"
 
 
-def display_report(report: Report, shown=None):
+def display_report(report: Report, shown: Any = None) -> Any:
     """Display in Jupyter, in place of what was shown before; print elsewhere. Returns what may be shown something else."""
     from IPython import get_ipython
 

@@ -48,13 +48,14 @@ def look(check: Check, namespace: dict, seed: str) -> Trial | None:
 
 def add_accesses(verdict: Verdict, seen: Trial | None) -> Verdict:
     """The verdict with what Oclgrind said of its kernel; None: it was not asked."""
-    if not is_looked_at(verdict):
+    watched = verdict.check.watched
+    if watched is None or not is_looked_at(verdict):
         return verdict
     found, harmless, failed = (text_in(seen, label) for label in ("found", "harmless", "failed"))
     if seen is None:
         verdict.accesses = NOT_INSTALLED
     elif found:
-        verdict.wrong.append(Difference(verdict.check.watched, MISSING, Outcome(np.array(found)), more=found))
+        verdict.wrong.append(Difference(watched, MISSING, Outcome(np.array(found)), more=found))
         verdict.points = round(verdict.points * KEPT, 2)
         verdict.status = "partial" if verdict.status == "ok" else verdict.status
     elif failed or "found" not in seen:

@@ -6,6 +6,7 @@ and so is what comes of it (`joined`). In the notebook all of it happens in one 
 
 import ast
 from collections.abc import Callable
+from typing import Any
 
 from autograder.checks.aspect import Aspect
 from autograder.checks.cases import Case
@@ -39,8 +40,8 @@ def asked(plan: Plan) -> list[dict]:
     found: dict[int, dict] = {}
     for number in questions(plan):
         aspect, case = plan[number]
-        request = {"texts": aspect.texts, "observe": "", "cases": []} if aspect.texts else None
-        request = found.setdefault(id(aspect), request or {"observe": aspect.source, "cases": []})
+        what = {"texts": aspect.texts, "observe": ""} if aspect.texts else {"observe": aspect.source}
+        request = found.setdefault(id(aspect), {**what, "cases": []})
         request["cases"].append(case.inputs)
     return list(found.values())
 
@@ -99,7 +100,8 @@ class Launcher:
     """
 
     def __init__(self, new_kernel: Callable, watched: bool):
-        self.new_kernel, self.watched, self.kernel = new_kernel, watched, None
+        self.new_kernel, self.watched = new_kernel, watched
+        self.kernel: Any = None
 
     def __enter__(self):
         return self

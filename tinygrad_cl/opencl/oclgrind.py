@@ -43,7 +43,10 @@ SEEN = {
 # for all memory: if the race is gone then, it was the barrier's.
 ONE_BY_ONE = {"OCLGRIND_NUM_THREADS": "1"}  # the same kernel has the same log
 AS_WRITTEN = ["-cl-opt-disable"], ONE_BY_ONE | {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNIFORM_WRITES": "1"}
-COMPILED = [], ONE_BY_ONE | {"OCLGRIND_UNINITIALIZED": "1"}  # it crashes on some vectors
+COMPILED: tuple[list[str], dict[str, str]] = (
+    [],
+    ONE_BY_ONE | {"OCLGRIND_UNINITIALIZED": "1"},
+)  # it crashes on some vectors
 OPPOSITE = """\
 #define barrier(fence) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define get_local_id(d) (get_local_size(d) - 1 - get_local_id(d))
