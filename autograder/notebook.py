@@ -1,11 +1,13 @@
 """What a student's notebook imports: `check`, `predict` and `add_to_class`."""
 
 import sys
+from typing import Any
 
 from autograder.checks import find
 from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.check import Check
 from autograder.errors import CourseError
+from autograder.judge.accesses import add_accesses, is_looked_at, is_possible, look
 from autograder.judge.device import add_finite_differences
 from autograder.judge.failed_cells import failure_of, watch_cells
 from autograder.judge.plan import run
@@ -27,7 +29,15 @@ def check(name: str) -> None:
     except CourseError as error:
         print(error)
         return
-    display_report(report)
+    verdict = report.verdict
+    if not is_looked_at(verdict):
+        display_report(report)
+        return
+    verdict.accesses = "Oclgrind is looking at every access to memory …" if is_possible() else ""
+    shown = display_report(report) if verdict.accesses else None
+    verdict.accesses = ""
+    report = Report(add_accesses(verdict, look(verdict.check, sys._getframe(1).f_globals, NOTEBOOK_SEED)))
+    display_report(report, shown)
 
 
 def case(name: str, number: int) -> Replay | None:
@@ -64,13 +74,16 @@ def is_right(exercise: Check, namespace: dict) -> bool:
     return judge(exercise, run(exercise, namespace, NOTEBOOK_SEED), NOTEBOOK_SEED).status == "ok"
 
 
-def display_report(report: Report) -> None:
-    """Display in Jupyter, print elsewhere."""
+def display_report(report: Report, shown: Any = None) -> Any:
+    """Display in Jupyter, in place of what was shown before; print elsewhere. Returns what may be shown something else."""
     from IPython import get_ipython
 
     if get_ipython() is None:
         print(report)
-    else:
-        from IPython.display import display
+        return None
+    if shown:
+        shown.update(report)
+        return shown
+    from IPython.display import display
 
-        display(report)
+    return display(report, display_id=True)

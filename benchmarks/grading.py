@@ -29,7 +29,9 @@ from autograder.grading.gradebook import ClassFolder
 from autograder.grading.normalise import normalised_submission
 from autograder.grading.sample_class import solved, write_submission
 from autograder.grading.submissions import find_submissions
+from autograder.judge.accesses import is_possible
 from autograder.judge.kernel import Sandbox, StudentKernel
+from autograder.judge.launched import Launcher
 from autograder.judge.notebook import write_verdicts
 from autograder.judge.notebook_run import Limits, NotebookRun
 from autograder.lesson.build import convert, course_folder, write_source
@@ -82,9 +84,12 @@ def stages(module: str) -> dict[str, float]:
         last[0] = time.perf_counter()
         notebook = normalised_submission(data, module)
         done("the file is read and normalised")
-        with StudentKernel(module, Sandbox()) as kernel:
+        with (
+            Launcher(lambda: StudentKernel(module, Sandbox()), is_possible()) as launcher,
+            StudentKernel(module, Sandbox()) as kernel,
+        ):
             done("a kernel starts in its sandbox")
-            verdicts = NotebookRun(notebook, read_lesson(module), "a seed", Limits(), kernel).judge_all()
+            verdicts = NotebookRun(notebook, read_lesson(module), "a seed", Limits(), kernel, launcher).judge_all()
             done("cells run, checks are asked and judged")
         done("the kernel ends")
         write_verdicts(notebook, verdicts)

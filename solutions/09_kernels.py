@@ -305,11 +305,17 @@ print([float(launch(RACE, "race", ones, nothing, work_items=64, local_size=1)[1]
 # `+=` is three steps: read, add, write. Two work-items that read before either writes lose one of the numbers: a **data
 # race**. On some devices it goes well for years.
 #
-# *Oclgrind* is a device that interprets kernels and watches every access. Where it is installed, `inspect_kernel` runs your
-# kernel there and says what it saw.
+# *Oclgrind* is a device that interprets kernels and watches every access. `inspect_kernel` runs a kernel there and says what
+# it saw; where Oclgrind is not installed, this cell shows what it said where it is.
 
 # %% demo
-inspect_kernel(RACE, "race", ones, nothing, work_items=64, local_size=1)
+inspect_kernel(RACE, "race", ones, nothing, work_items=64, local_size=1,
+               elsewhere="line 5, `total[0] += x[i];`: a data race in global memory: two work-items use "
+                         "the same number, one of them writes, and no barrier is between (first "
+                         "work-items 1 and 0)")
+
+# %% [markdown]
+# Every check of a kernel ends with such a look. And your own, so far?
 
 # %% demo
 x, bias, out = normal(15), normal(5), np.zeros(15, np.float32)  # 3 rows of 5 columns

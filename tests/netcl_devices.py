@@ -26,11 +26,14 @@ TOLERANCE = {"float32": 2e-5, "float64": 1e-12}
 @functools.cache
 def devices():
     """{name: Device, or why it is skipped}: each device found, and the default one with kernels
-    shaped as for a GPU.
+    shaped as for a GPU. An interpreter is among them where it is the default one: with it all this
+    takes hours.
     """
     found = {}
     default = manager.default("auto")
     for each in opencl.find_devices():
+        if each.is_interpreter and each.position != default.found.position:
+            continue
         fault = "" if each.position == default.found.position else opencl.find_fault(each)
         device = default if each.position == default.found.position else fault or manager.use(each)
         found[f"{each.position} {each.name}"] = device

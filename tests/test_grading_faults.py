@@ -192,7 +192,7 @@ def test_g_a_result_is_good_as_long_as_what_the_module_uses_is_as_it_was():
     for each in names.values():
         assert {"autograder/judge/verdict.py", "autograder/grading/normalise.py", "autograder/checks/inside.py"} <= each
     uses = {
-        "autograder/checks/m00_start.py": ["00_start"],
+        "autograder/checks/m00_start/kernel.py": ["00_start"],
         "autograder/checks/m01_value/mul.py": ["01_value"],
         "autograder/checks/value_programs.py": ["00_start", "01_value"],
         "autograder/checks/m10_tape/programs.py": ["12_jit"],  # whose checks import it

@@ -7,6 +7,7 @@ import pytest
 from autograder.checks import all_checks, find
 from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.messages import OUTPUT_LIMIT, decoded
+from autograder.judge.plan import request_of
 from autograder.judge.reference import module_of
 from autograder.judge.verdict import judge
 from autograder.lesson.text import read_lesson
@@ -74,14 +75,14 @@ def test_the_verdicts_through_the_kernel_are_full_marks_for_the_reference(module
             if cell.kind in ("given", "exercise"):
                 assert kernel.run(cell.solved, 30).status == "ok", cell.source
         for name in read_lesson(module).exercises:
-            run = kernel.probe(find(name), "through the kernel", 2, find(name).seconds)
+            run = kernel.cases(request_of(name, "through the kernel"), find(name).seconds)
             verdict = judge(find(name), run.trials, "through the kernel")
             assert verdict.status == "ok", verdict.wrong
 
 
 def test_names_that_a_student_shadows_do_not_break_the_probe(kernel):
     fresh(kernel).run("json = types = exec = get_ipython = compile = list = sum = None", 10)
-    run = kernel.probe(find("value.mul"), "1", 1, 10)
+    run = kernel.cases(request_of("value.mul", "1"), 10)
     assert run.trials
 
 

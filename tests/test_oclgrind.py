@@ -1,5 +1,6 @@
 """What Oclgrind says of a kernel, in the words and lines of the one who wrote it."""
 
+import ast
 import doctest
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tinygrad_cl.opencl import NoDeviceError, default_device, oclgrind
 from tinygrad_cl.opencl.kernels import KernelError, launch
 from tinygrad_cl.opencl.oclgrind import faults_of, inspect_kernel
-from tinygrad_cl.opencl.trial import try_kernel
+from tinygrad_cl.opencl.trial import tried, watching
 
 SOURCE = "\n__kernel void k(__global float *a)\n{\n    a[get_global_id(0)] = 1;\n}\n"
 LOG = """
@@ -76,6 +77,8 @@ def test_where_it_is_not_installed_it_says_how_to_get_it(device, monkeypatch):
     monkeypatch.setattr(oclgrind, "is_installed", lambda: False)
     found = inspect_kernel(SOURCE, "k", numbers(4), work_items=4)
     assert found == [] and "pip install oclgrind" in repr(found)
+    shown = repr(inspect_kernel(SOURCE, "k", numbers(4), work_items=4, elsewhere="line 4: a race"))
+    assert shown.endswith("What it said where it is installed:\nline 4: a race")
 
 
 def test_a_kernel_that_does_not_build_says_so_first(device):
@@ -104,6 +107,7 @@ def test_the_lessons_kernels_are_without_fault(installed, name):
     "name, old, new, said",
     [
         ("kernels.tree", "barrier(CLK_LOCAL_MEM_FENCE);", "", "a data race in local memory"),
+        ("kernels.tree", "CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "a data race in local memory"),
         (
             "kernels.tree",
             "part[me] = i < n ? x[i] : 0.0f;",
@@ -120,41 +124,80 @@ def test_what_may_pass_by_luck_is_named(installed, name, old, new, said):
     source = kernel(name)
     assert old in source
     faults = inspect_kernel(source.replace(old, new), *arguments, work_items=work_items, local_size=local_size)
-    assert any(said in fault and fault.startswith("line ") for fault in faults)
+    assert any(said in fault and fault.startswith("line ") for fault in faults) and not faults.harmless
 
 
-def test_a_right_result_with_a_fault_is_not_as_it_should_be(installed):
-    source = SOURCE.replace(
-        "a[get_global_id(0)] = 1;", "float unused = a[4 + get_global_id(0)]; a[get_global_id(0)] = unused * 0 + 1;"
+BENIGN = """
+__kernel void k(__global float *a)
+{
+    int i = get_local_id(0);
+    float other = i % 2 ? 0.0f : a[i + 1];
+    a[i] += LATE;
+}
+"""
+
+
+def test_a_race_in_which_nobody_reads_another_number_is_harmless_and_any_other_is_not(installed):
+    same = inspect_kernel(BENIGN.replace("LATE", "0 * other"), "k", numbers(4), work_items=4, local_size=4)
+    other = inspect_kernel(BENIGN.replace("LATE", "other + i"), "k", numbers(4), work_items=4, local_size=4)
+    assert "a data race" in same[0] and same.harmless
+    assert "a data race" in other[0] and not other.harmless
+
+
+def test_a_read_before_the_guard_is_seen_though_a_compiler_moves_it(installed):
+    source = kernel("kernels.bias_relu").replace(
+        "if (row < rows && column < columns) {",
+        "float read = x[row * columns + column];\n    if (row < rows && column < columns) {\n    ",
     )
-    assert "reads what lies outside" in try_kernel(source, "k", None, result=4, work_items=4, right=np.ones(4))[1]
+    arguments, work_items, local_size = LAUNCHES["kernels.bias_relu"]
+    (fault,) = inspect_kernel(
+        source.replace("x[i] +", "read +"), *arguments, work_items=work_items, local_size=local_size
+    )
+    assert "reads what lies outside the array" in fault
+
+
+def test_what_is_tried_under_its_eyes_is_inspected(installed):
+    with watching() as seen:
+        found = tried(SOURCE.replace("= 1;", "= a[4 + get_global_id(0)];"), "k", None, result=4, work_items=4)
+    tried(SOURCE, "k", None, result=4, work_items=4)
+    assert "reads what lies outside" in seen[0][0] and len(seen) == 1 and found["outside"] == 0
 
 
 @pytest.mark.parametrize(
-    "line, said",
-    [
-        ("a[get_global_id(0)] = 1;", "as it should be"),
-        ("a[get_global_id(0) + 2] = 1;", "2 numbers outside the arrays overwritten"),
-        (";", "nothing written into the result"),
-    ],
+    "line, outside, out",
+    [("a[get_global_id(0)] = 1;", 0, [1, 1, 1, 1]), ("a[get_global_id(0) + 2] = 1;", 2, [None, None, 1, 1])],
 )
-def test_the_sentence_on_memory(device, line, said):
-    assert try_kernel(SOURCE.replace("a[get_global_id(0)] = 1;", line), "k", None, result=4, work_items=4)[1] == said
+def test_what_a_kernel_leaves_behind(device, line, outside, out):
+    found = tried(SOURCE.replace("a[get_global_id(0)] = 1;", line), "k", None, result=4, work_items=4)
+    assert found["outside"] == outside and found["inputs changed"] == 0
+    assert [number if wanted else None for number, wanted in zip(found["out"], out)] == out
 
 
-def test_a_kernel_with_two_results(device):
-    source = "__kernel void k(__global float *p, __global const float *x, __global float *q) {int i = get_global_id(0); p[i] = 2 * x[i]; LINE}"
+def test_results_are_filled_with_what_the_seed_says_and_inputs_may_not_be_written(device):
+    source = "__kernel void k(__global float *p, __global float *x, __global float *q) {int i = get_global_id(0); p[i] = 2 * x[i]; x[0] = 9;}"
     x = numbers(4)
-    for line, said in (("q[i] = 3 * x[i];", "as it should be"), ("", "nothing written into the result")):
-        (p, q), memory = try_kernel(
-            source.replace("LINE", line), "k", None, x, None, result=(4, 4), work_items=4, right=(2 * x, 3 * x)
-        )
-        assert np.array_equal(p, 2 * x) and memory == said
-    assert np.array_equal(
-        try_kernel(source.replace("LINE", "q[i] = x[i];"), "k", None, x, None, result=(4, 4), work_items=4)[0][1], x
-    )
+    found = tried(source, "k", None, x, None, result=(4, 5), work_items=4, seed=3)
+    filled = np.random.default_rng(3).normal(0, 50, 9).astype(np.float32)[4:]
+    assert (found["out"][0] == [18, *2 * x[1:]]).all() or (found["out"][0] == 2 * x).all()
+    assert (found["out"][1] == filled).all() and found["inputs changed"] == 1
 
 
 def test_launch_takes_arrays_and_numbers_in_the_kernels_order(device):
     source = "__kernel void f(const int n, __global float *a, const float s) { int i = get_global_id(0); if (i < n) a[i] *= s; }"
     assert (launch(source, "f", 3, numbers(4), 2.0, work_items=4)[0] == numbers(4) * [2, 2, 2, 1]).all()
+
+
+def test_what_lesson_09_shows_where_it_is_not_installed_is_what_it_says_where_it_is(installed):
+    from autograder.lesson.text import read_lesson
+
+    cells = [cell.solved for cell in read_lesson("09_kernels").cells if cell.is_code]
+    race = next(node.value.value for node in assigned(cells) if node.targets[0].id == "RACE")
+    (call,) = [node for cell in cells for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.keyword)
+               and node.arg == "elsewhere"]  # fmt: skip
+    found = inspect_kernel(race, "race", np.ones(64, np.float32), np.zeros(1, np.float32), work_items=64, local_size=1)
+    assert list(found) == [call.value.value] and not found.harmless
+
+
+def assigned(cells):
+    nodes = [node for cell in cells for node in ast.walk(ast.parse(cell)) if isinstance(node, ast.Assign)]
+    return [node for node in nodes if isinstance(node.targets[0], ast.Name)]

@@ -39,7 +39,8 @@ def locked(name):
 def conda():
     """The packages of environment.yml, by their names on PyPI."""
     entries = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-    return requirements(entry for entry in entries if isinstance(entry, str))
+    pip = next(entry["pip"] for entry in entries if isinstance(entry, dict))
+    return requirements([*filter(lambda entry: isinstance(entry, str), entries), *(x for x in pip if x[0] != "-")])
 
 
 DIRECT = requirements(PROJECT["dependencies"])

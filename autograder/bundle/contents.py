@@ -31,6 +31,7 @@ AUTOGRADER = (
     "checks/inside",
     "checks/tools",
     "judge/__init__",
+    "judge/accesses",
     "judge/case_verdict",
     "judge/counterexample",
     "judge/device",

@@ -24,16 +24,17 @@ NOTEBOOK_CASES, CASES = 59, 240  # of all aspects of a check together; the docst
 @dataclass(frozen=True, eq=False)
 class Aspect:
     """
-    name      what the text asks for: "the gradient of a"; a report says that it is right, or not
-    points    earned if all cases are right
-    source    the observation's text, which travels to a student's process
-    cases     where the inputs come from
-    corner    counts only once the check's first aspect is right
-    at_most   labels of numbers that may be smaller than the reference's: costs that the text promises
-    exact     a sentence of the exercise's text that promises types: then dtypes and containers are compared, too
-    agrees    function(expected, got) of {label: array}, for what the text leaves free; None: equal
-    device    in how many cases, from the first on, the outcome is held against central differences on the device
-    few, many how many cases in a notebook, and when it counts; None: a fair part of 59 and of 240
+        name      what the text asks for: "the gradient of a"; a report says that it is right, or not
+        points    earned if all cases are right
+        source    the observation's text, which travels to a student's process
+        cases     where the inputs come from
+        corner    counts only once the check's first aspect is right
+        at_most   labels of numbers that may be smaller than the reference's: costs that the text promises
+        exact     a sentence of the exercise's text that promises types: then dtypes and containers are compared, too
+        agrees    function(expected, got) of {label: array}, for what the text leaves free; None: equal
+        device    in how many cases, from the first on, the outcome is held against central differences on the device
+        few, many how many cases in a notebook, and when it counts; None: a fair part of 59 and of 240
+    texts     a function's text: of the student's names it gives those that are kernels' texts, and no other can be observed
     """
 
     name: str
@@ -49,6 +50,7 @@ class Aspect:
     atol: float = 1e-9
     few: int | None = None
     many: int | None = None
+    texts: str = ""
     listed: list[Case] = field(default_factory=list)  # the notebook's cases, where a students' copy has them as data
 
     def plan(self, check: str, seed: str, aspects: int) -> list[Case]:
@@ -68,6 +70,29 @@ class Aspect:
         from autograder.checks.inside import compile_function
 
         return compile_function(self.agrees, "agrees") if self.agrees else None
+
+
+def texts_function(texts: tuple[str, ...] | Callable) -> str:
+    """A function's text that hands over the texts with these names, the same for all cases; or that of the given function of
+    (student, case), if they differ.
+    """
+    if callable(texts):
+        return text_of(texts, "observe")
+    given = ", ".join(f"{name!r}: student.{name}" for name in texts)
+    return f"def observe(student):\n    return {{{given}}}" if texts else ""
+
+
+WATCHED = """{source}
+
+def observe(student, case):
+    from tinygrad_cl.opencl.trial import watching
+    with watching() as seen:
+        for part in launched(student, case).values():
+            part() if callable(part) else part
+    counted = [fault for each in seen if not each.harmless for fault in each]
+    return {{"found": "\\n".join(dict.fromkeys(counted)), "harmless": "\\n".join(f for each in seen if each.harmless for f in each),
+            "failed": "\\n".join(dict.fromkeys(each.failed for each in seen if each.failed))}}
+"""
 
 
 def text_of(function: Callable | None, name: str) -> str:

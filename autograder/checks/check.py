@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from autograder.checks.aspect import Aspect, text_of
+from autograder.checks.aspect import WATCHED, Aspect, text_of, texts_function
 from autograder.checks.cases import Source
 from autograder.errors import CourseError
 
@@ -66,6 +66,8 @@ class Check:
     mistakes: list[Mistake] = field(default_factory=list)
     variants: list[Variant] = field(default_factory=list)
     aspects: list[Aspect] = field(default_factory=list)
+    texts: str = ""  # of an exercise that hands over kernels (see `Aspect`)
+    watched: Aspect | None = None  # its launch that Oclgrind watches
 
     @property
     def points(self) -> float:
@@ -75,8 +77,18 @@ class Check:
         """Declare an aspect; a decorator of its observation, which may be observed in several aspects (see `Aspect`)."""
 
         def decorate(observation: Callable) -> Callable:
-            source = text_of(observation, "observe")
-            self.aspects.append(Aspect(name, float(points), source, cases, agrees=text_of(agrees, "agrees"), **options))
+            source, agreed = text_of(observation, "observe"), text_of(agrees, "agrees")
+            self.aspects.append(Aspect(name, float(points), source, cases, agrees=agreed, texts=self.texts, **options))
+            return observation
+
+        return decorate
+
+    def watch(self, cases: Source) -> Callable:
+        """Declare the one launch that Oclgrind watches, the first of the cases; a decorator of an observation that calls `tried`."""
+
+        def decorate(observation: Callable) -> Callable:
+            source = WATCHED.format(source=text_of(observation, "launched"))
+            self.watched = Aspect("every access to memory", 0.0, source, cases, few=1, many=1, texts=self.texts)
             return observation
 
         return decorate
@@ -109,10 +121,16 @@ class Check:
         return Edit(swaps=tuple((old, new) for old, new in pairs))
 
 
-def exercise(name: str, about: str, *, needs=(), seconds: float = 10.0) -> Check:
-    """The check of an exercise, made of cases and aspects: `add = exercise("value.add", "The sum."); @add.aspect(…)`."""
+def exercise(
+    name: str, about: str, *, needs=(), seconds: float = 10.0, texts: tuple[str, ...] | Callable = ()
+) -> Check:
+    """The check of an exercise, made of cases and aspects: `add = exercise("value.add", "The sum."); @add.aspect(…)`.
+
+    texts   for kernels: the names of the texts that are handed over, or a function of (student, case) that gives them by name.
+            Then observations see these alone, and when it counts they run in a process that no cell of the student's touches
+    """
     lesson = inspect.stack()[1].frame.f_globals["__name__"].removeprefix("autograder.checks.").partition(".")[0]
-    return register(Check(name, lesson, about, tuple(needs), seconds))
+    return register(Check(name, lesson, about, tuple(needs), seconds, texts=texts_function(texts)))
 
 
 def names_checks(lesson: str, name: str) -> bool:

@@ -13,14 +13,21 @@ from autograder.checks.cases import Case
 from autograder.checks.check import Check, Edit, Mistake, register
 
 SUFFIX = ".checks.json"
-LEFT_OUT = ("mistakes", "variants", "measured", "aspects")  # they hold code, or are written in a way of their own
+LEFT_OUT = (
+    "mistakes",
+    "variants",
+    "measured",
+    "aspects",
+    "watched",
+)  # they hold code, or are written in a way of their own
 
 
 def data_of(check: Check) -> dict:
     data = {part.name: getattr(check, part.name) for part in fields(Check) if part.name not in LEFT_OUT}
     mistakes = [{"name": mistake.name, "hints": mistake.hints} for mistake in check.mistakes]
     aspects = [data_of_aspect(aspect, check) for aspect in check.aspects]
-    return data | {"mistakes": mistakes, "aspects": aspects}
+    watched = data_of_aspect(check.watched, check) if check.watched else None
+    return data | {"mistakes": mistakes, "aspects": aspects, "watched": watched}
 
 
 def data_of_aspect(aspect: Aspect, check: Check) -> dict:
@@ -42,7 +49,9 @@ def check_of(data: dict) -> Check:
         name: tuple(value) if isinstance(value, list) else value for name, value in data.items() if name not in LEFT_OUT
     }
     mistakes = [Mistake(mistake["name"], Edit(), tuple(mistake["hints"])) for mistake in data["mistakes"]]
-    return Check(**given, mistakes=mistakes, aspects=[aspect_of(aspect) for aspect in data["aspects"]])
+    aspects = [aspect_of(aspect) for aspect in data["aspects"]]
+    watched = aspect_of(data["watched"]) if data["watched"] else None
+    return Check(**given, mistakes=mistakes, aspects=aspects, watched=watched)
 
 
 def text_of(checks: list[Check]) -> str:

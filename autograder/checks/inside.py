@@ -52,6 +52,10 @@ class Trial(dict):
 def run_cases(aspects, namespace, tools, seconds):
     """One Trial for each case of each aspect, [{"observe": text, "cases": [{input: expression}, …]}, …], in one list.
 
+    Of an aspect with "texts", a function, the observation sees nothing but the texts that it hands over; without an observation
+    they are the outcome. "given" is a list of what is handed over, {name: text}, one for each case. An aspect with "once" is
+    not run again.
+
     Each case is run once, in order; then some once more, in another order, and two at a time where the observation pauses
     (`yield`). A trial gets a label that begins with ~ for each condition that is broken: "~inputs" (the inputs were changed),
     "~later" (a later call changed what this one returned), "~again …" (the same call gives something else).
@@ -64,9 +68,12 @@ def case_runs(aspects, namespace, tools, left, reserve):
     runs = []
     names = {**namespace, "np": np, "math": math}
     for aspect in aspects:
-        observe, stopped = compile_function(aspect["observe"], "observe"), None
-        for inputs in aspect["cases"]:
-            run = CaseRun(observe, inputs, names, Student(namespace), tools)
+        observe, texts = (
+            compile_function(aspect[part], "observe") if aspect.get(part) else None for part in ("observe", "texts")
+        )
+        stopped, given = None, aspect.get("given") or [namespace] * len(aspect["cases"])
+        for inputs, its in zip(aspect["cases"], given):
+            run = CaseRun(observe, inputs, names, Student(its), tools, texts, aspect.get("once"))
             if stopped:
                 run.trial = Trial({"": stopped})
             else:
@@ -91,20 +98,26 @@ REPEATED = 16  # cases that are run again
 class CaseRun:
     """A case of an aspect in the student's process: its observation is run, its outcome kept and looked at again later."""
 
-    def __init__(self, observe, inputs, names, student, tools):
-        self.observe, self.texts, self.names, self.student, self.tools = observe, inputs, names, student, tools
+    def __init__(self, observe, inputs, names, student, tools, texts=None, once=False):
+        self.observe, self.expressions, self.names, self.student, self.tools = observe, inputs, names, student, tools
+        self.texts, self.once = texts, once
         self.trial, self.inputs, self.returned = Trial(), None, None
 
     def evaluated(self):
         """The inputs of the case, made anew."""
         scope, inputs = dict(self.names), {}
-        for name, text in self.texts.items():
+        for name, text in self.expressions.items():
             scope[name] = inputs[name] = eval(compiled(text), scope)
         return inputs
 
     def start(self, inputs):
         """The observation up to its first pause: what it returned, or a generator that waits."""
         arguments = (self.student, Case(inputs), self.tools)
+        if self.texts:
+            texts = only_texts(self.texts(*arguments[: self.texts.__code__.co_argcount]))
+            if self.observe is None:
+                return texts
+            arguments = (Student(texts), *arguments[1:])
         returned = self.observe(*arguments[: self.observe.__code__.co_argcount])
         if isinstance(returned, types.GeneratorType):
             next(returned)
@@ -132,7 +145,7 @@ class CaseRun:
                 self.trial["~later"] = Outcome(np.array("changed"))
 
     def is_repeatable(self):
-        return self.inputs is not None and not any(out.error for out in self.trial.values())
+        return self.inputs is not None and not self.once and not any(out.error for out in self.trial.values())
 
     @staticmethod
     def side_by_side(one, other, left):
@@ -149,6 +162,14 @@ class CaseRun:
         for run in (one, other):
             if run.second is not None and prints_of(run.second) != prints_of(run.trial):
                 run.trial.update({f"~again {label}": outcome for label, outcome in run.second.items()})
+
+
+def only_texts(given):
+    """The kernels' texts that an exercise hands over, {name: text}."""
+    for name, text in given.items():
+        if not isinstance(text, str):
+            raise TypeError(f"{name} is of type {type(text).__name__}; it should be a text")
+    return given
 
 
 class Case:

@@ -2,11 +2,12 @@
 
 import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
 from autograder.checks import all_checks
 from autograder.grading.records import SYMBOLS, Graded, Row
+from autograder.judge.accesses import kernels_of
 from autograder.judge.report import HEADLINES
 from autograder.pages import render
 
@@ -17,11 +18,18 @@ BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
 CLASSES = {"ok": "right", "partial": "partial", "missing": "muted"}
 
 
-def class_page(graded: list[Graded], sandbox: bool = True, left: Sequence[str] = (), absent: Sequence[str] = ()) -> str:
+def class_page(
+    graded: list[Graded],
+    sandbox: bool = True,
+    left: Sequence[str] = (),
+    absent: Sequence[str] = (),
+    watched: bool = True,
+) -> str:
     """The page for all that was graded in one run, in a sandbox or without.
 
     left    sentences on what was left out of it
     absent  who is in the gradebook, and not in this run
+    watched whether Oclgrind looked at the kernels
     """
     rows = [row for each in graded for row in each.rows]
     students = {each.submission.student for each in graded}
@@ -40,10 +48,16 @@ def class_page(graded: list[Graded], sandbox: bool = True, left: Sequence[str] =
         f"{'' if sandbox else ' Graded without a sandbox.'}",
         modules=[module_section(name, members) for name, members in sorted(modules.items())],
         legend="  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()),
-        run=[("sandbox", "yes" if sandbox else "no"), *how_it_ran(graded)],
+        run=[("sandbox", "yes" if sandbox else "no"), *accesses(modules, watched), *how_it_ran(graded)],
         failures=[(place_of(each), each.failure) for each in graded if each.failure],
         flags=[(place_of(each), "; ".join(each.flags)) for each in graded if each.flags],
     )
+
+
+def accesses(modules: Iterable[str], watched: bool) -> list[tuple[str, str]]:
+    """Whether races, and reads outside of arrays, were looked at, where kernels are handed over."""
+    said = "looked at by Oclgrind" if watched else "not looked at, for nobody: Oclgrind is not installed here"
+    return [("races, and reads outside of arrays", said)] if any(map(kernels_of, modules)) else []
 
 
 def count(number: int, word: str) -> str:

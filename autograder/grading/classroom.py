@@ -29,6 +29,7 @@ from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
 from autograder.grading.worker import Result, Task, with_marks
+from autograder.judge.accesses import is_possible, kernels_of
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
 from autograder.lesson.imports import names_imported
@@ -94,7 +95,7 @@ def grade(
             with said_if_it_cannot_be_written(out):
                 run.write_csv()
     with said_if_it_cannot_be_written(out):
-        write_pages(run.in_order(), out, options.sandbox, left, run.absent())
+        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched)
     return run.rows()
 
 
@@ -122,6 +123,7 @@ class ClassRun:
     ):
         self.submissions, self.folder, self.options, self.progress = submissions, folder, options, progress
         self.seeds, self.limits = Seeds(folder.out), folder.limits
+        self.watched = is_possible()
         self.graded: dict[int, Graded] = {}
         self.written = time.monotonic()
 
@@ -151,10 +153,11 @@ class ClassRun:
         return self.task(submission.module, data, self.seeds.of(submission.student, submission.module, data), **more)
 
     def task(self, module: str, data: bytes, seed: str, **more) -> Task:
+        watched = self.watched and bool(kernels_of(module))
         key = hashlib.sha256(
-            repr((course_digest(module), seed, self.limits, self.options.sandbox)).encode() + data
+            repr((course_digest(module), seed, self.limits, self.options.sandbox, watched)).encode() + data
         ).hexdigest()
-        return Task(module, data, seed, key, self.limits, self.options.sandbox, **more)
+        return Task(module, data, seed, key, self.limits, self.options.sandbox, watched=watched, **more)
 
     def is_done(self, place: int) -> bool:
         """Whether an earlier run graded exactly this and wrote all results; then they are reused."""
@@ -287,10 +290,15 @@ def checks_behind(files: list[Path]) -> set[Path]:
 
 
 def write_pages(
-    graded: list[Graded], out: Path, sandbox: bool, left: Sequence[str] = (), absent: Sequence[str] = ()
+    graded: list[Graded],
+    out: Path,
+    sandbox: bool,
+    left: Sequence[str] = (),
+    absent: Sequence[str] = (),
+    watched: bool = True,
 ) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent))
+    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched))
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)

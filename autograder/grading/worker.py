@@ -16,6 +16,7 @@ from autograder.errors import CourseError
 from autograder.grading.feedback import Marks, feedback_page, plain_page
 from autograder.grading.normalise import normalised_submission
 from autograder.grading.page_maker import NoPage, page_maker
+from autograder.judge.accesses import is_possible
 from autograder.judge.kernel import Sandbox, drop_prewarmed, prewarm
 from autograder.judge.notebook import Judgement, judge_notebook, notes_on, reports_in, write_verdicts
 from autograder.judge.notebook_run import Limits
@@ -34,6 +35,7 @@ class Task:
     data      the submitted file, whatever it holds
     compiled  a zip file of OpenCL kernels that a driver compiled before; b"" for none
     fill      return what is compiled in this run; only for the blank notebook
+    watched   let Oclgrind look at the kernels that are handed over: at those of all in a run, or of none
     """
 
     module: str
@@ -44,6 +46,7 @@ class Task:
     sandbox: bool = True
     compiled: bytes = b""
     fill: bool = False
+    watched: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,12 +76,16 @@ def work(task: Task) -> Result:
     try:
         if task.sandbox and why_not():
             raise CourseError(why_not())
+        if task.watched and not is_possible():
+            raise CourseError(
+                "Oclgrind is installed where the run was started, and not here; install it, so that all are judged alike"
+            )
         notebook = submission_in_template(task)
         filled = str(new_folder("filled-")) if task.fill else ""
         sandbox = Sandbox(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
         if not task.fill:
             prewarm(task.module, sandbox, imports_of(read_lesson(task.module)))
-        judgement = judge_notebook(notebook, task.module, task.seed, task.limits, sandbox)
+        judgement = judge_notebook(notebook, task.module, task.seed, task.limits, sandbox, task.watched)
         result = finished(notebook, judgement, task, time.monotonic() - start)
         return replace(result, compiled=packed(Path(filled))) if task.fill else result
     except CourseError as error:

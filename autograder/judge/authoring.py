@@ -6,6 +6,7 @@ import io
 from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
+from autograder.judge.accesses import add_accesses, is_looked_at, look
 from autograder.judge.expected import edited_sources, fresh
 from autograder.judge.plan import run
 from autograder.judge.reference import module_of, reference_namespace
@@ -40,8 +41,11 @@ def try_all(check: Check, seed: str) -> list[Tried]:
         trials = fresh(check.name, seed, mistake.name)
         found.append(Tried("mistake", mistake.name, judge(check, trials, seed)))
     for variant in check.variants:
-        trials = run(check, namespace_of(check, variant), seed)
-        found.append(Tried("variant", variant.name, judge(check, trials, seed)))
+        namespace = namespace_of(check, variant)
+        verdict = judge(check, run(check, namespace, seed), seed)
+        if is_looked_at(verdict):
+            add_accesses(verdict, look(check, namespace, seed))
+        found.append(Tried("variant", variant.name, verdict))
     return found
 
 

@@ -88,6 +88,7 @@ def apart(attempts: list[dict], seed: str) -> list[Judged]:
 
 def judged(attempt: dict, seed: str) -> Judged:
     from autograder.checks import find
+    from autograder.judge.accesses import add_accesses, is_looked_at, look
     from autograder.judge.plan import run
     from autograder.judge.reference import module_of, reference_namespace
     from autograder.judge.verdict import judge
@@ -101,6 +102,8 @@ def judged(attempt: dict, seed: str) -> Judged:
         except Exception as error:  # its cell does not run
             return Judged.of(attempt, 0.0, "exactly", f"its cell does not run: {error}")
         verdict = judge(check, run(check, namespace, seed), seed)
+        if is_looked_at(verdict):
+            add_accesses(verdict, look(check, namespace, seed))
     return Judged.of(attempt, verdict.points, *what_is_said(verdict))
 
 

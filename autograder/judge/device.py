@@ -10,6 +10,7 @@ from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import DeviceTools, Tools
 from autograder.judge.expected import ReferenceFailed, cases_of
 from autograder.judge.outcome import of_label, same, same_arrays
+from autograder.judge.plan import request
 from autograder.judge.verdict import Verdict
 
 MEASURING = 5  # times the time of a check, since each number in an array costs two evaluations
@@ -49,8 +50,8 @@ def measured_cases(name: str, seed: str) -> dict[int, Trial]:
     for aspect in check.aspects:
         usable = [n for n, (its, _) in enumerate(cases.plan) if its is aspect and is_measurable(cases.expected[n])]
         numbers += usable[: aspect.device]
-    request = [{"observe": cases.plan[n][0].source, "cases": [cases.plan[n][1].inputs]} for n in numbers]
-    return dict(zip(numbers, run_cases(request, names, tools, check.seconds * MEASURING)))
+    requests = [request(*cases.plan[n]) for n in numbers]
+    return dict(zip(numbers, run_cases(requests, names, tools, check.seconds * MEASURING)))
 
 
 def is_measurable(expected: Trial | None) -> bool:

@@ -16,7 +16,7 @@ from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
 from autograder.judge.case_verdict import CONDITIONS, Cases, differences
-from autograder.judge.plan import aspects_of, plan_of, run
+from autograder.judge.plan import aspects_of, plan_of, request, run
 from autograder.judge.recorded import REFERENCE, conditions_in, decoded, recorded, recorded_trials
 
 UNFIT = (
@@ -91,9 +91,9 @@ def fit(name: str, seed: str) -> list[Trial | None]:
 
     check, trials, plan = find(name), fresh(name, seed), plan_of(name, seed)
     moved = [number for number, (_, case) in enumerate(plan) if case.drawn]
-    request = [{"observe": plan[n][0].source, "cases": [nudged(plan[n][1]).inputs]} for n in moved]
+    requests = [request(plan[n][0], nudged(plan[n][1])) for n in moved]
     with contextlib.redirect_stdout(io.StringIO()):
-        others = run_cases(request, reference_namespace(module_of(check.name)), Tools(), check.seconds)
+        others = run_cases(requests, reference_namespace(module_of(check.name)), Tools(), check.seconds)
     unfit = {n for n, other in zip(moved, others) if any(differences(plan[n][0], trials[n], other))}
     return [None if number in unfit else trial for number, trial in enumerate(trials)]
 

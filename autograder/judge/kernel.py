@@ -21,8 +21,9 @@ from jupyter_client.manager import KernelManager
 
 from autograder.checks import inside, tools
 from autograder.checks.check import Check
+from autograder.judge.launched import asked
 from autograder.judge.messages import LARGEST_MESSAGE, RECORDS, decoded, keep_output, kind_and_content, records_in
-from autograder.judge.plan import request_of
+from autograder.judge.plan import plan_of, watched_plan
 from autograder.sandbox.bubblewrap import new_user, root_of
 from autograder.sandbox.course import course_for
 from autograder.sandbox.folders import new_folder, remove
@@ -340,8 +341,12 @@ class StudentKernel:
         return [name for name in sorted(names) if isinstance(found, list) and name in found]
 
     def answer(self, check: Check, seed: str, seconds: float) -> Run:
-        """Run the cases of a check in the kernel, all together within that much processor time."""
-        code = code_in_kernel(CASES, aspects=request_of(check.name, seed), seconds=seconds)
+        """Ask for what the student's process has to say of a check: outcomes of its cases, or the texts of kernels."""
+        return self.cases(asked(plan_of(check.name, seed) + watched_plan(check.name, seed)), seconds)
+
+    def cases(self, request: list[dict], seconds: float) -> Run:
+        """Run cases, as `inside.run_cases` takes them, in the kernel, all together within that much processor time."""
+        code = code_in_kernel(CASES, aspects=request, seconds=seconds)
         run = self.run(code, seconds * inside.PATIENCE * 2 + 5, is_check=True)
         run.trials = decoded(run.records)
         return run

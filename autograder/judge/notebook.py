@@ -7,9 +7,11 @@ from nbformat.v4 import new_output
 
 from autograder.characters import whole
 from autograder.checks import find
+from autograder.judge.accesses import is_possible
 from autograder.judge.carried_errors import mark_carried_errors
 from autograder.judge.integrity import LIBRARIES, signs_in
 from autograder.judge.kernel import Sandbox, StudentKernel
+from autograder.judge.launched import Launcher
 from autograder.judge.notebook_run import Limits, NotebookRun, course_cell
 from autograder.judge.report import Report
 from autograder.judge.verdict import Verdict
@@ -29,11 +31,17 @@ class Judgement:
 
 
 def judge_notebook(
-    notebook, module: str, seed: str, limits: Limits = Limits(), sandbox: Sandbox | None = None
+    notebook,
+    module: str,
+    seed: str,
+    limits: Limits = Limits(),
+    sandbox: Sandbox | None = None,
+    watched: bool | None = None,
 ) -> Judgement:
     """Run and judge a notebook; its cells get their outputs, its checks their reports and marks.
 
     sandbox   the sandbox that its kernel runs in; None: an ordinary process
+    watched   whether Oclgrind looks at the kernels that it hands over; None: where it is installed
     """
     lesson, flags = read_lesson(module), list[str]()
 
@@ -46,13 +54,14 @@ def judge_notebook(
     if reason:
         verdicts = {name: Verdict(find(name), "invalid", reason=reason) for name in lesson.exercises}
     else:
-        with new_kernel() as kernel:
-            first_run = NotebookRun(notebook, lesson, seed, limits, kernel)
-            verdicts = first_run.judge_all()
-            imported = [f"imports {name}" for name in kernel.imported(LIBRARIES)]
-            for flag in imported + signs_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
-                kernel.flag(flag)
-        verdicts = mark_carried_errors(verdicts, first_run, new_kernel)
+        with Launcher(new_kernel, is_possible() if watched is None else watched) as launcher:
+            with new_kernel() as kernel:
+                first_run = NotebookRun(notebook, lesson, seed, limits, kernel, launcher)
+                verdicts = first_run.judge_all()
+                imported = [f"imports {name}" for name in kernel.imported(LIBRARIES)]
+                for flag in imported + signs_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
+                    kernel.flag(flag)
+            verdicts = mark_carried_errors(verdicts, first_run, new_kernel)
     write_verdicts(notebook, verdicts)
     return Judgement(verdicts, tuple(flags))
 

@@ -10,9 +10,13 @@ from dataclasses import dataclass
 
 from autograder.checks import find
 from autograder.checks.check import Check
+from autograder.checks.inside import Trial
+from autograder.judge.accesses import add_accesses, is_looked_at
 from autograder.judge.device import add_finite_differences
 from autograder.judge.integrity import measured_gradient
 from autograder.judge.kernel import Run, StudentKernel
+from autograder.judge.launched import Launcher, given, joined, launches
+from autograder.judge.plan import plan_of, watched_plan
 from autograder.judge.report import unwritten
 from autograder.judge.verdict import Verdict, judge
 from autograder.lesson.text import Lesson
@@ -38,10 +42,19 @@ def course_cell(cell) -> tuple[str, str]:
 
 
 class NotebookRun:
-    """One run of one notebook."""
+    """One run of one notebook. Without a launcher it must be one that hands over no kernels."""
 
-    def __init__(self, notebook, lesson: Lesson, seed: str, limits: Limits, kernel: StudentKernel):
+    def __init__(
+        self,
+        notebook,
+        lesson: Lesson,
+        seed: str,
+        limits: Limits,
+        kernel: StudentKernel,
+        launcher: Launcher | None = None,
+    ):
         self.cells, self.lesson, self.seed, self.limits, self.kernel = notebook.cells, lesson, seed, limits, kernel
+        self.launcher = launcher
         self.demos = {cell.id: cell.solved for cell in lesson.cells if cell.kind == "demo"}
         self.endings: dict[int, str] = {}  # position of a cell that was run → ok, error, timeout or dead
         self.deaths, self.measures = 0, False
@@ -121,11 +134,30 @@ class NotebookRun:
         run = kernel.answer(check, self.seed, seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
+        if check.texts:
+            return self.launched(check, run.trials, seconds)
         trials = run.trials
         if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
             self.measures = True  # one flag is enough: later exercises would show the same
             kernel.flag(flag)
         return add_finite_differences(judge(check, trials, self.seed), trials, self.seed)
+
+    def launched(self, check: Check, answers: list[Trial], seconds: float) -> Verdict:
+        """Launch the texts that were handed over, and judge what comes of them; then Oclgrind looks at one launch."""
+        assert self.launcher
+        plan, watched = plan_of(check.name, self.seed), watched_plan(check.name, self.seed)
+        handed = given(plan + watched, answers)
+        run = self.launcher.run(launches(plan, handed), seconds)
+        if run.trials is None:
+            return without_trials(check, run, seconds)
+        verdict = judge(check, joined(plan, handed, run.trials), self.seed)
+        if is_looked_at(verdict):
+            request = launches(watched, handed[len(plan) :]) if self.launcher.watched else []
+            seen = self.launcher.run(request, seconds).trials
+            add_accesses(verdict, (seen or [Trial()])[0] if request else None)
+        if verdict.status != "ok":
+            self.launcher.stop()
+        return verdict
 
     def explained(self, verdict: Verdict) -> Verdict:
         """For a verdict without points: say if the exercise's own cell is missing, unwritten, timed out, or killed the kernel."""

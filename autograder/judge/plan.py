@@ -90,8 +90,20 @@ def request_of(name: str, seed: str) -> list[dict]:
     """The plan as plain data, for `inside.run_cases`."""
     found: dict[int, dict] = {}
     for aspect, case in plan_of(name, seed):
-        found.setdefault(id(aspect), {"observe": aspect.source, "cases": []})["cases"].append(case.inputs)
+        found.setdefault(id(aspect), request(aspect))["cases"].append(case.inputs)
     return list(found.values())
+
+
+def request(aspect: Aspect, *cases: Case) -> dict:
+    """An aspect with cases as plain data."""
+    return {"observe": aspect.source, "texts": aspect.texts, "cases": [case.inputs for case in cases]}
+
+
+@lru_cache(maxsize=1024)
+def watched_plan(name: str, seed: str) -> tuple[tuple[Aspect, Case], ...]:
+    """The one launch that Oclgrind watches; none where the exercise hands over no kernel."""
+    aspect = find(name).watched
+    return tuple((aspect, case) for case in aspect.plan(name, seed, 1)) if aspect else ()
 
 
 def run(check: Check, namespace: dict, seed: str) -> list[Trial]:

@@ -10,7 +10,7 @@ from autograder.errors import CourseError
 from autograder.judge.counterexample import program
 from autograder.judge.expected import cases_of
 from autograder.judge.outcome import MISSING, outcome_text, same
-from autograder.judge.plan import plan_of
+from autograder.judge.plan import plan_of, request
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def replay(name: str, number: int, namespace: dict) -> Replay:
     if not 0 <= number < len(plan):
         raise CourseError(f"{name} has the cases 0 to {len(plan) - 1}" if plan else f"{name} has no numbered cases")
     aspect, case = plan[number]
-    (got,) = run_cases([{"observe": aspect.source, "cases": [case.inputs]}], namespace, Tools(), check.seconds)
+    (got,) = run_cases([request(aspect, case)], namespace, Tools(), check.seconds)
     want = cases_of(name, NOTEBOOK_SEED).expected[number] or Trial()
     labels = [label for label in dict.fromkeys([*want, *got]) if not label.startswith("~")]
     rows = []

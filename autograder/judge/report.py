@@ -72,8 +72,7 @@ class Report:
                 lines.append(others(verdict))
             if verdict.right:
                 lines.append(f"Right: {'; '.join(verdict.right)}.")
-        if verdict.device:
-            lines.append(verdict.device)
+        lines += [sentence for sentence in (verdict.device, verdict.accesses) if sentence]
         return "\n  ".join(lines)
 
     __repr__ = __str__
@@ -99,8 +98,8 @@ class Report:
                 parts.append(f"<div>{escape(others(verdict))}</div>")
             if verdict.right:
                 parts.append(f"<div style='{FAINT}'>Right: {escape('; '.join(verdict.right))}.</div>")
-        if verdict.device:
-            parts.append(f"<div style='{FAINT}'>{escape(verdict.device)}</div>")
+        for said in filter(None, (verdict.device, verdict.accesses)):
+            parts.append(f"<div style='{FAINT}'>{inline_code_html(said)}</div>")
         return f"<div style='border-left:4px solid {color};padding:.3em .8em;line-height:1.5'>{''.join(parts)}</div>"
 
     @property
@@ -179,7 +178,7 @@ def counterexample_lines(parts: list[Difference]) -> list[str]:
     first, lines = parts[0], [f"{parts[0].aspect.name}:", *parts[0].code.splitlines()]
     for part in parts:
         if part.more:
-            lines.append(part.more)
+            lines += part.more.splitlines()
             continue
         expected, got, where = row(part)
         name = f"{part.label}: " if part.label else ""
@@ -196,7 +195,7 @@ def counterexample_html(parts: list[Difference]) -> str:
     rows = []
     for part in parts:
         if part.more:
-            rows.append(f"<tr><td {cell} colspan=4>{escape(part.more)}</td></tr>")
+            rows.append(f"<tr><td {cell} colspan=4>{inline_code_html(part.more).replace(chr(10), '<br>')}</td></tr>")
             continue
         named = [
             part.label,

@@ -42,6 +42,7 @@ class Verdict:
     reason: str = ""  # one sentence, where no comparison was possible
     carried: str = ""  # one sentence, if the verdict comes from carried-error marking
     device: str = ""  # one sentence, the result of the finite-difference check
+    accesses: str = ""  # one sentence, what Oclgrind said of a kernel
     stale: str = ""  # how the last run of the exercise's cell failed: what is judged is what an earlier one defined
     points: float = 0.0
 

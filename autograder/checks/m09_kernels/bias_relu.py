@@ -4,7 +4,10 @@ from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
 bias_relu = exercise(
-    "kernels.bias_relu", "A matrix, a bias for each column, and what is below 0 becomes 0.", seconds=30
+    "kernels.bias_relu",
+    "A matrix, a bias for each column, and what is below 0 becomes 0.",
+    seconds=30,
+    texts=("BIAS_RELU",),
 )
 
 SHAPES = [  # rows, columns, work-items, group, first work-item
@@ -32,21 +35,13 @@ def tags(rows, columns, work_items, group, first):
 
 
 @bias_relu.aspect("the matrix", 2, cases=launches(SHAPES, matrix, tags), few=14, many=42, rtol=1e-5, atol=1e-5)
+@bias_relu.watch(launches([(3, 5, (8, 4), (8, 2), (0, 0))], matrix))
 def result(student, case):
     from tinygrad_cl.opencl.trial import tried
 
     arguments = case.x, case.bias, None, case.rows, case.columns
     sizes = {"work_items": case.work_items, "local_size": case.group, "offset": case.first}
     return tried(student.BIAS_RELU, "bias_relu", *arguments, result=case.x.size, seed=case.fill, **sizes)
-
-
-@bias_relu.aspect("no access goes astray", 0, cases=launches([(3, 5, (8, 4), (8, 2), (0, 0))], matrix), few=1, many=1)
-def memory(student, case):
-    from tinygrad_cl.opencl.trial import faults
-
-    arguments = case.x, case.bias, None, case.rows, case.columns
-    sizes = {"work_items": case.work_items, "local_size": case.group}
-    return faults(student.BIAS_RELU, "bias_relu", *arguments, result=case.x.size, **sizes)
 
 
 GUARD = "if (row < rows && column < columns)"

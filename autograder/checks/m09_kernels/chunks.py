@@ -5,7 +5,10 @@ from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
 chunks = exercise(
-    "kernels.chunks", "Chunks that are no multiple of 16, the last one short or empty; and full vectors.", seconds=30
+    "kernels.chunks",
+    "Chunks that are no multiple of 16, the last one short or empty; and full vectors.",
+    seconds=30,
+    texts=("CHUNKS",),
 )
 
 SIZES = [  # n, chunk, work-items, first work-item
@@ -43,20 +46,13 @@ def tags(n, chunk, work_items, first):
     rtol=1e-5,
     atol=1e-4,
 )
+@chunks.watch(launches([(range(89, 100), 35, 4, 0)], chunked))
 def result(student, case):
     from tinygrad_cl.opencl.trial import tried
 
     sizes = {"work_items": case.work_items, "local_size": case.work_items, "offset": case.first}
     arguments = case.x, None, case.x.size, case.chunk
     return tried(student.CHUNKS, "chunks", *arguments, result=case.first + case.work_items + 1, seed=case.fill, **sizes)
-
-
-@chunks.aspect("no access goes astray", 0, cases=launches([(range(89, 100), 35, 4, 0)], chunked), few=1, many=1)
-def memory(student, case):
-    from tinygrad_cl.opencl.trial import faults
-
-    sizes = {"work_items": case.work_items, "local_size": case.work_items}
-    return faults(student.CHUNKS, "chunks", case.x, None, case.x.size, case.chunk, result=case.work_items, **sizes)
 
 
 VECTORS = "for (; i + 16 <= end; i += 16)\n        lanes += vload16(0, x + i);"

@@ -7,16 +7,17 @@ from autograder.checks.m09_kernels.launches import numbers
 host = exercise("kernels.host", "Three arrays through a kernel that the check brings along.", seconds=30)
 
 
-def launch(n, group, rng):
+def launch(n, group, more, rng):
+    """n work-items are needed; a and b have `more` numbers than that, which stay as they are."""
     times = {"queued": int(rng.integers(1000, 9000)), "start": int(rng.integers(10**9, 10**12))}
-    arrays = {name: numbers(size, rng) for name, size in (("a", n), ("b", n), ("last", 2))}
+    arrays = {name: numbers(size, rng) for name, size in (("a", n + more), ("b", n + more), ("last", 2))}
     return Draft(arrays | {"n": n, "group": group, "took": int(rng.integers(10**5, 10**7))} | times)
 
 
-SIZES = ((1, 4), (4, 4), (5, 4), (3, 4), (12, 4), (9, 4), (1, 13), (26, 13), (27, 13))
+SIZES = ((1, 4, 0), (4, 4, 0), (5, 4, 0), (3, 4, 2), (12, 4, 0), (9, 4, 0), (1, 13, 0), (26, 13, 1), (27, 13, 0))
 LAUNCHES = Source(
     lambda rng: (launch(*size, rng) for size in SIZES),
-    lambda rng: launch(int(rng.integers(1, 60)), int(rng.choice([4, 13])), rng),
+    lambda rng: launch(int(rng.integers(1, 60)), int(rng.choice([4, 13])), int(rng.integers(3)), rng),
 )
 
 

@@ -3,7 +3,9 @@
 from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
-lanes = exercise("kernels.lanes", "Lengths that fill their vectors, that do not, and that fill none.", seconds=30)
+lanes = exercise(
+    "kernels.lanes", "Lengths that fill their vectors, that do not, and that fill none.", seconds=30, texts=("BELL",)
+)
 
 SIZES = [  # n, work-items, first work-item
     (1, 1, 0),
@@ -19,7 +21,7 @@ SIZES = [  # n, work-items, first work-item
 
 
 def vector(rng, n, work_items, first):
-    return {"x": numbers(n, rng, 0.8), "work_items": work_items, "first": first}
+    return {"x": numbers(n, rng, 1.6), "work_items": work_items, "first": first}
 
 
 def tags(n, work_items, first):
@@ -27,20 +29,13 @@ def tags(n, work_items, first):
     yield from ["there are work-items too many"] * (16 * (first + work_items - 1) >= n)
 
 
-@lanes.aspect("exp(−x²)", 3, cases=launches(SIZES, vector, tags), few=16, many=48, rtol=1e-5, atol=1e-6)
+@lanes.aspect("exp(−x²)", 3, cases=launches(SIZES, vector, tags), few=16, many=48, rtol=1e-5, atol=1e-12)
+@lanes.watch(launches([(range(35, 47), 4, 0)], vector))
 def result(student, case):
     from tinygrad_cl.opencl.trial import tried
 
     sizes = {"work_items": case.work_items, "local_size": 1, "offset": case.first}
     return tried(student.BELL, "bell", case.x, None, case.x.size, result=case.x.size, seed=case.fill, **sizes)
-
-
-@lanes.aspect("no access goes astray", 0, cases=launches([(range(35, 47), 4, 0)], vector), few=1, many=1)
-def memory(student, case):
-    from tinygrad_cl.opencl.trial import faults
-
-    sizes = {"work_items": case.work_items, "local_size": 1}
-    return faults(student.BELL, "bell", case.x, None, case.x.size, result=case.x.size, **sizes)
 
 
 VECTOR = "float16 v = vload16(0, x + start);\n        vstore16(exp(-v * v), 0, out + start);"

@@ -4,7 +4,9 @@ from autograder.checks.cases import Text, fixed
 from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
-tree = exercise("kernels.tree", "Full groups, a last one that is not full, one number alone.", seconds=30)
+tree = exercise(
+    "kernels.tree", "Full groups, a last one that is not full, one number alone.", seconds=30, texts=("TREE",)
+)
 
 SIZES = [(1,), (64,), (63,), (60, 4), (2,), (65,), (128,), (range(3, 30),), (range(70, 120), 9), (range(150, 250),)]
 
@@ -26,6 +28,7 @@ def tags(n, more=0):
     corner=True,
     cases=fixed(x=Text("np.eye(64, dtype=np.float32).ravel()"), n=4096, fill=0),
 )
+@tree.watch(launches([(range(70, 120),)], vector))
 def result(student, case):
     from tinygrad_cl.opencl.trial import tried
 
@@ -55,13 +58,6 @@ def opposite_order(student, case):
         )
     )
     return tried(mirrored, "tree", case.x, None, case.n, result=2, work_items=128, local_size=64, seed=case.fill)
-
-
-@tree.aspect("no access goes astray, and no race", 0, cases=launches([(range(70, 120),)], vector), few=1, many=1)
-def memory(student, case):
-    from tinygrad_cl.opencl.trial import faults
-
-    return faults(student.TREE, "tree", case.x, None, case.n, result=2, work_items=128, local_size=64)
 
 
 LOAD, ADD, BARRIER = "part[me] = i < n ? x[i] : 0.0f;", "part[me] += part[me + step];", "barrier(CLK_LOCAL_MEM_FENCE);"

@@ -3,7 +3,7 @@
 from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
-forward = exercise("customop.forward", "sin(a) · b and the sine itself, in one launch.", seconds=30)
+forward = exercise("customop.forward", "sin(a) · b and the sine itself, in one launch.", seconds=30, texts=("FORWARD",))
 
 SIZES = [  # rows, columns, work-items in groups of 8, the first of them
     (1, 1, 8, 0),
@@ -28,6 +28,7 @@ def tags(rows, columns, work_items, first):
 
 
 @forward.aspect("out and kept", 2, cases=launches(SIZES, arrays, tags), few=16, many=48, rtol=1e-5, atol=1e-6)
+@forward.watch(launches([(3, 5, 24, 0)], arrays))
 def result(student, case):
     from tinygrad_cl.opencl.trial import tried
 
@@ -38,15 +39,6 @@ def result(student, case):
     )
     out, kept = found.pop("out")
     return {"out": out, "kept": kept} | found
-
-
-@forward.aspect("no access goes astray", 0, cases=launches([(3, 5, 24, 0)], arrays), few=1, many=1)
-def memory(student, case):
-    from tinygrad_cl.opencl.trial import faults
-
-    arguments = case.a, case.b, None, None, case.n, case.columns
-    sizes = {"result": (case.n, case.n), "work_items": case.work_items, "local_size": 8}
-    return faults(student.FORWARD, "sin_times", *arguments, **sizes)
 
 
 GUARD, KEPT, OUT = "if (i < n)", "kept[i] = sin(a[i]);", "out[i] = kept[i] * b[i % columns];"

@@ -5,7 +5,12 @@ import numpy as np
 from autograder.checks.cases import Draft, Source, choice, filled
 from autograder.checks.check import exercise
 
-second = exercise("customop.second", "The op that CHOICE names: its kernels against its formula.", seconds=30)
+second = exercise(
+    "customop.second",
+    "The op that CHOICE names: its kernels against its formula.",
+    seconds=30,
+    texts=("SECOND_FORWARD", "SECOND_BACKWARD", "CHOICE"),
+)
 
 
 def arrays(n, work_items, rng):
@@ -44,6 +49,19 @@ def error(student, case):
         found = tried(student.SECOND_BACKWARD, "backward", up, x, y, None, None, n, result=(n, n), **sizes)
     out, right = found.pop("out")[case.of == "grad_b"], rights[("out", "grad_a", "grad_b").index(case.of)]
     return {f"{case.of}, less what the formula gives": out - right} | found
+
+
+@second.watch(CASES.where(lambda a: a.size == 7))
+def both(student, case):
+    from tinygrad_cl.opencl.trial import tried
+
+    up, x, y, n = *(array.astype(np.float32) for array in (case.grad, case.a, case.b)), case.a.size
+    sizes = {"work_items": case.work_items, "local_size": 4}
+    forward = tried(student.SECOND_FORWARD, "forward", x, y, None, n, result=n, **sizes)
+    return {
+        "forward": forward,
+        "backward": tried(student.SECOND_BACKWARD, "backward", up, x, y, None, None, n, result=(n, n), **sizes),
+    }
 
 
 for of, points in (("out", 1), ("grad_a", 1.5), ("grad_b", 1.5)):

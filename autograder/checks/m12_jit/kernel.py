@@ -5,8 +5,16 @@ import numpy as np
 from autograder.checks.cases import Draft, Source
 from autograder.checks.check import exercise
 
+
+def texts(student, case):
+    return {
+        "text": student.kernel_text(case.name, case.inputs, case.lines, case.outputs),
+        "settings": student.SETTINGS,
+    }
+
+
 kernel = exercise(
-    "jit.kernel", "The text of a kernel: it loads inputs, computes lines, and stores outputs.", seconds=40
+    "jit.kernel", "The text of a kernel: it loads inputs, computes lines, and stores outputs.", seconds=40, texts=texts
 )
 
 KERNELS = (
@@ -34,22 +42,25 @@ def kernels(group):
 
 
 def stored(student, case):
-    from tinygrad_cl.opencl.trial import try_kernel
+    import re
 
-    text = student.kernel_text(case.name, case.inputs, case.lines, case.outputs)
+    from tinygrad_cl.opencl.trial import tried
+
+    text, word = student.text, r"[A-Za-z_]\w*"
     body, sizes = text[text.index("{") :], (case.n,) * len(case.outputs)
     arguments, work_items = [*case.arrays, *[None] * len(sizes), case.n], -(-case.n // case.group) * case.group
     return {
-        "its name": case.name in student.words([text]),
+        "its name": case.name in re.findall(word, text),
         "braces": text.count("{") - text.count("}"),
-        "n is asked before an array is read": case.group == 1 or "n" in student.words([body[: body.index("[")]]),
-        "found": lambda: try_kernel(
-            student.SETTINGS + text, case.name, *arguments, result=sizes, work_items=work_items, local_size=case.group
+        "n is asked before an array is read": case.group == 1 or "n" in re.findall(word, body[: body.index("[")]),
+        "found": lambda: tried(
+            student.settings + text, case.name, *arguments, result=sizes, work_items=work_items, local_size=case.group
         ),
     }
 
 
 NEAR = {"few": 7, "many": 14, "rtol": 1e-5, "atol": 1e-5}
+kernel.watch(kernels(4).where(lambda name: name == "several"))(stored)
 kernel.aspect("what the kernel stores", 2, cases=kernels(1), **NEAR)(stored)
 kernel.aspect("groups, and work-items beyond n", 1, corner=True, cases=kernels(4), **NEAR)(stored)
 
