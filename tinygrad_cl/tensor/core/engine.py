@@ -31,7 +31,7 @@ def unbroadcast(grad, shape):
     """Sum a gradient over the axes that broadcasting added or stretched, down to `shape`.
 
     Broadcasting copies elements; the gradient of an element is the sum over its copies. grad is an
-    array or a tensor. ValueError where `shape` does not broadcast to grad's.
+    array. ValueError where `shape` does not broadcast to grad's.
 
     >>> unbroadcast(np.ones((2, 3)), (3,))
     array([2., 2., 2.])
