@@ -71,7 +71,7 @@ accumulate.mistake(
 )
 accumulate.mistake("only the first one counts", swap=[(OURS, "pass"), (NEW, "pass")], hint="And the second one?")
 accumulate.mistake(
-    "in place from the second on, into a buffer that others hold",
+    "the second part is added in place, into a buffer that others hold",
     swap=(NEW, "add_into(gradients[node], part)\n        ours.add(node)"),
     hint=[
         "y holds the same Tensor as x. What has y after x was added to?",
@@ -87,7 +87,7 @@ accumulate.mistake(
     ],
 )
 accumulate.mistake(
-    "never in place: each sum is a new Tensor",
+    "nothing is added in place: each sum is a new Tensor",
     swap=(OURS, "gradients[node] = gradients[node] + part"),
     hint="From the third on, the sum is ours alone: `add_into`, and no new buffer.",
 )
@@ -102,7 +102,7 @@ accumulate.mistake(
     hint=["Most nodes are used once. A copy for each of them is memory for nothing.", "Keep the Tensor as it is."],
 )
 accumulate.mistake(
-    "added into the part that arrives",
+    "the sum is written into the part that arrives",
     swap=(OURS, "add_into(part, gradients[node])\n        gradients[node] = part"),
     hint="Others hold the part, too. Add into the sum that is ours.",
 )

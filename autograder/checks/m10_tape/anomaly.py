@@ -90,12 +90,12 @@ anomaly.mistake(
     "only Inf is looked for", swap=(TEST, "np.isinf(part.to_host()).any()"), hint="`np.isfinite` is False for both."
 )
 anomaly.mistake(
-    "compared with NaN, which is equal to nothing",
+    "numbers are compared with NaN, which is equal to nothing",
     swap=(TEST, "(part.to_host() == np.nan).any()"),
     hint="NaN == NaN is False: `np.isfinite`.",
 )
 anomaly.mistake(
-    "bad only if all numbers are",
+    "a part counts as bad only if all its numbers are",
     swap=(TEST, "not np.isfinite(part.to_host()).any()"),
     hint="One is enough: not *all* of them finite.",
 )
@@ -132,7 +132,7 @@ anomaly.mistake(
     hint="`raise RuntimeError(…)`, or the loop goes on and nobody reads it.",
 )
 anomaly.mistake(
-    "the wrong kind of error",
+    "another kind of error is raised",
     swap=("raise RuntimeError(", "raise ValueError("),
     hint="A RuntimeError, as PyTorch and netcl have it.",
 )

@@ -135,17 +135,17 @@ def refused(student, case):
 
 
 apply_op.mistake(
-    "recorded inside no_grad, too",
+    "calls inside no_grad are recorded, too",
     swap=("not is_grad_enabled() or ", ""),
     hint="Two conditions: somebody requires a gradient, and recording is on.",
 )
 apply_op.mistake(
-    "recorded although no argument requires a gradient",
+    "a call is recorded although no argument requires a gradient",
     swap=(" or not any([x.requires_grad for x in parents])", ""),
     hint="`c * c` of two constants: what would backward do there?",
 )
 apply_op.mistake(
-    "recorded only if all arguments require a gradient",
+    "a call is recorded only if all arguments require a gradient",
     swap=("any(", "all("),
     hint="w · x with an input x that requires none: w still wants its gradient. `any`.",
 )

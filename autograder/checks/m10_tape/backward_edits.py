@@ -56,7 +56,7 @@ backward.mistake(
     ],
 )
 backward.mistake(
-    "added into the old grad, which somebody may hold",
+    "the sum is written into the old grad, which somebody may hold",
     swap=(
         LEAF,
         "if node.grad is None:\n                node.grad = gradient.copy()\n            else:\n                add_into(node.grad, gradient)",
@@ -133,7 +133,7 @@ backward.mistake(
     hint="Only leaves keep one, unless the tape retains gradients. Each of the others would hold a buffer.",
 )
 backward.mistake(
-    "path by path, each part alone",
+    "each part is handed on alone, path by path",
     source="""
 @add_to_class(Tape)
 def backward(self, loss, grad=None):

@@ -75,7 +75,7 @@ def deep(student, case):
 
 
 order.mistake(
-    "by recursion, which ends at about 1,000 nodes",
+    "the walk is a recursion, which ends at about 1,000 nodes",
     source="""
 def topological_order(root):
     order, visited = [], set()
@@ -113,7 +113,7 @@ def topological_order(root):
     ],
 )
 order.mistake(
-    "nodes in the order in which they are met, reversed",
+    "the nodes come in the order in which they are met, reversed",
     source="""
 def topological_order(root):
     order, visited, stack = [], {root}, [root]
@@ -132,7 +132,7 @@ def topological_order(root):
     ],
 )
 order.mistake(
-    "level by level from the root",
+    "the nodes come level by level from the root",
     source="""
 def topological_order(root):
     order, visited, queue = [], {root}, [root]
@@ -150,7 +150,7 @@ def topological_order(root):
     ],
 )
 order.mistake(
-    "children before parents",
+    "children come before their parents",
     swap=("return order", "return order[::-1]"),
     hint="Parents first: backward turns it round itself.",
 )

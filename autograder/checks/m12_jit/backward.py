@@ -79,7 +79,7 @@ backward.mistake(
     hint=["x was used twice, and both ways count.", "`+=` where there is a gradient already."],
 )
 backward.mistake(
-    "forwards: the body is walked from its start, so only its end has a gradient when its turn comes",
+    "the body is walked forwards, so only its end has a gradient when its turn comes",
     swap=("reversed(body)", "body"),
     hint=["Whose gradient is known at the beginning?", "`reversed(body)`."],
 )

@@ -66,7 +66,7 @@ bytes_moved.mistake(
     hint="A float has 4 bytes.",
 )
 bytes_moved.mistake(
-    "8 bytes for each number",
+    "each number is taken for 8 bytes",
     swap=("return 4 * n * one_by_one, 4 * n * (len", "return 8 * n * one_by_one, 8 * n * (len"),
     hint="float32: 4 bytes.",
 )

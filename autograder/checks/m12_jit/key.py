@@ -107,7 +107,7 @@ key.mistake(
     hint=["Which gradients does the backward kernel compute?", "`x.requires_grad` decides what is written."],
 )
 key.mistake(
-    "whether any requires a gradient, not which",
+    "the key says whether any Node requires a gradient, not which",
     source="""
 def key_of(args):
     nodes = [x for x in args if isinstance(x, ag.Node)]
@@ -130,10 +130,10 @@ key.mistake(
 )
 key.mistake("the order of the arguments is lost", swap=("tuple([", "frozenset(["), hint="f(x, 2, 3) is not f(x, 3, 2).")
 key.mistake(
-    "a list, which no dict takes as a key", swap=("tuple([", "list(["), hint="A key must never change: a tuple."
+    "the key is a list, which no dict takes", swap=("tuple([", "list(["), hint="A key must never change: a tuple."
 )
 key.mistake(
-    "only the number of arguments",
+    "the key is only the number of arguments",
     source="""
 def key_of(args):
     return len(args)
@@ -141,7 +141,7 @@ def key_of(args):
     hint="What of the arguments gets into the text?",
 )
 key.mistake(
-    "numbers first, then Nodes: the places are lost",
+    "numbers stand first, then Nodes: the places are lost",
     source="""
 def key_of(args):
     numbers = tuple(c_number(x) for x in args if not isinstance(x, ag.Node))

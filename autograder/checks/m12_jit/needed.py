@@ -55,7 +55,7 @@ def which(student, case):
 
 
 needed.mistake(
-    "only what the users mention themselves, not what that needs (or the walk goes from the first line on, and learns of it too late)",
+    "only what the users mention themselves counts as needed, not what that needs (or the walk learns of it too late)",
     swap=("            used |= words([line])\n", ""),
     hint=[
         "tanh(add_…) needs add_…, too.",
