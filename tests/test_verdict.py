@@ -12,6 +12,8 @@ from autograder.checks import find
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge import expected
 from autograder.judge.expected import cases_of
+from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
+from autograder.judge.known import is_telling
 from autograder.judge.messages import decoded, outcome_of
 from autograder.judge.outcome import same_arrays
 from autograder.judge.plan import plan_of, run
@@ -155,3 +157,10 @@ def test_two_mistakes_that_act_on_one_another_are_named_when_it_counts():
         for n, trial in enumerate(trials)
     ]
     assert not judge(check, other, "a secret").mistakes
+
+
+def test_a_recorded_array_says_as_much_of_a_mistake_as_the_array_itself():
+    right = Trial({"": Outcome(np.ones(20))})
+    for made, telling in ((np.full(20, 2.0), True), (np.zeros(20), False), (np.full(20, np.nan), True)):
+        for outcome in (Outcome(made), decode(encode(Outcome(made), False, *OF_MISTAKES))):
+            assert is_telling(Trial({"": outcome}), right) == telling

@@ -5,9 +5,10 @@ from itertools import islice
 
 from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.check import Mistake
-from autograder.checks.inside import Trial
+from autograder.checks.inside import Outcome, Trial
 from autograder.judge.case_verdict import Cases, Failed
 from autograder.judge.expected import mistaken
+from autograder.judge.fingerprint import Fingerprint
 from autograder.judge.outcome import MISSING, same, words_of
 
 PAIRS = 8  # that are run for one verdict
@@ -75,11 +76,18 @@ def is_telling(theirs: Trial, expected: Trial | None) -> bool:
         right = expected.get(label, MISSING) if expected is not None else MISSING
         if outcome.kind and right.kind and outcome.kind != right.kind:
             return True
-        if outcome.array is not None and outcome.array.size and expected is not None:
-            nothing = str(outcome.array) == "None" or outcome.array.dtype.kind != "U" and not outcome.array.any()
-            if not nothing and not same(right, outcome, 1e-6, 1e-9):
-                return True
+        if not is_nothing(outcome) and expected is not None and not same(right, outcome, 1e-6, 1e-9):
+            return True
     return False
+
+
+def is_nothing(outcome: Outcome) -> bool:
+    """Whether it is an error, None, empty, or 0 alone."""
+    if isinstance(outcome, Fingerprint):
+        return not any(outcome.sums)
+    if outcome.array is None or not outcome.array.size:
+        return True
+    return str(outcome.array) == "None" if outcome.array.dtype.kind == "U" else not outcome.array.any()
 
 
 def said(trial: Trial) -> list[str]:
