@@ -73,6 +73,11 @@ class Check:
     def points(self) -> float:
         return sum(aspect.points for aspect in self.aspects)
 
+    @property
+    def sharing(self) -> int:
+        """How many aspects share the cases of a notebook: those that earn points."""
+        return len([aspect for aspect in self.aspects if aspect.points])
+
     def aspect(self, name: str, points: float, *, cases: Source, agrees: Callable | None = None, **options):
         """Declare an aspect; a decorator of its observation, which may be observed in several aspects (see `Aspect`)."""
 

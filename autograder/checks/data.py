@@ -33,7 +33,7 @@ def data_of(check: Check) -> dict:
 def data_of_aspect(aspect: Aspect, check: Check) -> dict:
     """An aspect with the cases that a notebook has; held against the device only where that takes none of the reference's names."""
     data = {part.name: getattr(aspect, part.name) for part in fields(Aspect) if part.name not in ("cases", "listed")}
-    cases = aspect.plan(check.name, NOTEBOOK_SEED, len(check.aspects))
+    cases = aspect.plan(check.name, NOTEBOOK_SEED, check.sharing)
     device = 0 if check.measured else aspect.device
     return data | {"device": device, "listed": [[case.inputs, case.tags] for case in cases]}
 

@@ -81,9 +81,8 @@ def recorded_examples(check: Check) -> list[list[str]]:
 @lru_cache(maxsize=1024)
 def plan_of(name: str, seed: str) -> tuple[tuple[Aspect, Case], ...]:
     """All cases for a seed, aspect by aspect."""
-    aspects = aspects_of(name)
-    count = len([aspect for aspect in aspects if aspect.points])
-    return tuple((aspect, case) for aspect in aspects for case in aspect.plan(name, seed, count))
+    sharing = find(name).sharing
+    return tuple((aspect, case) for aspect in aspects_of(name) for case in aspect.plan(name, seed, sharing))
 
 
 def request_of(name: str, seed: str) -> list[dict]:
