@@ -26,7 +26,7 @@ class Steps(Generator):
 def in_mode(function, enabled):
     """A function that does what `function` does; each call of it is a block `GradMode(enabled)`.
 
-    Arguments, keyword arguments, result, errors, name and docstring are those of `function`. To make
+    Arguments, keyword arguments, result, errors, name and docstring are those of `function`. Making
     it runs nothing and changes no mode. Calls may overlap: one in another, and in several threads.
     A generator function gives `Steps` of its generator.
 
