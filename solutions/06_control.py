@@ -308,7 +308,8 @@ def validation(batches):
 
 for score in validation([1.0, 2.0, 3.0]):
     loss = (w * score).sum()  # the caller trains between two scores
-    print(f"score {score.item():g}, recorded: {score.requires_grad}   loss, recorded: {loss.requires_grad}")
+    print(f"recorded: the score {score.item():g}? {score.requires_grad}   "
+          f"the caller's loss? {loss.requires_grad}")
 print(f"{validation.__name__}: {validation.__doc__}")
 
 # %% [markdown]

@@ -8,7 +8,7 @@ from tinygrad_cl.tensor.core.modes import GradMode, switch
 
 
 class Steps(Generator):
-    """A generator, each of whose steps is a block `GradMode(enabled)`; between two, the mode is the caller's."""
+    """A generator: each step is a block `GradMode(enabled)`; in between, the mode is the caller's."""
 
     def __init__(self, generator, enabled):
         self.generator = generator
@@ -50,7 +50,8 @@ class Block(GradMode):
 
     def __call__(self, function):
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(f"{function.__name__} awaits, and others run meanwhile: use `with no_grad():` inside it")
+            name = function.__name__
+            raise TypeError(f"{name} awaits, and others run meanwhile: use `with no_grad():` inside it")
         return in_mode(function, self.enabled)
 
 

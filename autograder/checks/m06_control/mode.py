@@ -43,19 +43,6 @@ control_mode.mistake(
     hint=["When is `in_mode` called, and when the function?", "The block belongs into the inner function."],
 )
 control_mode.mistake(
-    "the function runs once, where it is defined, and that result is given ever after",
-    source="""
-def in_mode(function, enabled):
-    with GradMode(enabled):
-        try:
-            result = function(*[0] * (function.__code__.co_argcount - len(function.__defaults__ or ())))
-        except Exception:
-            result = None
-    return wraps(function)(lambda *args, **kwargs: result)
-""",
-    hint=["Two calls with different arguments give the same?", "`in_mode` defines a function, and calls none."],
-)
-control_mode.mistake(
     "the mode is the one in which the function was defined",
     swap=[("    if inspect", "    enabled = is_grad_enabled()\n    if inspect")],
     hint=["Who says which mode it is, the place or `enabled`?", "`GradMode(enabled)`, in the inner function."],
@@ -74,11 +61,6 @@ control_mode.mistake(
     hint=["Recursion: which mode does the inner call leave to the outer one?", "What each call finds, it puts back."],
 )
 control_mode.mistake(
-    "after the call, the mode is on",
-    swap=(CALL, CALL.replace("return", "result =") + "        GradMode(True).__enter__()\n        return result\n"),
-    hint=["The caller may have been off already.", "A `with` block puts back what it found."],
-)
-control_mode.mistake(
     "an error leaves the mode as the function had it",
     swap=(
         CALL,
@@ -86,15 +68,6 @@ control_mode.mistake(
         "        result = function(*args, **kwargs)\n        block.__exit__()\n        return result\n",
     ),
     hint=["An error jumps over your last lines.", "A `with` block, or try … finally."],
-)
-control_mode.mistake(
-    "errors are swallowed",
-    swap=(
-        CALL,
-        "        with GradMode(enabled):\n            try:\n                return function(*args, **kwargs)\n"
-        "            except Exception:\n                pass\n",
-    ),
-    hint="The caller waits for the error. A `with` block restores the mode without any `except`.",
 )
 control_mode.mistake(
     "the function is always off, whatever was asked for",
@@ -113,8 +86,8 @@ control_mode.mistake(
 )
 control_mode.mistake(
     "the name and the docstring are those of the inner function",
-    swap=("    @wraps(function)\n", ""),
-    hint="`@wraps(function)` above the inner function.",
+    swap=[("    @wraps(function)\n", ""), ("wraps(function)(lambda", "(lambda")],
+    hint="`@wraps(function)` above each inner function, also for generators.",
 )
 control_mode.mistake(
     "all calls share one GradMode, so threads take each other's old mode from its list",
@@ -128,6 +101,20 @@ control_mode.mistake(
     "a generator function is treated as any other: its block is over before its first line runs",
     swap=("if inspect.isgeneratorfunction(function):", "if False:"),
     hint=["The call of a generator function runs none of its lines.", "`inspect.isgeneratorfunction`, and `Steps`."],
+)
+control_mode.mistake(
+    "a generator's values are computed all at once, before the caller has the first",
+    source="""
+def in_mode(function, enabled):
+    @wraps(function)
+    def call(*args, **kwargs):
+        with GradMode(enabled):
+            result = function(*args, **kwargs)
+            return (value for value in list(result)) if inspect.isgenerator(result) else result
+
+    return call
+""",
+    hint=["A generator may have more values than anybody needs.", "A block for each step: `Steps`."],
 )
 control_mode.mistake(
     "one block lasts from a generator's first step to its last, so the caller's lines are in it",

@@ -196,7 +196,7 @@ def stepping(rng):
     """Generators whose steps take turns, in any mode."""
     names, lines = ("f", "g"), []
     for name in names:
-        body = [SHOW, "while True:", *indented([f"{SHOW}  # {name}", "yield n", "n += 1"])]
+        body = [SHOW, "for i in range(n, n + 9):", *indented([f"{SHOW}  # {name}", "yield i"])]
         lines += [pick(rng, ABOVE), f"def {name}(n):", *indented(body)]
     made = [f"values_{name} = {name}({rng.integers(5)})" for name in names]
     lines += made if rng.random() < 0.5 else block(pick(rng, MODES), made)
