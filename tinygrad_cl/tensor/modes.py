@@ -8,7 +8,7 @@ from tinygrad_cl.tensor.core.modes import GradMode, switch
 
 
 class Steps(Generator):
-    """A generator: each step is a block `GradMode(enabled)`; in between, the mode is the caller's."""
+    """A generator, each step of it a block `GradMode(enabled)`; between two, the caller's mode."""
 
     def __init__(self, generator, enabled):
         self.generator = generator
@@ -51,7 +51,7 @@ class Block(GradMode):
     def __call__(self, function):
         if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
             name = function.__name__
-            raise TypeError(f"{name} awaits, and others run meanwhile: use `with no_grad():` inside it")
+            raise TypeError(f"{name} awaits, and others run: use `with no_grad():` inside it")
         return in_mode(function, self.enabled)
 
 
