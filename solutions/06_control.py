@@ -30,15 +30,18 @@
 # Ten exercises, most of them under ten lines. They stand on the engine of lessons 04 and 05, given here as `Tensor`.
 
 # %% given
+import inspect
 import math
-import threading
+from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 
 import numpy as np
 
 import tinygrad_cl.tensor as engine
 from autograder.notebook import check, predict
 from tinygrad_cl.tensor import Tensor
+from tinygrad_cl.tensor.core.modes import GradMode, is_grad_enabled
 from tinygrad_cl.tensor.core.variable import Variable  # what every Tensor is
 from tinygrad_cl.viz import draw, plot_lines, plot_losses, seconds_per_call
 
@@ -200,31 +203,10 @@ values[1:][values[1:] < values[:-1]] = np.nan  # a gap at each jump
 plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=False)
 
 # %% [markdown]
-# ## 3 · Record or not: a switch
+# ## 3 · Record or not: above a function
 #
-# While you only validate, the graph is dead weight. So the engine asks a switch before it records. Here is the smallest
-# engine that has one: it computes squares and notes what it did.
-
-# %% given
-class Switch(threading.local):
-    """`on` for each thread separately; a new thread starts with the value that stands here."""
-
-    on = True
-
-
-switch = Switch()
-tape = []
-
-
-def square(x):
-    """x², noted on the tape if the switch is on."""
-    if switch.on:
-        tape.append(f"square {x:g}")
-    return x * x
-
-# %% [markdown]
-# Setting `switch.on = False` by hand and `True` afterwards goes wrong in three ways. Guess how many of the three leave the
-# switch wrong:
+# While you only validate, the graph is dead weight. So the engine asks a switch before it records. Setting it by hand goes
+# wrong in three ways. Guess how many of the three leave the switch wrong:
 #
 # ```python
 # switch.on = False; evaluate(); switch.on = True       # 1: the caller had it off already
@@ -232,68 +214,106 @@ def square(x):
 # switch.on = False; train();    switch.on = True       # 3: train() needs it on for a moment
 # ```
 #
-# A `with` block solves all three: Python calls `__enter__` at its start and `__exit__` at its end, **however it ends**. If
-# `__exit__` returns something true, an error in the block is swallowed; so better return nothing.
+# All three. You know the remedy from lesson 04: `with GradMode(False):` notes the mode that it finds, sets the switch, and
+# puts back what it found, however the block ends. `is_grad_enabled()` says what the mode is.
+#
+# A function that is never to be recorded needs such a block around **each call**. Forget one, and nothing looks wrong: the
+# numbers are the same, only the memory fills. So say it once, above the function:
+#
+# ```python
+# @no_grad()                      #  what Python does:
+# def accuracy(x, y):             #      def accuracy(x, y): …
+#     …                           #      accuracy = no_grad()(accuracy)
+# ```
+#
+# `no_grad()` makes an object, that object is called with the function, and what it returns gets the function's name. From
+# then on each call looks like this:
+#
+# ```
+#                       accuracy(…)          accuracy(…)
+#                            │                    │
+#   the caller   ────on──────┐      ┌──on───off───┐      ┌──off────▶ time
+#   accuracy                 └─off──┘             └─off──┘
+# ```
+#
+# The object is given. It leaves all the work to a function `in_mode`, which you are going to write. (It refuses functions that
+# are defined by `async def`: while one of them waits, others run, in its mode.)
 
-# %% exercise="control.mode" own="a switch of the lesson's own; the package's GradMode has one for each thread, and is a decorator, too"
-class GradMode:
-    """Set `switch.on` for a `with` block, and restore the old value at its end.
+# %% given source="tinygrad_cl.tensor.modes:Block tinygrad_cl.tensor.modes:no_grad tinygrad_cl.tensor.modes:enable_grad"
 
-    enabled    True or False: the value inside the block
+# %% [markdown]
+# ### Predict, then run
+#
+# One kind of function is special. Here is a generator function that tells which mode it runs in, and a block that ends
+# between its two values. Write 1 for on, 0 for off.
 
-    Blocks nest. If an exception ends the block, the old value is restored as well; the exception is
-    not suppressed. Creating a GradMode changes nothing yet. One object may be used for several
-    blocks, even nested ones.
+# %% predict
+step_guess = predict(first=..., second=...)
 
-    >>> off = GradMode(False)
-    >>> with off:
-    ...     switch.on
-    False
-    >>> switch.on
-    True
-    """
+# %% demo
+def modes():
+    yield is_grad_enabled()
+    yield is_grad_enabled()
 
-    def __init__(self, enabled):
-        ### BEGIN SOLUTION
-        self.enabled = enabled
-        self.before = []
-        ### END SOLUTION
 
-    def __enter__(self):
-        ### BEGIN SOLUTION
-        self.before.append(switch.on)
-        switch.on = self.enabled
-        ### END SOLUTION
+with GradMode(False):
+    values = modes()
+    first = next(values)
+second = next(values)
+step_guess.compare(first=int(first), second=int(second))
 
-    def __exit__(self, *exception):
-        ### BEGIN SOLUTION
-        switch.on = self.before.pop()
-        ### END SOLUTION
+# %% [markdown]
+# A generator runs in the mode of whoever asks for its next value. The call `modes()` itself runs none of its lines. So a block
+# around that call is over too early, and a block around all the values would last too long: the caller's own lines, between
+# two values, would be in it. Each step needs a block of its own:
+#
+# ```
+#                   next                next
+#                    │                   │
+#   the caller  ──on─┐       ┌──on───────┐       ┌──on────▶ time
+#   the generator    └──off──┘           └──off──┘
+#                          yield               yield
+# ```
+#
+# That is `Steps`, given as well. From its `send` and `throw`, Python's `Generator` makes the rest: `next` sends None, `close`
+# throws a GeneratorExit.
+
+# %% given source="tinygrad_cl.tensor.modes:Steps"
+
+# %% exercise="control.mode" source="tinygrad_cl.tensor.modes:in_mode"
 
 # %% check="control.mode"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>What has to be put back is not "on". It is what was found at the start of the
-# block.</details>
-# <details><summary>Hint 2</summary>One object, two blocks, one inside the other: two values have to be kept. A list, with
-# <code>append</code> and <code>pop</code>, keeps as many as there are.</details>
+# <details><summary>Hint 1</summary>Two moments: <code>in_mode</code> is called once, where the function is defined. What it
+# returns is called later, many times. In which of them does the block belong?</details>
+# <details><summary>Hint 2</summary>Define a function inside, <code>def call(*args, **kwargs):</code>, and return it. In it, one
+# block around <code>return function(*args, **kwargs)</code>: a new <code>GradMode</code> for each call.</details>
+# <details><summary>Hint 3</summary><code>@wraps(function)</code> above the inner function copies name and
+# docstring.</details>
+# <details><summary>Hint 4</summary><code>inspect.isgeneratorfunction(function)</code> says whether there is a
+# <code>yield</code> in it. Then the inner function has nothing to do but to hand its generator to
+# <code>Steps</code>.</details>
 
 # %% demo
-tape.clear()
-square(1)
-with GradMode(False):
-    square(2)
-    try:
-        with GradMode(True):
-            square(3)
-            square(1 / 0)
-    except ZeroDivisionError:
-        square(4)
-square(5)
-print("noted:", ", ".join(tape))
+w = Tensor([1.0, 2.0], requires_grad=True)
+
+
+@no_grad()
+def validation(batches):
+    """A score for each batch."""
+    for batch in batches:
+        yield (w * batch).mean()
+
+
+for score in validation([1.0, 2.0, 3.0]):
+    loss = (w * score).sum()  # the caller trains between two scores
+    print(f"recorded: the score {score.item():g}? {score.requires_grad}   "
+          f"the caller's loss? {loss.requires_grad}")
+print(f"{validation.__name__}: {validation.__doc__}")
 
 # %% [markdown]
-# That is all there is to `no_grad`. The engine's own switch is the same, with more doors to it:
+# That is all there is to `no_grad`. The engine's own is the same text, and one of several doors to the switch:
 #
 # | | |
 # |---|---|
@@ -349,7 +369,8 @@ off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_used_i
 # %% [markdown]
 # ## 4 · Take the mode along
 #
-# So wrap the function that is handed to the thread: the wrapper remembers the mode of the place where it was **made**.
+# So wrap the function that is handed to the thread. `in_mode` was told a mode; this wrapper takes that of the place where it
+# was **made**.
 
 # %% exercise="control.threads" own="a user of engine 2: carries the mode of one thread to another; the package has no threads of its own here"
 def in_my_mode(function):
@@ -1070,12 +1091,12 @@ plot_losses({"repaired": losses}, "It learns")
 # The second backward over one graph. Either the forward pass has to be in the loop as well, or
 # <code>retain_graph=True</code> is meant.</details>
 #
-# <details><summary><code>AttributeError: __enter__</code> or <code>TypeError: … does not support the context manager
-# protocol</code></summary>
-# <code>with GradMode:</code> is the class; <code>with GradMode(False):</code> is an object of it.</details>
+# <details><summary><code>TypeError: 'function' object does not support the context manager protocol</code></summary>
+# <code>with no_grad:</code> is the function; <code>with no_grad():</code> is a block.</details>
 #
-# <details><summary><code>IndexError: pop from empty list</code> in <code>__exit__</code></summary>
-# Somebody left a block that was not entered: is the value noted in <code>__enter__</code>?</details>
+# <details><summary><code>TypeError: 'NoneType' object is not callable</code>, where a decorated function is called</summary>
+# Under the function's name stands what the decorator returned. Does <code>in_mode</code> return the inner
+# function?</details>
 #
 # <details><summary><code>ValueError: a hook returned shape () for (2, 3)</code></summary>
 # The hook returned something, such as the length. What a hook returns replaces the gradient. A hook that only looks

@@ -15,7 +15,6 @@ from autograder.lesson.symbols import (
     strip_markers,
     stubbed,
 )
-from autograder.lesson.text import read_lesson
 from autograder.student import add_to_class
 from tinygrad_cl.tensor import Tensor
 
@@ -34,11 +33,6 @@ def test_a_property_comes_with_its_decorator_and_can_be_added_to_its_class():
     assert source.startswith("@add_to_class(Context)\n@property\ndef saved_tensors(self):")
     exec(source, {"Context": Context, "add_to_class": add_to_class, "np": np})
     assert Context().saved_tensors == (1, None)
-
-
-def test_the_mode_of_lesson_06_is_that_of_the_ground_floor():
-    """Lesson 06's engine needs a GradMode before the exercise in which it is written, so it is not pulled."""
-    assert read_lesson("06_control").exercise("control.mode").solved == pull("tinygrad_cl.tensor.core.modes:GradMode")
 
 
 def test_a_function_comes_whole():

@@ -2,28 +2,13 @@
 
 import inspect
 from collections.abc import Generator
-from contextlib import ContextDecorator
 from functools import wraps
 
 from tinygrad_cl.tensor.core.modes import GradMode, switch
 
 
-class Block(GradMode, ContextDecorator):
-    """A GradMode that is also a decorator, of functions and of generator functions."""
-
-    def __call__(self, function):
-        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
-            raise TypeError(f"{function.__name__} awaits, and others run meanwhile: use `with no_grad():` inside it")
-        if not inspect.isgeneratorfunction(function):
-            return super().__call__(function)
-        return wraps(function)(lambda *args, **kwargs: Steps(function(*args, **kwargs), self.enabled))
-
-    def _recreate_cm(self):  # a stack for each call of a decorated function: it may run in threads
-        return Block(self.enabled)
-
-
 class Steps(Generator):
-    """A generator whose steps run with the switch in a position; between two steps it is the caller's."""
+    """A generator, each step of it a block `GradMode(enabled)`; between two, the caller's mode."""
 
     def __init__(self, generator, enabled):
         self.generator = generator
@@ -36,6 +21,38 @@ class Steps(Generator):
     def throw(self, *error):
         with GradMode(self.enabled):
             return self.generator.throw(*error)
+
+
+def in_mode(function, enabled):
+    """A function that does what `function` does; each call of it is a block `GradMode(enabled)`.
+
+    Arguments, keyword arguments, result, errors, name and docstring are those of `function`. Making
+    it runs nothing and changes no mode. Calls may overlap: one in another, and in several threads.
+    A generator function gives `Steps` of its generator.
+
+    >>> ask = in_mode(is_grad_enabled, False)
+    >>> ask(), is_grad_enabled()
+    (False, True)
+    """
+    if inspect.isgeneratorfunction(function):
+        return wraps(function)(lambda *args, **kwargs: Steps(function(*args, **kwargs), enabled))
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        with GradMode(enabled):
+            return function(*args, **kwargs)
+
+    return call
+
+
+class Block(GradMode):
+    """A GradMode that is also a decorator, of functions and of generator functions."""
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function):
+            name = function.__name__
+            raise TypeError(f"{name} awaits, and others run: use `with no_grad():` inside it")
+        return in_mode(function, self.enabled)
 
 
 class set_grad_enabled(Block):

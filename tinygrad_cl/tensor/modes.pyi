@@ -1,15 +1,11 @@
 """PyTorch's names for switching recording on and off, with types: each is a block, a call or a decorator."""
 
 from collections.abc import Callable, Generator
-from contextlib import ContextDecorator
 from typing import Any, TypeVar, overload
 
 from tinygrad_cl.tensor.core.modes import GradMode
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-class Block(GradMode, ContextDecorator):
-    def __call__(self, function: _F) -> _F: ...
 
 class Steps(Generator[Any, Any, Any]):
     generator: Generator[Any, Any, Any]
@@ -17,6 +13,11 @@ class Steps(Generator[Any, Any, Any]):
     def __init__(self, generator: Generator[Any, Any, Any], enabled: bool) -> None: ...
     def send(self, value: Any) -> Any: ...
     def throw(self, *error: Any) -> Any: ...
+
+def in_mode(function: _F, enabled: bool) -> _F: ...
+
+class Block(GradMode):
+    def __call__(self, function: _F) -> _F: ...
 
 class set_grad_enabled(Block):
     before_call: bool

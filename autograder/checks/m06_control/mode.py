@@ -1,203 +1,221 @@
-"""Check 3 of lesson 06: a switch that is put back."""
+"""Check 3 of lesson 06: a function that runs in one mode, whoever calls it."""
 
 from autograder.checks.check import exercise
-from autograder.checks.programs import pick, printed, scripts
-
-control_mode = exercise("control.mode", "A switch that is put back.")
-
-
-def blocks(rng, errors=False, again=False, depth=0, known=()):
-    """Lines with blocks in blocks: with errors that end them, with objects that are used again."""
-    lines, known = [], list(known)
-    for _ in range(rng.integers(1, 4 - depth)):
-        if rng.random() < 0.15:
-            lines += [f"switch.on = {pick(rng, (True, False))}"]
-        if again and (not known or rng.random() < 0.3):
-            known.append(f"block{depth}{len(known)}")
-            lines += [f"{known[-1]} = GradMode({pick(rng, (True, False))})", "print(switch.on)"]
-        block = pick(rng, known) if again else f"GradMode({pick(rng, (True, False))})"
-        inner = ["print(switch.on)", f"square({depth})"]
-        if depth < 2 and rng.random() < 0.8:
-            inner += blocks(rng, errors, again, depth + 1, known)
-        lines += guarded(block, inner) if errors and rng.random() < 0.6 else [f"with {block}:", *indented(inner)]
-        lines += ["print(switch.on)"]
-    return lines
-
-
-def indented(lines):
-    return [f"    {line}" for line in lines]
-
-
-def guarded(block, inner):
-    """A block that an error ends."""
-    tried = indented([f"with {block}:", *indented([*inner, "raise KeyError"])])
-    return ["try:", *tried, "except KeyError:", "    print('KeyError', switch.on)"]
-
-
-def programs(*small, **options):
-    """Each begins with a position of the switch; at the end it shows what was noted."""
-
-    def whole(lines, start):
-        return [
-            f"switch.on = {start}",
-            "tape.clear()",
-            *lines,
-            "print(switch.on)",
-            "print(' '.join(tape))",
-            "switch.on = True",
-        ]
-
-    def draw(rng):
-        return whole(blocks(rng, **options), pick(rng, (True, False)))
-
-    return scripts([whole(lines, start) for lines in small for start in (True, False)], draw)
-
-
-THREAD = """def there():
-    print(switch.on)
-    with block:
-        print(switch.on)
-    print(switch.on)
-block = GradMode(False)
-with GradMode(False):
-    thread = threading.Thread(target=there)
-    thread.start()
-    thread.join()""".splitlines()
-SHOW = "    print(switch.on)"
-FIRST = (
-    ["with GradMode(False):", SHOW, "    square(2)"],
-    ["with GradMode(True):", SHOW, "    square(2)"],
-    ["block = GradMode(False)", "print(switch.on)", "square(2)"],
-    ["with GradMode(True):", "    with GradMode(False):", f"    {SHOW}", SHOW],
-    ["block = GradMode(True)", "switch.on = not switch.on", "with block:", SHOW],
-    ["with GradMode(True):", "    switch.on = False", SHOW],
-    THREAD,
+from autograder.checks.m06_control.mode_programs import (
+    ERRORS,
+    FIRST,
+    GENERATORS,
+    NAMED,
+    OVERLAPPING,
+    arguments,
+    calling,
+    failing,
+    small,
+    stepping,
 )
-ERRORS = [guarded(f"GradMode({mode})", ["square(2)"]) for mode in (False, True)]
-AGAIN = (
-    ["block = GradMode(False)", "with block:", SHOW, "with block:", SHOW],
-    ["block = GradMode(False)", "with block:", "    with block:", f"    {SHOW}", SHOW],
-    ["block = GradMode(True)", "with block:", "    switch.on = False", "    with block:", f"    {SHOW}", SHOW],
-)
+from autograder.checks.programs import printed, scripts
 
-control_mode.aspect("blocks, also in blocks", 1.5, cases=programs(*FIRST))(printed)
-control_mode.aspect("errors that end a block", 0.75, corner=True, cases=programs(*ERRORS, errors=True))(printed)
-control_mode.aspect("one object for several blocks", 0.75, corner=True, cases=programs(*AGAIN, again=True))(printed)
+control_mode = exercise("control.mode", "A function that runs in one mode, whoever calls it.")
 
+
+def programs(texts, draw=None):
+    return scripts(list(small(*texts)), draw)
+
+
+control_mode.aspect("the mode of each call", 1.25, cases=programs(FIRST, calling), few=18)(printed)
+control_mode.aspect("errors that end a call", 0.5, corner=True, cases=programs(ERRORS, failing), few=10)(printed)
+control_mode.aspect(
+    "arguments, result, name and docstring", 0.5, corner=True, cases=programs(NAMED, arguments), few=12
+)(printed)
+control_mode.aspect(
+    "generator functions, step by step", 0.5, corner=True, cases=programs(GENERATORS, stepping), few=15
+)(printed)
+control_mode.aspect("calls that overlap in threads", 0.25, corner=True, cases=programs(OVERLAPPING))(printed)
+
+CALL = """        with GradMode(enabled):
+            return function(*args, **kwargs)
+"""
+BLOCK = "with GradMode(enabled):"
 
 control_mode.mistake(
-    "the end of a block always switches on",
-    swap=("switch.on = self.before.pop()", "switch.on = True"),
-    hint=["A no_grad block inside a no_grad block ends. Is recording on?", "Put back what was found at the start."],
+    "the block is around the definition, and over before the first call",
+    swap=(CALL, "        return function(*args, **kwargs)\n"),
+    hint=["When is `in_mode` called, and when the function?", "The block belongs into the inner function."],
 )
 control_mode.mistake(
-    "the end of a block sets the opposite",
-    swap=("switch.on = self.before.pop()", "switch.on = not self.enabled"),
-    hint=["Off inside off: what should it be after the inner one?", "Put back what was found at the start."],
+    "the mode is the one in which the function was defined",
+    swap=[("    if inspect", "    enabled = is_grad_enabled()\n    if inspect")],
+    hint=["Who says which mode it is, the place or `enabled`?", "`GradMode(enabled)`, in the inner function."],
 )
 control_mode.mistake(
-    "the end of a block puts nothing back",
-    swap=("switch.on = self.before.pop()", "self.before.pop()"),
-    hint="`__exit__` has to set switch.on, to what `__enter__` found.",
+    "the mode is set and never put back",
+    swap=(CALL, "        GradMode(enabled).__enter__()\n        return function(*args, **kwargs)\n"),
+    hint=["After the call, what is the caller's mode?", "A `with` block puts back what it found."],
 )
 control_mode.mistake(
-    "one object remembers one block only, so it loses the outer one when it is entered twice",
+    "after the call, the mode is that of where the function was defined",
     swap=[
-        ("self.before = []", "self.before = None"),
-        ("self.before.append(switch.on)", "self.before = switch.on"),
-        ("self.before.pop()", "self.before"),
+        ("    if inspect", "    before = is_grad_enabled()\n    if inspect"),
+        (CALL, CALL.replace("return", "result =") + "        GradMode(before).__enter__()\n        return result\n"),
     ],
-    hint=["`with block: with block:` What does the second `__enter__` write over?", "A list: append, then pop."],
+    hint=["Recursion: which mode does the inner call leave to the outer one?", "What each call finds, it puts back."],
 )
 control_mode.mistake(
-    "the position is noted when the object is made, not when the block begins",
-    swap=[
-        ("self.before = []", "self.before = switch.on"),
-        ("self.before.append(switch.on)\n", "pass\n"),
-        ("self.before.pop()", "self.before"),
-    ],
-    hint=["Between making and entering, the switch may have changed.", "Note it in `__enter__`."],
-)
-control_mode.mistake(
-    "making the object switches already",
-    swap=("self.before = []", "self.before = []\n        switch.on = enabled"),
-    hint=["`GradMode(False)` without `with`: is recording off now?", "Only `__enter__` sets the switch."],
-)
-control_mode.mistake(
-    "errors in the block are swallowed",
-    swap=("switch.on = self.before.pop()", "switch.on = self.before.pop()\n        return True"),
-    hint=[
-        "The KeyError never comes out.",
-        "What `__exit__` returns, if true, means: the error is dealt with. Return nothing.",
-    ],
-)
-control_mode.mistake(
-    "after an error nothing is put back",
+    "an error leaves the mode as the function had it",
     swap=(
-        "switch.on = self.before.pop()",
-        "before = self.before.pop()\n        if exception[0] is None:\n            switch.on = before",
+        CALL,
+        "        block = GradMode(enabled)\n        block.__enter__()\n"
+        "        result = function(*args, **kwargs)\n        block.__exit__()\n        return result\n",
     ),
-    hint=["The switch has to go back just then.", "No `if` in `__exit__`: Python calls it with an error and without."],
+    hint=["An error jumps over your last lines.", "A `with` block, or try … finally."],
 )
 control_mode.mistake(
-    "the block begins without setting the switch",
-    swap=("switch.on = self.enabled", "pass"),
-    hint="`__enter__` notes what is, and then sets switch.on to self.enabled.",
+    "the function is always off, whatever was asked for",
+    swap=("GradMode(enabled)", "GradMode(False)"),
+    hint="`enable_grad` hands over True: `GradMode(enabled)`.",
 )
 control_mode.mistake(
-    "a block switches off, whatever was asked for",
-    swap=("switch.on = self.enabled", "switch.on = False"),
-    hint="GradMode(True) inside of GradMode(False) switches on again: `self.enabled`.",
+    "the result is not returned",
+    swap=("            return function(*args, **kwargs)", "            function(*args, **kwargs)"),
+    hint="The inner function has a result, too: `return`.",
 )
 control_mode.mistake(
-    "the position is kept in the class, so that all objects share one list's last entry",
+    "keyword arguments are not passed on",
+    swap=("return function(*args, **kwargs)", "return function(*args)"),
+    hint="`def call(*args, **kwargs):` and `function(*args, **kwargs)`.",
+)
+control_mode.mistake(
+    "the name and the docstring are those of the inner function",
+    swap=[("    @wraps(function)\n", ""), ("wraps(function)(lambda", "(lambda")],
+    hint="`@wraps(function)` above each inner function, also for generators.",
+)
+control_mode.mistake(
+    "all calls share one GradMode, so threads take each other's old mode from its list",
     swap=[
-        ("self.before = []", "GradMode.before = None"),
-        ("self.before.append(switch.on)", "GradMode.before = switch.on"),
-        ("self.before.pop()", "GradMode.before"),
+        ("    @wraps(function)\n", "    block = GradMode(enabled)\n\n    @wraps(function)\n"),
+        (BLOCK, "with block:"),
     ],
-    hint=["Two blocks, one in the other, write to the same place.", "`self.before`, and a list."],
+    hint=["Two threads: the one that enters first leaves first.", "A new `GradMode(enabled)` in each call."],
 )
 control_mode.mistake(
-    "the list of what was before gives back the oldest first",
-    swap=("self.before.pop()", "self.before.pop(0)"),
-    hint=["The block that was entered last ends first.", "`pop()` takes the last."],
+    "a generator function is treated as any other: its block is over before its first line runs",
+    swap=("if inspect.isgeneratorfunction(function):", "if False:"),
+    hint=["The call of a generator function runs none of its lines.", "`inspect.isgeneratorfunction`, and `Steps`."],
+)
+control_mode.mistake(
+    "a generator's values are computed all at once, before the caller has the first",
+    source="""
+def in_mode(function, enabled):
+    @wraps(function)
+    def call(*args, **kwargs):
+        with GradMode(enabled):
+            result = function(*args, **kwargs)
+            return (value for value in list(result)) if inspect.isgenerator(result) else result
+
+    return call
+""",
+    hint=["A generator may have more values than anybody needs.", "A block for each step: `Steps`."],
+)
+control_mode.mistake(
+    "one block lasts from a generator's first step to its last, so the caller's lines are in it",
+    source="""
+def in_mode(function, enabled):
+    @wraps(function)
+    def steps(*args, **kwargs):
+        with GradMode(enabled):
+            return (yield from function(*args, **kwargs))
+
+    @wraps(function)
+    def call(*args, **kwargs):
+        with GradMode(enabled):
+            return function(*args, **kwargs)
+
+    return steps if inspect.isgeneratorfunction(function) else call
+""",
+    hint=["Between two values, the caller runs. In which mode?", "A block for each step: `Steps`."],
 )
 control_mode.variant(
-    "a stack of pairs",
+    "a ContextDecorator, with an object for each call",
     source="""
-class GradMode:
-    def __init__(self, enabled):
-        self.stack, self.position = None, enabled
+from contextlib import ContextDecorator
 
-    def __enter__(self):
-        self.stack = (switch.on, self.stack)
-        switch.on = self.position
-        return self
+class Mode(GradMode, ContextDecorator):
+    def _recreate_cm(self):
+        return Mode(self.enabled)
 
-    def __exit__(self, kind, error, trace):
-        switch.on, self.stack = self.stack
-        return False
+def in_mode(function, enabled):
+    if not inspect.isgeneratorfunction(function):
+        return Mode(enabled)(function)
+
+    @wraps(function)
+    def steps(*args, **kwargs):
+        return Steps(function(*args, **kwargs), enabled)
+
+    return steps
 """,
 )
 control_mode.variant(
-    "a generator for each block",
+    "an object that can be called, and bound as a method",
     source="""
-class GradMode:
-    def __init__(self, enabled):
-        self.enabled = enabled
-        self.blocks = []
+import functools
+import types
 
-    def block(self):
-        before, switch.on = switch.on, self.enabled
-        yield
-        switch.on = before
+class InMode:
+    def __init__(self, function, enabled):
+        functools.update_wrapper(self, function)
+        self.function, self.enabled = function, enabled
 
-    def __enter__(self):
-        self.blocks.append(self.block())
-        next(self.blocks[-1])
+    def __get__(self, instance, owner=None):
+        return self if instance is None else types.MethodType(self, instance)
 
-    def __exit__(self, *exception):
-        next(self.blocks.pop(), None)
+    def __call__(self, *args, **kwargs):
+        if inspect.isgeneratorfunction(self.function):
+            return Steps(self.function(*args, **kwargs), self.enabled)
+        with GradMode(self.enabled):
+            return self.function(*args, **kwargs)
+
+in_mode = InMode
+""",
+)
+control_mode.variant(
+    "by hand, with try and finally; it looks at what was returned",
+    source="""
+def in_mode(function, enabled):
+    def inner(*positional, **named):
+        before = is_grad_enabled()
+        engine.set_grad_enabled(enabled)
+        try:
+            result = function(*positional, **named)
+        finally:
+            engine.set_grad_enabled(before)
+        return Steps(result, enabled) if inspect.isgenerator(result) else result
+
+    inner.__name__, inner.__doc__ = function.__name__, function.__doc__
+    return inner
+""",
+)
+control_mode.variant(
+    "a generator for each generator, with a block for each step",
+    source="""
+def in_mode(function, enabled):
+    def steps(*args, **kwargs):
+        generator, step = function(*args, **kwargs), None
+        step, argument = generator.send, None
+        while True:
+            try:
+                with GradMode(enabled):
+                    value = step(argument)
+            except StopIteration as end:
+                return end.value
+            try:
+                step, argument = generator.send, (yield value)
+            except BaseException as error:
+                step, argument = generator.throw, error
+
+    def call(*args, **kwargs):
+        with GradMode(enabled):
+            return function(*args, **kwargs)
+
+    return wraps(function)(steps if inspect.isgeneratorfunction(function) else call)
 """,
 )

@@ -179,3 +179,10 @@ class InMyMode:
 in_my_mode = InMyMode
 """,
 )
+control_threads.variant(
+    "with the function of exercise 3",
+    source="""
+def in_my_mode(function):
+    return in_mode(function, engine.is_grad_enabled())
+""",
+)
