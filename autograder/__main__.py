@@ -5,11 +5,15 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from autograder import paths
 from autograder.errors import CourseError
+
+if TYPE_CHECKING:
+    from autograder.grading.records import Choice
 
 UNSETTLED = 3  # exit code of `grade` where something was left out or could not be judged
 FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
@@ -120,6 +124,11 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 )
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
 @click.option("--fresh", is_flag=True, help="Grade unchanged submissions again, too.")
+@click.option("--student", "students", multiple=True, help="Grade only this student; may be given several times.")
+@click.option("--module", "modules", multiple=True, help="Grade only this module (01 will do); also several times.")
+@click.option(
+    "--exercise", "exercises", multiple=True, help="Renew only the results of this exercise; also several times."
+)
 def grade(
     submissions: Path | None,
     out: Path | None,
@@ -128,10 +137,14 @@ def grade(
     workers: int | None,
     scheduler: str,
     fresh: bool,
+    students: tuple[str, ...],
+    modules: tuple[str, ...],
+    exercises: tuple[str, ...],
 ) -> None:
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb.
 
-    Exits with 3 where something was left out or could not be judged; it is named.
+    What --student, --module and --exercise do not choose keeps the results that it has. Exits with 3 where something was left
+    out or could not be judged; it is named.
     """
     from autograder.grading.classroom import GradingOptions
     from autograder.grading.console import grade_with_progress
@@ -147,9 +160,23 @@ def grade(
             "say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
             "(or --sample for a sample class)"
         )
-    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh))
+    choice = choice_of(students, modules, exercises)
+    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh, choice))
     if unsettled and not sample:  # the sample class has broken notebooks on purpose
         raise SystemExit(UNSETTLED)
+
+
+def choice_of(students: tuple[str, ...], modules: tuple[str, ...], exercises: tuple[str, ...]) -> "Choice":
+    """What is to be graded, of what was named on the command line. An exercise stands for its module, too."""
+    from autograder.grading.records import Choice
+    from autograder.judge.reference import module_of
+
+    named, needed = {module_named(module) for module in modules}, {module_of(exercise) for exercise in exercises}
+    if named and needed - named:
+        raise CourseError(
+            f"{', '.join(exercises)} is in {', '.join(sorted(needed - named))}, which --module leaves out"
+        )
+    return Choice(students, tuple(sorted(needed or named)), exercises)
 
 
 @main.command()

@@ -26,10 +26,11 @@ from autograder.files import write_atomically
 from autograder.grading.class_page import class_page
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
-from autograder.grading.records import Graded, Row, Submission
+from autograder.grading.proved import Proofs
+from autograder.grading.records import Choice, Graded, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
-from autograder.grading.worker import Result, Task, with_marks
+from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
@@ -49,12 +50,14 @@ class GradingOptions:
     workers    processes on this machine; 0: one for each core
     scheduler  the address of a Dask scheduler, whose workers grade instead; "" for none
     fresh      grade also what has been graded before
+    choice     what is graded; all else keeps the results that it has
     """
 
     sandbox: bool = True
     workers: int = 0
     scheduler: str = ""
     fresh: bool = False
+    choice: Choice = Choice()
 
     def start_workers(self):
         if self.scheduler:
@@ -76,18 +79,19 @@ def grade(
     progress: Callable[[Graded], None],
     options: GradingOptions = GradingOptions(),
     left: Sequence[str] = (),
+    doing: Callable[[str], None] = lambda what: None,
 ) -> list[Row]:
-    """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
+    """Grade every submission that is chosen; returns the rows of OUT/grades.csv. No submission stops the others.
 
-    progress(graded) is called after each, with its Graded, in the order in which they end. `left` are sentences on what was
-    left out; report.html repeats them. CourseError where a sandbox is asked for and there is none here, or OUT cannot be
-    written.
+    progress(graded) is called after each, with its Graded, in the order in which they end; doing(what) is called with what is
+    done before the first. `left` are sentences on what was left out; report.html repeats them. CourseError where a sandbox
+    is asked for and there is none here, or OUT cannot be written.
     """
     if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
     with temporary_files_kept():
         with said_if_it_cannot_be_written(out):
-            run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
+            run = ClassRun(submissions, ClassFolder(out, modules), options, progress, doing)
         try:
             run.grade()
         finally:
@@ -119,8 +123,10 @@ class ClassRun:
         folder: ClassFolder,
         options: GradingOptions,
         progress: Callable[[Graded], None],
+        doing: Callable[[str], None] = lambda what: None,
     ):
-        self.submissions, self.folder, self.options, self.progress = submissions, folder, options, progress
+        self.submissions, self.folder, self.options = submissions, folder, options
+        self.progress, self.doing = progress, doing
         self.seeds, self.limits = Seeds(folder.out), folder.limits
         self.graded: dict[int, Graded] = {}
         self.written = time.monotonic()
@@ -132,8 +138,8 @@ class ClassRun:
         if not modules:
             return
         with self.options.start_workers() as workers:
-            self.check_reference(modules, workers)
-            compiled = self.compiled_ahead(modules, workers)
+            compiled = self.prove(modules, workers)
+            self.doing("grading")
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 with said_if_it_cannot_be_written(self.folder.out):
                     self.keep(place, result)
@@ -157,19 +163,38 @@ class ClassRun:
         return Task(module, data, seed, key, self.limits, self.options.sandbox, **more)
 
     def is_done(self, place: int) -> bool:
-        """Whether an earlier run graded exactly this and wrote all results; then they are reused."""
+        """Whether nothing is to be graded: it is not chosen, or an earlier run graded exactly this and wrote all results."""
         submission = self.submissions[place]
-        key = self.task_of(submission).key
-        if self.options.fresh or (submission.student, submission.module) not in self.folder.known:
-            return False
+        chosen = self.options.choice.takes(submission)
+        if (submission.student, submission.module) not in self.folder.known:
+            return not chosen
         notebook = read_json(file_in(self.folder.out, "autograded", submission)) or {}
-        stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
-        if not stamp.get("key") or stamp["key"] != key:
+        stamp = stamp_of(notebook)
+        if chosen and (self.options.fresh or not stamp.get("key") or stamp["key"] != self.task_of(submission).key):
             return False
-        rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
-        flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-        self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
+        if stamp:
+            rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
+            flags, notes = tuple(stamp["flags"]), notes_on(notebook)
+            self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
         return True
+
+    def prove(self, modules: list[str], workers) -> dict[str, bytes]:
+        """Prove that the references of the modules pass here, unless that is known; returns kernels compiled ahead, by module."""
+        digests = {module: course_digest(module) for module in modules}
+        if self.options.scheduler:  # nothing is known of other machines
+            self.check_reference(modules, workers)
+            return self.compiled_ahead(modules, workers)
+        proofs = Proofs(self.folder.out, self.limits, self.options.sandbox)
+        known = {module: proofs.kernels(module, digests[module]) for module in modules}
+        new = [module for module in modules if known[module] is None]
+        if new:
+            self.check_reference(new, workers)
+            made = self.compiled_ahead(new, workers)
+            with said_if_it_cannot_be_written(self.folder.out):
+                for module in new:
+                    proofs.keep(module, digests[module], made[module])
+            known |= made
+        return {module: kernels or b"" for module, kernels in known.items()}
 
     def check_reference(self, modules: list[str], workers) -> None:
         """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody."""
@@ -180,19 +205,26 @@ class ClassRun:
             )
             for module in modules
         ]
-        for module, result in workers.results(jobs):
+        self.doing(f"first the reference solutions: 0 of {len(modules)} pass")
+        for number, (module, result) in enumerate(workers.results(jobs), start=1):
             wrong = [name for name, verdict in result.verdicts.items() if verdict["status"] != "ok"]
             if result.failure or wrong:
                 reason = result.failure or f"{wrong[0]}: {HEADLINES[result.verdicts[wrong[0]]['status']]}"
                 raise CourseError(
                     f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}"
                 )
+            self.doing(f"first the reference solutions: {number} of {len(modules)} pass")
 
     def compiled_ahead(self, modules: list[str], workers) -> dict[str, bytes]:
         """OpenCL kernels that drivers compile for the blank notebooks, by module: those that a solution needs are not among them."""
         blank = {module: nbformat.writes(blank_notebook(read_lesson(module))).encode() for module in modules}
         jobs = [(module, self.task(module, data, self.seeds.latest, fill=True)) for module, data in blank.items()]
-        return {module: result.compiled for module, result in workers.results(jobs)}
+        compiled = {}
+        self.doing(f"compiling kernels ahead: 0 of {len(modules)} modules")
+        for module, result in workers.results(jobs):
+            compiled[module] = result.compiled
+            self.doing(f"compiling kernels ahead: {len(compiled)} of {len(modules)} modules")
+        return compiled
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
         """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
@@ -210,6 +242,9 @@ class ClassRun:
             return
         if not submission.path.resolve().is_relative_to((out / "submitted").resolve()):
             write_atomically(file_in(out, "submitted", submission), submission.read())
+        if self.options.choice.exercises:
+            earlier = read_json(file_in(out, "autograded", submission)) or {}
+            result = merged(result, earlier, submission.module, self.options.choice.exercises)
         marks = self.folder.save(
             submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
         )
@@ -232,7 +267,8 @@ class ClassRun:
         self.graded[place] = graded
         if time.monotonic() > self.written + CSV_SECONDS:
             self.write_csv()
-        self.progress(graded)
+        if self.options.choice.takes(graded.submission):
+            self.progress(graded)
 
     def in_order(self) -> list[Graded]:
         return [self.graded[place] for place in sorted(self.graded)]
@@ -281,6 +317,11 @@ def write_pages(
         students.setdefault(each.submission.student, []).append(each)
     for student, own in students.items():
         write_atomically(out / "feedback" / student / "index.html", student_page(own))
+
+
+def stamp_of(notebook: dict) -> dict:
+    """What an autograded notebook, as JSON, says about how it was made; {} for one that says nothing."""
+    return notebook.get("metadata", {}).get("course", {}).get("graded", {})
 
 
 def file_in(out: Path, folder: str, submission: Submission, kind: str = "ipynb") -> Path:

@@ -48,6 +48,13 @@ class Submission:
     def notebook(self) -> Path:
         return self.file or self.path / f"{self.module}.ipynb"
 
+    @property
+    def renamed(self) -> str:
+        """The place of a notebook that was recognised under another name; "" for one where the docs say."""
+        usual = (self.module, f"{self.module}.ipynb")
+        found = (self.path.name, self.notebook.name)
+        return "" if found == usual or not self.notebook.exists() else "/".join((self.student, *found))
+
     def read(self) -> bytes:
         """The one file that counts; b"" where it is none, a link, or cannot be read. At most one byte more than `normalise` accepts."""
         try:
@@ -58,6 +65,20 @@ class Submission:
         except OSError:
             pass
         return b""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a class is to be graded: of these students, modules and exercises; none named means all of them."""
+
+    students: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
+    exercises: tuple[str, ...] = ()
+
+    def takes(self, submission: Submission) -> bool:
+        return (not self.students or submission.student in self.students) and (
+            not self.modules or submission.module in self.modules
+        )
 
 
 @dataclass(frozen=True, eq=False)
