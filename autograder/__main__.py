@@ -166,6 +166,26 @@ def grade(
         raise SystemExit(UNSETTLED)
 
 
+@main.command()
+@click.argument("student")
+@click.argument("exercise")
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+@click.option("--notebook", type=click.Path(path_type=Path), help="Write the cases that fail to this notebook, too.")
+@click.option("--sandbox/--no-sandbox", default=True, help="Without a sandbox, the submission runs with your rights.")
+def explain(student: str, exercise: str, out: Path, notebook: Path | None, sandbox: bool) -> None:
+    """Explain the mark of STUDENT in EXERCISE: every aspect, case by case, on the inputs that counted and on others."""
+    import nbformat
+
+    from autograder.files import write_atomically
+    from autograder.grading.explain import explain as explained
+
+    explanation = explained(student, exercise, out, sandbox)
+    click.echo(str(explanation))
+    if notebook:
+        write_atomically(notebook, nbformat.writes(explanation.notebook()))
+        click.echo(f"\nwrote {notebook}")
+
+
 def choice_of(students: tuple[str, ...], modules: tuple[str, ...], exercises: tuple[str, ...]) -> "Choice":
     """What is to be graded, of what was named on the command line. An exercise stands for its module, too."""
     from autograder.grading.records import Choice

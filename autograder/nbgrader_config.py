@@ -16,6 +16,7 @@ from nbgrader.preprocessors import (
 from traitlets.config import Config
 
 from autograder.grading.preprocessors import JudgeNotebook, SubmissionExporter
+from autograder.grading.rubric import ShowRubric
 from autograder.grading.sanitize import sanitized
 from autograder.lesson.build import course_folder
 
@@ -26,4 +27,7 @@ def configure(config: Config, root: Path | None = None) -> Config:
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.sanitize_preprocessors = [OverwriteKernelspec, OverwriteCells, CheckCellMetadata]
     config.Autograde.autograde_preprocessors = [JudgeNotebook, SaveAutoGrades, AssignLatePenalties, CheckCellMetadata]
-    return sanitized(config)
+    sanitized(config)
+    config.HTMLExporter.preprocessors = [ShowRubric, *config.HTMLExporter.preprocessors]
+    config.ShowRubric.enabled = True
+    return config

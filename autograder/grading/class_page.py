@@ -14,7 +14,7 @@ FEW = 5  # an exercise that fewer students tried is never listed
 HARD = 0.35  # mean share of the points below which an exercise was hard for nearly everyone
 ONE_WAY = 0.6  # share of those who failed that failed in just the same way
 BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
-CLASSES = {"ok": "right", "partial": "partial", "missing": "muted"}
+CLASSES = {"ok": "right", "partial": "partial", "missing": "muted", "waiting": "muted"}
 
 
 def class_page(graded: list[Graded], sandbox: bool = True, left: Sequence[str] = (), absent: Sequence[str] = ()) -> str:
@@ -36,7 +36,7 @@ def class_page(graded: list[Graded], sandbox: bool = True, left: Sequence[str] =
         mistakes=frequent_mistakes(rows),
         odd=odd_exercises(rows),
         summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
-        "Points from checks; written answers are in formgrader."
+        f"{to_mark(graded)}"
         f"{'' if sandbox else ' Graded without a sandbox.'}",
         modules=[module_section(name, members) for name, members in sorted(modules.items())],
         legend="  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()),
@@ -48,6 +48,12 @@ def class_page(graded: list[Graded], sandbox: bool = True, left: Sequence[str] =
 
 def count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
+
+
+def to_mark(graded: list[Graded]) -> str:
+    """How many cells wait for a person, in formgrader."""
+    waiting = sum("to be marked" in row.mark for each in graded for row in (*each.rows, *each.written))
+    return f"{count(waiting, 'cell')} to be marked in formgrader." if waiting else "Everything is marked."
 
 
 def place_of(graded: Graded) -> str:
@@ -104,13 +110,14 @@ def module_section(name: str, graded: list[Graded]) -> dict:
         "name": name,
         "bins": histogram(shares),
         "summary": f"{count(len(graded), 'notebook')}; median {statistics.median(shares):.0%} of {graded[0].max_points:g} points.",
-        "exercises": [row.exercise for row in graded[0].rows],
+        "exercises": [row.exercise for row in (*graded[0].rows, *graded[0].written)],
         "students": [
             {
                 "name": each.submission.student,
                 "page": f"feedback/{quote(each.submission.student)}/index.html",
                 "points": f"{each.points:g}",
-                "cells": [cell_of(row) for row in each.rows],
+                "late": each.late,
+                "cells": [cell_of(row) for row in (*each.rows, *each.written)],
             }
             for each in sorted(graded, key=lambda each: each.submission.student)
         ],
@@ -118,7 +125,8 @@ def module_section(name: str, graded: list[Graded]) -> dict:
 
 
 def cell_of(row: Row) -> dict:
-    what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {HEADLINES[row.status]}"
+    state = ", ".join(filter(None, (HEADLINES.get(row.status, ""), row.mark)))
+    what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {state}"
     return {
         "symbol": SYMBOLS[row.status],
         "css": CLASSES.get(row.status, "wrong"),

@@ -5,38 +5,34 @@ formgrader and export work in it. Workers grade; this process alone writes. An a
 not at all, and says what it was made from: a run that was stopped goes on with the submissions that have none.
 """
 
-import csv
 import hashlib
-import io
 import os
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
-from functools import lru_cache
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 import nbformat
 
-from autograder import paths
-from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.files import write_atomically
+from autograder.grading.class_files import Pages, copy_submission, file_in, rows_of, stamp_of, write_csv
 from autograder.grading.class_page import class_page
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
+from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier_in, marked, submission_row
 from autograder.grading.proved import Proofs
 from autograder.grading.records import Choice, Graded, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
+from autograder.grading.version import course_digest
 from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
-from autograder.sandbox.course import files_of, parts_behind
 from autograder.sandbox.folders import temporary_files_kept
 
 CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
@@ -129,10 +125,15 @@ class ClassRun:
         self.progress, self.doing = progress, doing
         self.seeds, self.limits = Seeds(folder.out), folder.limits
         self.graded: dict[int, Graded] = {}
+        self.marks: dict[tuple[str, str], Marks] = {}
+        self.pages = Pages(folder.out)
         self.written = time.monotonic()
 
     def grade(self) -> None:
-        waiting = [place for place in self.by_module() if not self.is_done(place)]
+        with said_if_it_cannot_be_written(self.folder.out):
+            self.folder.note_times(each for each in self.submissions if self.options.choice.takes(each))
+            self.marks = self.folder.marks(sorted({each.module for each in self.submissions}))
+            waiting = [place for place in self.by_module() if not self.is_done(place)]
         self.keep_seeds()
         modules = sorted({self.submissions[place].module for place in waiting})
         if not modules:
@@ -175,8 +176,28 @@ class ClassRun:
         if stamp:
             rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
             flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-            self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
+            self.add(
+                place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes), notebook
+            )
+            self.show_marks(submission, stamp["verdicts"], reports, notebook)
         return True
+
+    def show_marks(self, submission: Submission, verdicts: dict, reports: dict[str, str], notebook: dict) -> None:
+        """Write the page of feedback again, where what a person gave has changed since."""
+        marks = self.marks_of(submission)
+        if self.pages.shown(submission) != marks.digest(earlier_in(notebook)):
+            data = file_in(self.folder.out, "autograded", submission).read_bytes()
+            self.show(submission, Result(data, verdicts=verdicts, reports=reports), marks, earlier_in(notebook))
+
+    def show(self, submission: Submission, result: Result, marks: Marks, earlier: Earlier) -> None:
+        """Write a page of feedback."""
+        if marks.digest(earlier) or not result.feedback:
+            result = with_marks(result, submission.module, marks)
+        write_atomically(file_in(self.folder.out, "feedback", submission, "html"), result.feedback)
+        self.pages.note(submission, marks.digest(earlier))
+
+    def marks_of(self, submission: Submission) -> Marks:
+        return self.marks.get((submission.student, submission.module), Marks())
 
     def prove(self, modules: list[str], workers) -> dict[str, bytes]:
         """Prove that the references of the modules pass here, unless that is known; returns kernels compiled ahead, by module."""
@@ -238,32 +259,35 @@ class ClassRun:
         """Write a result. The autograded notebook comes last: it records that everything else is written."""
         submission, out = self.submissions[place], self.folder.out
         if result.failure:
-            self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
+            self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure), {})
             return
-        if not submission.path.resolve().is_relative_to((out / "submitted").resolve()):
-            write_atomically(file_in(out, "submitted", submission), submission.read())
+        earlier_notebook = read_json(file_in(out, "autograded", submission)) or {}
         if self.options.choice.exercises:
-            earlier = read_json(file_in(out, "autograded", submission)) or {}
-            result = merged(result, earlier, submission.module, self.options.choice.exercises)
-        marks = self.folder.save(
-            submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
-        )
-        if marks:
-            result = with_marks(result, submission.module, marks)
-        write_atomically(file_in(out, "feedback", submission, "html"), result.feedback)
+            result = merged(result, earlier_notebook, submission.module, self.options.choice.exercises)
+        if not submission.path.resolve().is_relative_to((out / "submitted").resolve()):
+            copy_submission(submission, file_in(out, "submitted", submission))
+        notebook = nbformat.reads(result.notebook.decode(), as_version=4)
+        marks, earlier = self.folder.save(submission, notebook, earlier_notebook)
+        self.marks[submission.student, submission.module] = marks
+        if earlier:
+            notebook.metadata["course"]["earlier"] = earlier
+            result = replace(result, notebook=nbformat.writes(notebook).encode(errors="replace"))
+        self.show(submission, result, marks, earlier)
         write_atomically(file_in(out, "autograded", submission), result.notebook)
         rows = rows_of(submission, result.verdicts)
-        self.add(
-            place,
-            Graded(submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes),
+        graded = Graded(
+            submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes
         )
+        self.add(place, graded, notebook)
 
     def absent(self) -> list[str]:
         """Who is in the gradebook with one of the modules of this run, and has no submission in it."""
         present = {(each.student, each.module) for each in self.submissions}
         return [f"{student}/{module}" for student, module in sorted(self.folder.known - present)]
 
-    def add(self, place: int, graded: Graded) -> None:
+    def add(self, place: int, graded: Graded, notebook: dict) -> None:
+        """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""
+        graded = marked(graded, self.marks_of(graded.submission), earlier_in(notebook))
         self.graded[place] = graded
         if time.monotonic() > self.written + CSV_SECONDS:
             self.write_csv()
@@ -274,37 +298,14 @@ class ClassRun:
         return [self.graded[place] for place in sorted(self.graded)]
 
     def rows(self) -> list[Row]:
-        return [row for each in self.in_order() for row in each.rows]
+        return [row for each in self.in_order() for row in (*each.rows, *each.written)]
 
     def write_csv(self) -> None:
-        write_csv(self.rows(), self.folder.out / "grades.csv")
+        """grades.csv, a row for each exercise, and submissions.csv, a row for each submission; which pages show which marks."""
+        write_csv([each.name for each in fields(Row)], map(astuple, self.rows()), self.folder.out / "grades.csv")
+        write_csv(SUBMISSION_COLUMNS, map(submission_row, self.in_order()), self.folder.out / "submissions.csv")
+        self.pages.save()
         self.written = time.monotonic()
-
-
-@lru_cache
-def course_digest(module: str) -> str:
-    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the engines, the judge."""
-    digest = hashlib.sha256(repr(read_lesson(module)).encode())
-    for file in files_that_decide(module):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def files_that_decide(module: str) -> list[Path]:
-    """The files of code that a module's marks depend on. Checks of other modules, and engines that it does not use, do not matter."""
-    folder, engines = paths.ROOT / "autograder", paths.ROOT / "tinygrad_cl"
-    checks = [path for path in (folder / "checks").rglob("*.py") if is_of(module, path.relative_to(folder / "checks"))]
-    cells = [cell.solved for cell in read_lesson(module).cells if cell.is_code]
-    parts = [engines / part for part in parts_behind(cells + [path.read_text(encoding="utf-8") for path in checks])]
-    parts += [folder / name for name in ("judge", "lesson", "sandbox", "student.py", "stand_in.py", "characters.py")]
-    parts += [folder / "grading" / name for name in ("reading.py", "normalise.py")]
-    return sorted({file for part in parts for file in files_of(part)} | set(checks))
-
-
-def is_of(module: str, check: Path) -> bool:
-    """Whether a file below autograder/checks is the module's, or none of a single module."""
-    first = check.parts[0].removesuffix(".py")
-    return first == f"m{module}" or not re.match(r"m\d\d_", first)
 
 
 def write_pages(
@@ -317,42 +318,3 @@ def write_pages(
         students.setdefault(each.submission.student, []).append(each)
     for student, own in students.items():
         write_atomically(out / "feedback" / student / "index.html", student_page(own))
-
-
-def stamp_of(notebook: dict) -> dict:
-    """What an autograded notebook, as JSON, says about how it was made; {} for one that says nothing."""
-    return notebook.get("metadata", {}).get("course", {}).get("graded", {})
-
-
-def file_in(out: Path, folder: str, submission: Submission, kind: str = "ipynb") -> Path:
-    """A submission's file in a folder of the class, named as nbgrader does."""
-    return out / folder / submission.student / submission.module / f"{submission.module}.{kind}"
-
-
-def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
-    """A row for every exercise of the module; without a verdict it is "invalid", or "missing" if there was no notebook."""
-    absent = "missing" if not submission.notebook.exists() else "invalid"
-    rows = []
-    for name in read_lesson(submission.module).exercises:
-        verdict = verdicts.get(name, {"points": 0.0, "status": "invalid", "mistake": ""})
-        status = absent if verdict["status"] == "invalid" else verdict["status"]
-        rows.append(
-            Row(
-                submission.student,
-                submission.module,
-                name,
-                verdict["points"],
-                find(name).points,
-                status,
-                verdict["mistake"],
-            )
-        )
-    return rows
-
-
-def write_csv(rows: list[Row], path: Path) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(field.name for field in fields(Row))
-    writer.writerows(astuple(row) for row in rows)
-    write_atomically(path, text.getvalue())

@@ -9,6 +9,7 @@ from autograder.characters import whole
 LARGEST = 50_000_000  # bytes of a submitted file that are still read
 MOST_CELLS = 2_000
 MOST_TEXT = 5_000_000  # characters in all cells; outputs and attachments are not counted
+MOST_OUTPUT = 2_000_000  # characters of the outputs of one cell that are kept, where they are kept at all
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # what may be attached to a text cell
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
@@ -23,12 +24,14 @@ class SubmittedCell:
 
     ids          that may match a cell of the lesson: nbgrader's grade_id, then the cell's own id
     attachments  pictures of a text cell: {name: {kind: base64}}
+    outputs      what code put out, texts and pictures alone, as nbformat has it
     """
 
     is_code: bool
     source: str
     ids: list[str] = field(default_factory=list)
     attachments: dict[str, dict[str, str]] = field(default_factory=dict)
+    outputs: list[dict] = field(default_factory=list)
 
 
 def read_cells(data: bytes) -> list[SubmittedCell]:
@@ -74,7 +77,34 @@ def read_cell(cell: dict) -> SubmittedCell:
     if cell.get("cell_type") == "heading":  # of format 3
         level = cell.get("level")
         source = f"{'#' * (level if isinstance(level, int) and 0 < level < 7 else 1)} {source}"
-    return SubmittedCell(is_code, source, ids_of(cell), attachments_of(cell))
+    return SubmittedCell(is_code, source, ids_of(cell), attachments_of(cell), outputs_of(cell) if is_code else [])
+
+
+def outputs_of(cell: dict) -> list[dict]:
+    """The texts and pictures that a code cell was handed in with, up to a size; of formats before 4 none."""
+    found: list[dict] = []
+    made: dict
+    size = 0
+    for output in cell["outputs"] if isinstance(cell.get("outputs"), list) else []:
+        if not isinstance(output, dict):
+            continue
+        if output.get("output_type") == "stream":
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            made = {"output_type": "stream", "name": name, "text": text_of(output.get("text", ""))}
+            size += len(made["text"])
+        else:
+            data = output.get("data")
+            kept = pictures_in(data) if isinstance(data, dict) else {}
+            if isinstance(data, dict) and "text/plain" in data:
+                kept["text/plain"] = text_of(data["text/plain"])
+            if not kept:
+                continue
+            made = {"output_type": "display_data", "data": kept, "metadata": {}}
+            size += sum(map(len, kept.values()))
+        if size > MOST_OUTPUT:
+            break
+        found.append(made)
+    return found
 
 
 def text_of(value) -> str:

@@ -16,7 +16,8 @@ from nbgrader.utils import compute_checksum
 
 from autograder.checks import find
 from autograder.errors import CourseError
-from autograder.grading.feedback import Marks, feedback_page, plain_page
+from autograder.grading.feedback import feedback_page, plain_page
+from autograder.grading.marks import Marks
 from autograder.grading.normalise import normalised_submission
 from autograder.grading.page_maker import NoPage, page_maker
 from autograder.judge.kernel import Sandbox, drop_prewarmed, prewarm
