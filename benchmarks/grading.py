@@ -27,6 +27,7 @@ from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.feedback import feedback_page
 from autograder.grading.gradebook import ClassFolder
 from autograder.grading.normalise import normalised_submission
+from autograder.grading.records import Submission
 from autograder.grading.sample_class import solved, write_submission
 from autograder.grading.submissions import find_submissions
 from autograder.judge.kernel import Sandbox, StudentKernel
@@ -90,7 +91,7 @@ def stages(module: str) -> dict[str, float]:
         write_verdicts(notebook, verdicts)
         feedback_page(notebook, module)
         done("the page of feedback")
-        folder.save("a student", module, nbformat.from_dict(notebook))
+        folder.save(Submission("a student", module, Path(out)), nbformat.from_dict(notebook))
         done("the gradebook")
     return seconds
 

@@ -125,7 +125,7 @@ def module_section(name: str, graded: list[Graded]) -> dict:
 
 
 def cell_of(row: Row) -> dict:
-    state = ", ".join(filter(None, (HEADLINES.get(row.status, ""), row.mark)))
+    state = f"{HEADLINES[row.status]}, {row.mark}" if row.mark else HEADLINES[row.status]
     what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {state}"
     return {
         "symbol": SYMBOLS[row.status],

@@ -6,6 +6,7 @@ not at all, and says what it was made from: a run that was stopped goes on with 
 """
 
 import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -267,8 +268,13 @@ class ClassRun:
         if not submission.path.resolve().is_relative_to((out / "submitted").resolve()):
             copy_submission(submission, file_in(out, "submitted", submission))
         notebook = nbformat.reads(result.notebook.decode(), as_version=4)
-        marks, earlier = self.folder.save(submission, notebook, earlier_notebook)
-        self.marks[submission.student, submission.module] = marks
+        earlier = self.folder.outdated(submission, notebook, earlier_notebook)
+        if earlier and earlier != earlier_in(
+            earlier_notebook
+        ):  # noted before it is withdrawn, so that no power cut loses it
+            earlier_notebook["metadata"]["course"]["earlier"] = earlier
+            write_atomically(file_in(out, "autograded", submission), json.dumps(earlier_notebook))
+        marks = self.marks[submission.student, submission.module] = self.folder.save(submission, notebook, earlier)
         if earlier:
             notebook.metadata["course"]["earlier"] = earlier
             result = replace(result, notebook=nbformat.writes(notebook).encode(errors="replace"))
@@ -283,7 +289,9 @@ class ClassRun:
     def absent(self) -> list[str]:
         """Who is in the gradebook with one of the modules of this run, and has no submission in it."""
         present = {(each.student, each.module) for each in self.submissions}
-        return [f"{student}/{module}" for student, module in sorted(self.folder.known - present)]
+        gone = sorted(self.folder.known - present)  # who was granted an extension is in the gradebook, too
+        graded = [each for each in gone if file_in(self.folder.out, "autograded", Submission(*each, Path())).exists()]
+        return [f"{student}/{module}" for student, module in graded]
 
     def add(self, place: int, graded: Graded, notebook: dict) -> None:
         """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""

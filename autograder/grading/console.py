@@ -22,6 +22,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from autograder.course import FILE, course
 from autograder.errors import CourseError
 from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.records import SYMBOLS, Choice, Graded, Row, Submission, by_submission
@@ -37,7 +38,7 @@ def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = 
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDTH)
-    found, oddities = find_submissions(submissions)
+    found, oddities = of_the_course(*find_submissions(submissions))
     chosen = those_chosen(found, options.choice)
     about = tuple(f"{name}{mark}" for name in options.choice.students for mark in "/ ")
     left = [each for each in oddities if not about or each.startswith(about)]  # of others nothing was asked
@@ -76,6 +77,15 @@ def grade_with_progress(submissions: Path, out: Path, options: GradingOptions = 
     look = worth_a_look(graded, left, [each.renamed for each in chosen if each.renamed])
     console.print(look, style="yellow" if unsettled else None, highlight=False, markup=False, soft_wrap=True)
     return unsettled
+
+
+def of_the_course(found: list[Submission], oddities: list[str]) -> tuple[list[Submission], list[str]]:
+    """The submissions to modules of the course, and a sentence for each other."""
+    others = [each for each in found if not course().has(each.module)]
+    left = [f"{each.student}/{each.module} is of a module that {FILE.name} leaves out" for each in others]
+    if len(others) == len(found):
+        raise CourseError("\n".join([*oddities, *left, "there is nothing to grade"]))
+    return [each for each in found if each not in others], oddities + left
 
 
 def those_chosen(found: list[Submission], choice: Choice) -> list[Submission]:

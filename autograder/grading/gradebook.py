@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Collection, Iterable
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
 from nbformat.v4 import new_notebook
@@ -90,12 +91,16 @@ class ClassFolder:
     def gradebook(self) -> Gradebook:
         return Gradebook(self.url, self.api.coursedir.course_id)
 
-    def save(self, submission: Submission, notebook, old: dict) -> tuple[Marks, Earlier]:
-        """Write an autograded notebook's points, as `nbgrader autograde` does.
+    def outdated(self, submission: Submission, notebook, old: dict) -> dict[str, dict]:
+        """What a person gave to an earlier version: see `marks.outdated`. `old` is the autograded notebook of before, as JSON."""
+        with self.said_plainly(), self.gradebook() as book:
+            marks = marks_in(book, submission.module, submission.student).get(submission.student, Marks())
+        return outdated(notebook, old, marks)
 
-        old   the autograded notebook that it takes the place of, as JSON
-        Returns what a person has given in it, and what they gave to an earlier version: that does not count any more, and is
-        asked for again.
+    def save(self, submission: Submission, notebook, earlier: Earlier = MappingProxyType({})) -> Marks:
+        """Write an autograded notebook's points, as `nbgrader autograde` does; returns what a person has given in it.
+
+        earlier   what was given to an earlier version: it does not count any more, and is asked for again
         """
         student, module = submission.student, submission.module
         names = {"student": student, "assignment": module, "notebook": module, "db_url": self.url}
@@ -104,14 +109,13 @@ class ClassFolder:
                 book.update_or_create_student(student)
                 book.update_or_create_submission(module, student, timestamp=submission.handed_in[0])
                 marks = marks_in(book, module, student)[student]
-                earlier = outdated(notebook, old, marks)
                 withdraw(book, module, student, earlier)
             SaveAutoGrades(config=self.config).preprocess(notebook, {"nbgrader": names})
             with self.gradebook() as book:
-                ask(book, module, student, marks.waiting, {name for name in earlier if name in marks.scores})
+                ask(book, module, student, marks.waiting, [name for name in earlier if marks.asks(name, earlier)])
             self.penalise(student, module)
             with self.gradebook() as book:
-                return marks_in(book, module, student)[student], earlier
+                return marks_in(book, module, student)[student]
 
     def penalise(self, student: str, module: str) -> None:
         """Take points off, or give them back, as the class's plugin for late submissions says."""

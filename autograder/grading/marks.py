@@ -54,6 +54,10 @@ class Marks:
         """Whether what was given to an earlier version of a cell is still of interest: nobody has looked at the new one."""
         return name in earlier and (name in self.waiting or earlier[name]["score"] is None)
 
+    def asks(self, name: str, earlier: Earlier) -> bool:
+        """Whether a cell is to be marked again: its mark was given to an earlier version, and nobody has looked at this one."""
+        return earlier[name]["score"] is not None and (name in self.scores or name in self.waiting)
+
     @property
     def seconds_late(self) -> float:
         return max(0.0, (self.time - self.due).total_seconds()) if self.time and self.due else 0.0
@@ -178,19 +182,20 @@ def with_mark(row: Row, name: str, marks: Marks, earlier: Earlier) -> Row:
 def written_rows(graded: Graded, marks: Marks, earlier: Earlier) -> list[Row]:
     """A row for each written answer."""
     student, module = graded.submission.student, graded.submission.module
+    unread = bool(graded.rows) and all(row.status == "invalid" for row in graded.rows)
     found = []
     for cell in read_lesson(module).cells:
         if cell.kind == "written":
-            row = Row(student, module, cell.name, 0.0, cell.points, "invalid" if graded.failure else "missing")
+            row = Row(student, module, cell.name, 0.0, cell.points, "invalid" if unread else "missing")
             row = with_mark(row, cell.id, marks, earlier)
-            found.append(row if graded.failure else replace(row, status=status_of(row)))
+            found.append(replace(row, status=status_of(row)))
     return found
 
 
 def status_of(row: Row) -> str:
-    """The state of a written answer: one that nobody has to mark, and nobody has marked, was left empty."""
+    """The state of a written answer: one that nobody has to mark, and nobody has marked, was left empty, or not read."""
     if not row.mark.startswith(BY_HAND):
-        return "waiting" if row.mark else "missing"
+        return "waiting" if row.mark else row.status
     return "ok" if row.points >= row.max_points else "partial" if row.points else "wrong"
 
 

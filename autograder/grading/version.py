@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from autograder import paths
+from autograder.checks import find
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.course import files_of, parts_behind
 
@@ -13,7 +14,9 @@ from autograder.sandbox.course import files_of, parts_behind
 @lru_cache
 def course_digest(module: str) -> str:
     """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the engines, the judge."""
-    digest = hashlib.sha256(repr(read_lesson(module)).encode())
+    lesson = read_lesson(module)
+    digest = hashlib.sha256(repr(lesson).encode())
+    digest.update(repr([find(name).points for name in lesson.exercises]).encode())
     for file in files_that_decide(module):
         digest.update(file.read_bytes())
     return digest.hexdigest()
