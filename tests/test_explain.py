@@ -57,6 +57,9 @@ def test_the_text_says_it_all(explained):
     assert text.startswith(f"anna · value.mul · {explained.recorded:g} of 2 points")
     assert "The page of feedback says:" in text and "✗ value.mul" in text
     assert "on the inputs that counted" in text and "on other inputs, for comparison" in text
+    failing = next(tally.failing for tally in explained.trials[0].tallies if len(tally.failing) > 2)
+    assert all(f"case {each.number}:" in text for each in failing) and failing[0].program.splitlines()[-1] in text
+    assert f"case {failing[2].number}: {failing[2].inputs[:60]}" in text and failing[2].said[0] in text
     assert re.search(r"\d+ of \d+ cases right; \d\.\d\d of ", text) and "→ " in text and "The points: " in text
 
 
@@ -76,6 +79,14 @@ def test_the_command_writes_the_notebook(out, tmp_path, capsys):
     main(["explain", "anna", "value.mul", "--out", str(out), "--notebook", str(path), SANDBOXED], standalone_mode=False)
     assert "anna · value.mul" in capsys.readouterr().out
     assert nbformat.read(path, as_version=4).cells[0].source.startswith("# value.mul of anna")
+
+
+def test_another_seed_than_that_of_the_run_is_said(out, explained, monkeypatch):
+    assert explained.same and "have changed since" not in str(explained)
+    monkeypatch.setenv("COURSE_SEED", "another one")
+    assert "The file, the secret seed, the limits or the course have changed since" in str(
+        explain("anna", "value.mul", out, SANDBOX)
+    )
 
 
 def test_what_is_not_written_is_explained_too(out):

@@ -5,7 +5,6 @@ formgrader and export work in it. Workers grade; this process alone writes. An a
 not at all, and says what it was made from: a run that was stopped goes on with the submissions that have none.
 """
 
-import hashlib
 import json
 import os
 import time
@@ -27,7 +26,7 @@ from autograder.grading.proved import Proofs
 from autograder.grading.records import Choice, Graded, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
-from autograder.grading.version import course_digest
+from autograder.grading.version import course_digest, key_of
 from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
@@ -159,9 +158,7 @@ class ClassRun:
         return self.task(submission.module, data, self.seeds.of(submission.student, submission.module, data), **more)
 
     def task(self, module: str, data: bytes, seed: str, **more) -> Task:
-        key = hashlib.sha256(
-            repr((course_digest(module), seed, self.limits, self.options.sandbox)).encode() + data
-        ).hexdigest()
+        key = key_of(module, data, seed, self.limits, self.options.sandbox)
         return Task(module, data, seed, key, self.limits, self.options.sandbox, **more)
 
     def is_done(self, place: int) -> bool:

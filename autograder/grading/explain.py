@@ -23,6 +23,7 @@ from autograder.grading.normalise import normalised_submission
 from autograder.grading.preprocessors import JudgeNotebook
 from autograder.grading.records import Submission
 from autograder.grading.seed import Seeds
+from autograder.grading.version import key_of
 from autograder.judge.case_verdict import Cases, Failed
 from autograder.judge.counterexample import as_code, program
 from autograder.judge.expected import cases_of
@@ -35,6 +36,10 @@ from autograder.lesson.notebooks import KERNEL
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
 
+OTHER_RUN = (
+    "The file, the secret seed, the limits or the course have changed since this was graded: grade it again first."
+)
+WHOLE, WIDEST = 2, 100  # cases of an aspect whose programs the text shows, and characters of the inputs of the others
 TOOLS = "from autograder.checks.tools import Tools\n\ntools = Tools()"
 OBSERVED = """from types import SimpleNamespace
 
@@ -51,8 +56,19 @@ class Counterexample:
     """A case that fails: a program for a notebook, and lines on what was expected and what came."""
 
     number: int
+    inputs: str
     program: str
     said: tuple[str, ...]
+
+    def lines(self, whole: bool) -> Iterator[str]:
+        """The case as text: the whole program, or its inputs in a line."""
+        if whole:
+            yield f"case {self.number}:"
+            yield from (f"  {line}" for line in self.program.splitlines())
+            yield from (f"  → {line}" for line in self.said)
+        else:
+            inputs = self.inputs if len(self.inputs) <= WIDEST else f"{self.inputs[:WIDEST]}…"
+            yield f"case {self.number}: {inputs} → {'; '.join(self.said)}"
 
 
 @dataclass(frozen=True)
@@ -87,10 +103,8 @@ class Trial:
             yield f"  {tally.name}: {right} of {tally.cases} cases right; {tally.points:.2f} of {tally.most:g} points, {tally.why}"
             if tally.where:
                 yield f"    {sentence(tally.where)}"
-            for each in tally.failing:
-                yield f"    case {each.number}:"
-                yield from (f"      {line}" for line in each.program.splitlines())
-                yield from (f"      → {line}" for line in each.said)
+            for place, each in enumerate(tally.failing):
+                yield from (f"    {line}" for line in each.lines(place < WHOLE))
         if self.tallies:
             added = " + ".join(f"{tally.points:.2f}" for tally in self.tallies if tally.most)
             half = "" if self.whole == 1 else f", times {self.whole:g} because an example of the text is not right"
@@ -112,9 +126,12 @@ class Explanation:
     told: str
     trials: tuple[Trial, ...]
     before: tuple[str, ...]
+    same: bool = True  # whether the seed and the version of the course are those of the run that counted
 
     def __str__(self) -> str:
         lines = [f"{self.student} · {self.check.name} · {self.recorded:g} of {self.check.points:g} points", ""]
+        if not self.same:
+            lines += [OTHER_RUN, ""]
         lines += ["The page of feedback says:", *(f"  {line}" for line in self.told.splitlines())]
         for trial in self.trials:
             lines += ["", *trial.lines()]
@@ -163,6 +180,7 @@ def explain(student: str, exercise: str, out: Path, sandbox: bool = True) -> Exp
         raise CourseError(f"there is nothing to explain: {reason}")
     lesson, limits = read_lesson(module), JudgeNotebook(config=load_config(out)).limits
     seed = seeds.of(student, module, data)
+    same = stamp.get("key") == key_of(module, data, seed, limits, sandbox)
     named = {"on the inputs that counted": seed, "on other inputs, for comparison": f"{seed}, explained"}
     with StudentKernel(module, Sandbox() if sandbox else None) as kernel:
         run = NotebookRun(notebook, lesson, seed, limits, kernel)
@@ -174,7 +192,7 @@ def explain(student: str, exercise: str, out: Path, sandbox: bool = True) -> Exp
         trials = tuple(trial_of(check, title, each, run, first.reason) for title, each in named.items())
         before = tuple(notebook.cells[position].source for position in sorted(run.endings))
     told = next(cell["outputs"][0]["data"]["text/plain"] for cell in graded["cells"] if is_check(cell, exercise))
-    return Explanation(student, check, stamp["verdicts"][exercise]["points"], "".join(told), trials, before)
+    return Explanation(student, check, stamp["verdicts"][exercise]["points"], "".join(told), trials, before, same)
 
 
 def is_check(cell: dict, exercise: str) -> bool:
@@ -198,9 +216,14 @@ def tally_of(cases: Cases, aspect: Aspect, points: float, why: str, failed: dict
     its = [fail for fail in failed.values() if fail.aspect is aspect]
     used = sum(its is aspect and want is not None for (its, _), want in zip(cases.plan, cases.expected))
     found = tuple(
-        Counterexample(fail.number, as_program(aspect, fail.case), tuple(said(fail, cases.check))) for fail in its
+        Counterexample(fail.number, inputs_of(fail.case), as_program(aspect, fail.case), tuple(said(fail, cases.check)))
+        for fail in its
     )
     return Tally(aspect.name, points, aspect.points, why, used, found, cases.where(aspect, failed) if its else "")
+
+
+def inputs_of(case: Case) -> str:
+    return ", ".join(f"{name} = {' '.join(text.split())}" for name, text in case.inputs.items())
 
 
 def said(fail: Failed, check: Check) -> Iterator[str]:

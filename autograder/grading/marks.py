@@ -124,7 +124,8 @@ def outdated(notebook, old: dict, marks: Marks) -> dict[str, dict]:
     A mark stays as long as the student's cell is what it was, and what the judge gives for it.
     """
     before, now = old.get("metadata", {}).get("course", {}), notebook.metadata.get("course", {})
-    earlier = {name: given for name, given in before.get("earlier", {}).items() if name not in marks.scores}
+    looked_at = {*marks.scores, *marks.comments}  # since then
+    earlier = {name: given for name, given in before.get("earlier", {}).items() if name not in looked_at}
     if before.get("graded", {}).get("file") == now["graded"]["file"]:
         return earlier
     answers = [
@@ -137,7 +138,7 @@ def outdated(notebook, old: dict, marks: Marks) -> dict[str, dict]:
     for cell in notebook.cells:
         kind, exercise = course_cell(cell)
         name = cell_name(cell)
-        if name in marks.scores or name in marks.comments:
+        if name in looked_at:
             own = name.replace("check-", "exercise-", 1) if kind == "check" else name
             same = answers[0].get(own) == answers[1].get(own)
             if not same or kind == "check" and points[0].get(exercise) != points[1].get(exercise):

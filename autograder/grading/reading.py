@@ -82,29 +82,33 @@ def read_cell(cell: dict) -> SubmittedCell:
 
 def outputs_of(cell: dict) -> list[dict]:
     """The texts and pictures that a code cell was handed in with, up to a size; of formats before 4 none."""
-    found: list[dict] = []
-    made: dict
-    size = 0
-    for output in cell["outputs"] if isinstance(cell.get("outputs"), list) else []:
-        if not isinstance(output, dict):
-            continue
-        if output.get("output_type") == "stream":
-            name = "stderr" if output.get("name") == "stderr" else "stdout"
-            made = {"output_type": "stream", "name": name, "text": text_of(output.get("text", ""))}
-            size += len(made["text"])
-        else:
-            data = output.get("data")
-            kept = pictures_in(data) if isinstance(data, dict) else {}
-            if isinstance(data, dict) and "text/plain" in data:
-                kept["text/plain"] = text_of(data["text/plain"])
-            if not kept:
-                continue
-            made = {"output_type": "display_data", "data": kept, "metadata": {}}
-            size += sum(map(len, kept.values()))
-        if size > MOST_OUTPUT:
-            break
-        found.append(made)
+    outputs, found, size = cell.get("outputs"), [], 0
+    for output in outputs if isinstance(outputs, list) else []:
+        made = output_of(output) if isinstance(output, dict) else None
+        if made:
+            size += sum(map(len, made.get("data", made).values()))
+            if size > MOST_OUTPUT:
+                break
+            found.append(made)
     return found
+
+
+def output_of(output: dict) -> dict | None:
+    """An output as nbformat has it, less what is neither text nor picture; None where nothing is left."""
+    if output.get("output_type") == "stream" and is_text(output.get("text")):
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return {"output_type": "stream", "name": name, "text": text_of(output["text"])}
+    data = output.get("data")
+    data = {kind: text for kind, text in data.items() if is_text(text)} if isinstance(data, dict) else {}
+    kept = pictures_in(data)
+    if "text/plain" in data:
+        kept["text/plain"] = text_of(data["text/plain"])
+    return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
+
+
+def is_text(value) -> bool:
+    """Whether it is a text, or a list of lines."""
+    return isinstance(value, str) or isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
 def text_of(value) -> str:

@@ -7,8 +7,14 @@ from pathlib import Path
 
 from autograder import paths
 from autograder.checks import find
+from autograder.judge.notebook_run import Limits
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.course import files_of, parts_behind
+
+
+def key_of(module: str, data: bytes, seed: str, limits: Limits, sandbox: bool) -> str:
+    """What a result is made from: the version of the course, the seed, the limits, and the file that was handed in."""
+    return hashlib.sha256(repr((course_digest(module), seed, limits, sandbox)).encode() + data).hexdigest()
 
 
 @lru_cache
