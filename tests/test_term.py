@@ -156,7 +156,7 @@ def test_marks_of_a_person_reach_every_page_and_every_total(term):
         "anna"
     )
     assert f"{ALL - MUL.points + 3.5:g} of {ALL + WRITTEN.points:g} points." in term.index("anna")
-    assert "marked by a person: 2 of" in term.index("anna")
+    assert "marked by a person: 2 of" in term.index("anna") and "Say &lt;b&gt;why&lt;/b&gt;." in term.index("anna")
     assert os.stat(term.out / "feedback" / "ben" / MODULE / f"{MODULE}.html").st_mtime_ns == before, (
         "it has no new mark"
     )
@@ -185,7 +185,8 @@ def test_a_new_answer_has_no_old_mark_and_is_asked_for_again(term):
     )
     assert "An earlier version was given 2 of 3 points: Good." in term.page("anna")
     assert "An earlier version was given 1.5 of 2 points" in term.page("anna")
-    assert "On an earlier version: Nearly." in term.page("anna")
+    assert "On an earlier version: Nearly." in term.page("anna") and "Nearly." in term.index("anna")
+    assert "An earlier version was given 2 of 3 points: Good." in term.index("anna")
     for student in ("ben", "carl"):
         assert term.row(student, WRITTEN.name)["mark"] == term.row(student, "value.mul")["mark"] == "by hand"
         assert totals[student]["to_mark"] == "0" and "Good." in term.page(student)
@@ -272,12 +273,14 @@ def test_formgrader_shows_rubric_and_earlier_mark_and_the_students_page_does_not
     term.hand_in("anna")
     term.grade()
     term.give("anna", WRITTEN.id, 2.0, "Good.")
+    term.give("anna", "check-value-mul", 1.5)
     term.grade()
-    term.hand_in("anna", answer="New.")
+    term.hand_in("anna", answer="New.", wrong=["value.mul"])
     term.grade()
     notebook = nbformat.read(term.out / "autograded" / "anna" / MODULE / f"{MODULE}.ipynb", as_version=4)
     shown = in_formgrader(notebook)
     assert "How it is marked" in shown and "An earlier version was given 2 of 3 points: Good." in shown
+    assert "An earlier version was given 1.5 of 2 points." in shown
     assert shown.index("New.") < shown.index("Model answer") and "BEGIN SOLUTION" not in shown
     assert "How it is marked" not in term.page("anna") + term.index("anna")
 

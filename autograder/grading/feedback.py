@@ -7,7 +7,7 @@ from nbconvert.filters import ansi2html
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 from pygments.formatters import HtmlFormatter
 
-from autograder.grading.marks import Earlier, Marks, earlier_in
+from autograder.grading.marks import Earlier, Marks, earlier_in, said_earlier
 from autograder.grading.sanitize import SHOWN, clean, markdown, python_code
 from autograder.judge.notebook_run import course_cell
 from autograder.judge.report import HEADLINES
@@ -81,14 +81,6 @@ def shown(cell, marks: Marks, earlier: Earlier) -> dict:
         "comment": comment,
         "earlier": said_earlier(earlier[name], points) if marks.shows(name, earlier) else "",
     }
-
-
-def said_earlier(given: dict, points: float | None) -> str:
-    """What a person gave to an earlier version of a cell, in words."""
-    if given["score"] is None:
-        return f"On an earlier version: {given['comment']}"
-    score = f"An earlier version was given {given['score']:g} of {points:g} points"
-    return f"{score}: {given['comment']}" if given["comment"] else f"{score}. This one is looked at anew."
 
 
 def output_html(output) -> str:

@@ -16,6 +16,7 @@ from nbgrader.api import (
 )
 from nbgrader.api import Grade as GradeOf
 
+from autograder.checks import find
 from autograder.grading.records import Graded, Row
 from autograder.judge.notebook_run import course_cell
 from autograder.lesson.text import read_lesson
@@ -167,10 +168,31 @@ def marked(graded: Graded, marks: Marks, earlier: Earlier) -> Graded:
         graded,
         rows=rows,
         written=written_rows(graded, marks, earlier),
+        comments=comments_of(graded.submission.module, marks, earlier),
         penalty=marks.penalty,
         due=marks.due,
         seconds_late=marks.seconds_late,
     )
+
+
+def comments_of(module: str, marks: Marks, earlier: Earlier) -> list[tuple[str, str]]:
+    """(exercise, what a person wrote about it, or about an earlier version), in the order of the lesson."""
+    found = []
+    for cell in read_lesson(module).cells:
+        if marks.comments.get(cell.id):
+            found.append((cell.name, marks.comments[cell.id]))
+        if marks.shows(cell.id, earlier):
+            points = find(cell.name).points if cell.kind == "check" else cell.points
+            found.append((cell.name, said_earlier(earlier[cell.id], points)))
+    return found
+
+
+def said_earlier(given: dict, points: float | None) -> str:
+    """What a person gave to an earlier version of a cell, in words."""
+    if given["score"] is None:
+        return f"On an earlier version: {given['comment']}"
+    score = f"An earlier version was given {given['score']:g} of {points:g} points"
+    return f"{score}: {given['comment']}" if given["comment"] else f"{score}. This one is looked at anew."
 
 
 def with_mark(row: Row, name: str, marks: Marks, earlier: Earlier) -> Row:

@@ -114,6 +114,7 @@ class Graded:
     notes    why it could not be judged as a notebook of the lesson, or shown
     written  rows of the answers that a person marks
     penalty  points that are taken off because it was late
+    comments of a person: (exercise, text)
     due      when it was due for this student, in UTC; None: at no time
     """
 
@@ -128,6 +129,7 @@ class Graded:
     penalty: float = 0.0
     due: datetime | None = None
     seconds_late: float = 0.0
+    comments: Sequence[tuple[str, str]] = ()
 
     @property
     def late(self) -> str:

@@ -4,8 +4,7 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat.v4 import new_markdown_cell
 
 from autograder.errors import CourseError
-from autograder.grading.feedback import said_earlier
-from autograder.grading.marks import earlier_in
+from autograder.grading.marks import earlier_in, said_earlier
 from autograder.lesson.symbols import BEGIN_WRITTEN, END_WRITTEN
 from autograder.lesson.text import Cell, read_lesson
 
@@ -24,7 +23,11 @@ class ShowRubric(Preprocessor):
         for cell in notebook.cells:
             shown.append(cell)
             name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-            notes = [said_earlier(earlier[name], cells[name].points)] if name in earlier and name in cells else []
+            notes = (
+                [said_earlier(earlier[name], cell.metadata.nbgrader.get("points"))]
+                if name in earlier and name in cells
+                else []
+            )
             if name in cells and cells[name].kind == "written":
                 notes.append(f"**Model answer**\n\n{rubric_of(cells[name])}")
             shown += [new_markdown_cell("> " + note.replace("\n", "\n> ")) for note in notes]

@@ -40,7 +40,7 @@ def module_of(graded: Graded) -> dict:
         "page": f"{name}/{name}.html" if graded.reports else "",
         "note": note_on(graded),
         "late": graded.late,
-        "marked": [said(row) for row in (*graded.rows, *graded.written) if row.mark],
+        "marked": [*(said(row) for row in (*graded.rows, *graded.written) if row.mark), *graded.comments],
         "reports": [graded.reports[row.exercise] for row in graded.rows if row.exercise in graded.reports],
     }
 
