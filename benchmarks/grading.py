@@ -66,7 +66,7 @@ def ours(folder: Path, module: str, students: list[str], workers: int) -> tuple[
         lambda graded: ends.append(time.perf_counter()),
         GradingOptions(workers=workers),
     )
-    assert all(row.status == "ok" for row in rows)
+    assert all(row.status in ("ok", "waiting") for row in rows)  # written answers wait for a person
     return ends[0] - start, time.perf_counter() - ends[0]
 
 

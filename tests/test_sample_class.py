@@ -141,7 +141,7 @@ def test_grading_again_gives_the_same_rows(graded):
     out, rows = graded
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
     again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, OPTIONS)
-    assert {row.exercise: str(row.points) for row in again} == {
+    assert {row.exercise: str(row.points) for row in again if row.exercise not in answers(MODULE)} == {
         name: row["points"] for name, row in of(rows, "mistake-1").items()
     }
 

@@ -165,11 +165,12 @@ class ClassRun:
         """Whether nothing is to be graded: it is not chosen, or an earlier run graded exactly this and wrote all results."""
         submission = self.submissions[place]
         chosen = self.options.choice.takes(submission)
+        key = self.task_of(submission).key if chosen else ""  # its seed is noted before anything is judged
         if (submission.student, submission.module) not in self.folder.known:
             return not chosen
         notebook = read_json(file_in(self.folder.out, "autograded", submission)) or {}
         stamp = stamp_of(notebook)
-        if chosen and (self.options.fresh or not stamp.get("key") or stamp["key"] != self.task_of(submission).key):
+        if chosen and (self.options.fresh or not stamp.get("key") or stamp["key"] != key):
             return False
         if stamp:
             rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
