@@ -1,15 +1,19 @@
-"""The command line: python -m autograder build | bundle | release | collect | grade | lab | progress | compare | checks | mutants |
-calibrate."""
+"""The command line: python -m autograder build | bundle | release | collect | roster | due | grade | explain | export | lab |
+progress | compare | checks | mutants | calibrate."""
 
 import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from autograder import paths
 from autograder.errors import CourseError
+
+if TYPE_CHECKING:
+    from autograder.grading.records import Choice
 
 UNSETTLED = 3  # exit code of `grade` where something was left out or could not be judged
 FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
@@ -69,8 +73,9 @@ def bundle(modules: tuple[str, ...], out: Path) -> None:
     """
     from autograder.bundle.archive import write, zipped
     from autograder.bundle.contents import contents
+    from autograder.course import course_modules
 
-    for group in [sorted(modules)] if modules else [[module] for module in paths.module_names()]:
+    for group in [sorted(modules)] if modules else [[module] for module in course_modules()]:
         data = zipped(contents(group))
         path = out / f"course-{'-'.join(module[:2] for module in group)}.zip"
         write(path, data)
@@ -88,9 +93,10 @@ def release(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     """Release MODULES through nbgrader's exchange: students get them with `nbgrader fetch_assignment`."""
     from autograder.grading.exchange import hand_out
 
-    hand_out([module_named(module) for module in modules], out, exchange)
+    hand_out([of_the_course(module) for module in modules], out, exchange)
+    same = f" --exchange {exchange}" if exchange else ""
     click.echo(
-        f"released {', '.join(modules)}; collect with: python -m autograder collect {' '.join(modules)} --out {out}"
+        f"released {', '.join(modules)}; collect with: python -m autograder collect {' '.join(modules)} --out {out}{same}"
     )
 
 
@@ -104,7 +110,7 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     """Collect the submissions of MODULES from nbgrader's exchange."""
     from autograder.grading.exchange import collect as collect_all
 
-    students = collect_all([module_named(module) for module in modules], out, exchange)
+    students = collect_all([of_the_course(module) for module in modules], out, exchange)
     click.echo(
         f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}"
     )
@@ -120,6 +126,11 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 )
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
 @click.option("--fresh", is_flag=True, help="Grade unchanged submissions again, too.")
+@click.option("--student", "students", multiple=True, help="Grade only this student; may be given several times.")
+@click.option("--module", "modules", multiple=True, help="Grade only this module (01 will do); also several times.")
+@click.option(
+    "--exercise", "exercises", multiple=True, help="Renew only the results of this exercise; also several times."
+)
 def grade(
     submissions: Path | None,
     out: Path | None,
@@ -128,10 +139,14 @@ def grade(
     workers: int | None,
     scheduler: str,
     fresh: bool,
+    students: tuple[str, ...],
+    modules: tuple[str, ...],
+    exercises: tuple[str, ...],
 ) -> None:
     """Grade a class: SUBMISSIONS holds <student>/<module>/<module>.ipynb.
 
-    Exits with 3 where something was left out or could not be judged; it is named.
+    What --student, --module and --exercise do not choose keeps the results that it has. Exits with 3 where something was left
+    out or could not be judged; it is named.
     """
     from autograder.grading.classroom import GradingOptions
     from autograder.grading.console import grade_with_progress
@@ -147,15 +162,113 @@ def grade(
             "say what to grade and where to: python -m autograder grade SUBMISSIONS --out OUT "
             "(or --sample for a sample class)"
         )
-    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh))
+    choice = choice_of(students, modules, exercises)
+    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh, choice))
     if unsettled and not sample:  # the sample class has broken notebooks on purpose
         raise SystemExit(UNSETTLED)
 
 
 @main.command()
+@click.argument("student")
+@click.argument("exercise")
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+@click.option("--notebook", type=click.Path(path_type=Path), help="Write the cases that fail to this notebook, too.")
+@click.option("--sandbox/--no-sandbox", default=True, help="Without a sandbox, the submission runs with your rights.")
+def explain(student: str, exercise: str, out: Path, notebook: Path | None, sandbox: bool) -> None:
+    """Explain the mark of STUDENT in EXERCISE: every aspect, case by case, on the inputs that counted and on others."""
+    import nbformat
+
+    from autograder.grading.explain import explain as explained
+    from autograder.grading.export import write
+
+    explanation = explained(student, exercise, out, sandbox)
+    click.echo(str(explanation))
+    if notebook:
+        click.echo(f"\nwrote {write(notebook, nbformat.writes(explanation.notebook()))}")
+
+
+@main.command()
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+@click.option("--canvas", type=click.Path(path_type=Path), help="Write grades for Canvas to this CSV file.")
+@click.option("--moodle", type=click.Path(path_type=Path), help="Write grades for Moodle to this CSV file.")
+@click.option("--anonymous", type=click.Path(path_type=Path), help="Write grades.csv with ids for names to this file.")
+@click.option("--feedback-zip", type=click.Path(path_type=Path), help="Write the pages of feedback to this zip file.")
+@click.option(
+    "--gradescope",
+    nargs=3,
+    type=(str, str, click.Path(path_type=Path)),
+    metavar="STUDENT MODULE FILE",
+    help="Write Gradescope's results.json for one submission.",
+)
+def export(
+    out: Path,
+    canvas: Path | None,
+    moodle: Path | None,
+    anonymous: Path | None,
+    feedback_zip: Path | None,
+    gradescope: tuple[str, str, Path] | None,
+) -> None:
+    """Write what `grade` found in the formats of learning platforms."""
+    from autograder.grading import export as formats
+
+    wanted = ((canvas, formats.canvas), (moodle, formats.moodle), (anonymous, formats.anonymous))
+    if not gradescope and not any((canvas, moodle, anonymous, feedback_zip)):
+        raise CourseError("say what to write: --canvas FILE, --moodle FILE, --gradescope STUDENT MODULE FILE, …")
+    grades = formats.Grades(out)
+    if grades.is_behind:
+        click.echo("The gradebook was written since: for marks given after the last run, grade again first.", err=True)
+    written = [formats.write(path, text(grades)) for path, text in wanted if path]
+    if feedback_zip:
+        written.append(formats.write(feedback_zip, formats.feedback_zip(grades)))
+    if gradescope:
+        student, module, path = gradescope
+        written.append(formats.write(path, formats.gradescope(grades, student, module_named(module))))
+    for path in written:
+        click.echo(f"wrote {path}")
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+def roster(file: Path, out: Path) -> None:
+    """Put the students of a CSV FILE (of ids and names; Canvas's and Moodle's exports will do) into the gradebook."""
+    from autograder.grading.roster import import_roster
+
+    click.echo(f"{import_roster(file, out)} students are in the gradebook of {out}")
+
+
+@main.command()
+@click.argument("module")
+@click.argument("when")
+@click.option("--student", default="", help="Only for this student: an extension.")
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+def due(module: str, when: str, student: str, out: Path) -> None:
+    """Set WHEN a MODULE is due: 2026-10-01T18:00, or "none"."""
+    from autograder.grading.roster import set_due
+
+    click.echo(set_due(module_named(module), when, out, student))
+
+
+def choice_of(students: tuple[str, ...], modules: tuple[str, ...], exercises: tuple[str, ...]) -> "Choice":
+    """What is to be graded, of what was named on the command line. An exercise stands for its module, too."""
+    from autograder.grading.records import Choice
+    from autograder.judge.reference import module_of
+
+    named, needed = {module_named(module) for module in modules}, {module_of(exercise) for exercise in exercises}
+    if named and needed - named:
+        raise CourseError(
+            f"{', '.join(exercises)} is in {', '.join(sorted(needed - named))}, which --module leaves out"
+        )
+    return Choice(students, tuple(sorted(needed or named)), exercises)
+
+
+@main.command()
 @click.argument("names", nargs=-1)
 def checks(names: tuple[str, ...]) -> None:
-    """Judge every mistake and variant of the checks NAMES (default: all): the points each earns, and whether a mistake is named."""
+    """Judge every mistake and variant of the checks NAMES, of exercises or modules (default: all).
+
+    For each: the points that it earns, and whether a mistake is named.
+    """
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -164,7 +277,7 @@ def checks(names: tuple[str, ...]) -> None:
     from autograder.judge.authoring import try_all
 
     wrong, count = 0, 0
-    for check in [find(name) for name in names] or all_checks().values():
+    for check in [find(name) for name in exercises_of(names)] or all_checks().values():
         table = Table(
             "", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left"
         )
@@ -304,6 +417,26 @@ def module_named(word: str) -> str:
     if not names:
         raise CourseError(f"there is no module {word}; there are: {', '.join(paths.module_names())}")
     return names[0]
+
+
+def exercises_of(names: tuple[str, ...]) -> list[str]:
+    """The exercises that are named, and those of the modules that are."""
+    from autograder.lesson.text import read_lesson
+
+    modules = {word: module for module in paths.module_names() for word in (module, module.split("_")[0])}
+    return [
+        exercise for name in names for exercise in (read_lesson(modules[name]).exercises if name in modules else [name])
+    ]
+
+
+def of_the_course(word: str) -> str:
+    """The module of that name, if course.toml does not leave it out."""
+    from autograder.course import FILE, course_modules
+
+    module = module_named(word)
+    if module not in course_modules():
+        raise CourseError(f"{FILE.name} leaves {module} out; it has: {', '.join(course_modules())}")
+    return module
 
 
 def is_root() -> bool:

@@ -1,5 +1,6 @@
 """What a student's notebook imports: `check`, `predict` and `add_to_class`."""
 
+import os
 import sys
 from typing import Any
 
@@ -22,22 +23,38 @@ watch_cells()
 RUNNING: list[str] = []  # the check that is running; a function that checks itself would never end
 
 
+class NotRight(CourseError):
+    """An exercise that is not right, for nbgrader's validator: the message is the check's report."""
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it: the report, and no lines of the checker's code."""
+        return str(self).splitlines()
+
+
 def check(name: str) -> None:
-    """Check an exercise of this notebook and show the result. `check("value.mul")` answers within a second."""
+    """Check an exercise of this notebook and show the result. `check("value.mul")` answers within a second.
+
+    NotRight where nbgrader validates the notebook, and not all is right: it looks for cells that raise.
+    """
+    validating = "NBGRADER_VALIDATING" in os.environ
     try:
         report = run_check(name, sys._getframe(1).f_globals)
     except CourseError as error:
+        if validating:
+            raise NotRight(str(error)) from None
         print(error)
         return
     verdict = report.verdict
-    if not is_looked_at(verdict):
+    if is_looked_at(verdict):
+        verdict.accesses = "Oclgrind is looking at every access to memory …" if is_possible() else ""
+        shown = display_report(report) if verdict.accesses else None
+        verdict.accesses = ""
+        report = Report(add_accesses(verdict, look(verdict.check, sys._getframe(1).f_globals, NOTEBOOK_SEED)))
+        display_report(report, shown)
+    else:
         display_report(report)
-        return
-    verdict.accesses = "Oclgrind is looking at every access to memory …" if is_possible() else ""
-    shown = display_report(report) if verdict.accesses else None
-    verdict.accesses = ""
-    report = Report(add_accesses(verdict, look(verdict.check, sys._getframe(1).f_globals, NOTEBOOK_SEED)))
-    display_report(report, shown)
+    if validating and report.verdict.status != "ok":
+        raise NotRight(str(report))
 
 
 def case(name: str, number: int) -> Replay | None:

@@ -62,9 +62,11 @@ CONTRACT = {
     "autograder.names": {"autograder", "autograder.paths", "autograder.files", "tinygrad_cl.netcl.ops"},
     "autograder.files": set(),
     "autograder.characters": set(),
+    "autograder.course": {"autograder", "autograder.paths", "autograder.errors"},
     # What observations, and measurements on the device, import when they run.
     "autograder.checks": {
         "autograder",
+        "autograder.course",
         "autograder.paths",
         "autograder.errors",
         "tinygrad_cl.opencl",
@@ -132,6 +134,7 @@ CONTRACT = {
     },
     "autograder.grading": {
         "autograder",
+        "autograder.course",
         "autograder.characters",
         "autograder.files",
         "autograder.paths",
@@ -155,6 +158,7 @@ CONTRACT = {
     "autograder.nbgrader_config": {"autograder.grading", "autograder.lesson"},
     "autograder.__main__": {
         "autograder",
+        "autograder.course",
         "autograder.paths",
         "autograder.errors",
         "autograder.checks",

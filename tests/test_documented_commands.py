@@ -80,6 +80,20 @@ COMMANDS = {
         f"python -m autograder calibrate {ROOT}/tests/attempts/03_broadcast.jsonl --workers 1", "few attempts"
     ),
     "python -m autograder checks value.mul": Run("python -m autograder checks start.double", "it has fewer mistakes"),
+    "python -m autograder due 01 2026-10-01T18:00 --out OUT": Run(),
+    "python -m autograder due 01 2026-10-08T18:00 --student ada --out OUT": Run(
+        "python -m autograder due 01 2026-10-01T18:00 --out OUT"
+        " && python -m autograder due 01 2026-10-08T18:00 --student ada --out OUT",
+        "an extension of a time that is set",
+    ),
+    "python -m autograder explain ada value.mul --out OUT --notebook mul.ipynb": Run(
+        f"python -m autograder explain ada value.mul --out OUT --notebook mul.ipynb{BARE}", "with the sandbox there is"
+    ),
+    "python -m autograder export --out OUT --anonymous anonymous.csv": Run(),
+    "python -m autograder export --out OUT --canvas canvas.csv": Run(),
+    "python -m autograder export --out OUT --feedback-zip feedback.zip": Run(),
+    "python -m autograder export --out OUT --gradescope ada 01 results.json": Run(),
+    "python -m autograder export --out OUT --moodle moodle.csv": Run(),
     "python -m autograder grade": GRADE,
     "python -m autograder grade OUT/submitted --out OUT": Run(
         f"python -m autograder grade OUT/submitted --out OUT{BARE}"
@@ -89,6 +103,7 @@ COMMANDS = {
     "python -m autograder lab": FOREVER,
     "python -m autograder mutants value.mul": Run("python -m autograder mutants start.double", "it has fewer changes"),
     "python -m autograder release 01 --out OUT --exchange FOLDER": Run(),
+    "python -m autograder roster ROSTER.csv --out OUT": Run(),
     "python -m pytest --record-torch": Look("needs PyTorch"),
     "python -m uv tool install pre-commit": NETWORK,
     "python -m tinygrad_cl doctor": Run(),
@@ -104,6 +119,8 @@ COMMANDS = {
     "cd OUT && nbgrader export --to totals.csv": Run(),
     "nbgrader autograde": Run(f"cd OUT && nbgrader autograde {MODULE}", "as the next one says"),
     "nbgrader autograde 01_value": Run("cd OUT && nbgrader autograde 01_value", "in the class folder"),
+    "nbgrader validate": Look("is told a notebook"),
+    "nbgrader export": Look("as the last line of the table says"),
     "nbgrader db student remove NAME --force": Run(
         "cd OUT && nbgrader db student add NAME && nbgrader db student remove NAME --force", "a student made for it"
     ),
@@ -153,6 +170,7 @@ def folder(tmp_path_factory):
     """A folder with SUBMISSIONS, of one student, and FOLDER, an exchange; grading has made OUT a class folder."""
     made = tmp_path_factory.mktemp("commands")
     write_submission(made / "SUBMISSIONS", "ada", MODULE, solved(MODULE))
+    (made / "ROSTER.csv").write_text("id,first_name,last_name\nada,Ada,Lovelace\n")
     (made / "FOLDER").mkdir()
     (made / "FOLDER").chmod(0o777)
     run(GRADE.instead, made)

@@ -18,7 +18,7 @@ from small_class import STUDENTS, graded
 
 from autograder import paths
 from autograder.errors import CourseError
-from autograder.grading import classroom
+from autograder.grading import classroom, version
 from autograder.grading.gradebook import CONFIG, ClassFolder, follow
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 from autograder.lesson.build import convert
@@ -186,7 +186,7 @@ def test_g_a_student_who_was_removed_is_named_and_leaves_grades_csv(small_class,
 
 def test_g_a_result_is_good_as_long_as_what_the_module_uses_is_as_it_was():
     names = {
-        module: {str(path.relative_to(paths.ROOT)) for path in classroom.files_that_decide(module)}
+        module: {str(path.relative_to(paths.ROOT)) for path in version.files_that_decide(module)}
         for module in ("00_start", "01_value", "05_layers", "12_jit")
     }
     for each in names.values():
@@ -204,15 +204,15 @@ def test_g_a_result_is_good_as_long_as_what_the_module_uses_is_as_it_was():
 
 
 def test_g_a_lesson_that_changed_is_graded_again(monkeypatch):
-    classroom.course_digest.cache_clear()
-    before = [classroom.course_digest(module) for module in ("01_value", "02_neuron")]
-    lesson = classroom.read_lesson("01_value")
+    version.course_digest.cache_clear()
+    before = [version.course_digest(module) for module in ("01_value", "02_neuron")]
+    lesson = version.read_lesson("01_value")
     changed = dataclasses.replace(lesson, cells=lesson.cells[:1] + lesson.cells[2:])
-    real = classroom.read_lesson
-    monkeypatch.setattr(classroom, "read_lesson", lambda name: changed if name == "01_value" else real(name))
-    classroom.course_digest.cache_clear()
-    after = [classroom.course_digest(module) for module in ("01_value", "02_neuron")]
-    classroom.course_digest.cache_clear()
+    real = version.read_lesson
+    monkeypatch.setattr(version, "read_lesson", lambda name: changed if name == "01_value" else real(name))
+    version.course_digest.cache_clear()
+    after = [version.course_digest(module) for module in ("01_value", "02_neuron")]
+    version.course_digest.cache_clear()
     assert before[0] != after[0] and before[1] == after[1]
 
 

@@ -43,17 +43,24 @@ def graded(tmp_path_factory):
 
 
 def of(rows, student, module=MODULE):
-    return {row["exercise"]: row for row in rows if (row["student"], row["module"]) == (student, module)}
+    """Those of exercises, which the judge marks."""
+    exercises = read_lesson(module).exercises
+    own = [row for row in rows if (row["student"], row["module"]) == (student, module)]
+    return {row["exercise"]: row for row in own if row["exercise"] in exercises}
+
+
+def answers(module):
+    """The written answers, which a person marks."""
+    return [cell.name for cell in read_lesson(module).cells if cell.kind == "written"]
 
 
 def test_every_exercise_of_every_submission_has_one_row(graded):
     _, rows = graded
-    wanted = [(student, MODULE, name) for student in CASES for name in read_lesson(MODULE).exercises]
-    wanted += [
-        ("solved", module, name) for module in MODULES if module != MODULE for name in read_lesson(module).exercises
-    ]
+    names = {module: read_lesson(module).exercises + answers(module) for module in MODULES}
+    wanted = [(student, MODULE, name) for student in CASES for name in names[MODULE]]
+    wanted += [("solved", module, name) for module in MODULES if module != MODULE for name in names[module]]
     assert sorted((row["student"], row["module"], row["exercise"]) for row in rows) == sorted(wanted)
-    assert list(rows[0]) == ["student", "module", "exercise", "points", "max_points", "status", "mistake"]
+    assert list(rows[0]) == ["student", "module", "exercise", "points", "max_points", "status", "mistake", "mark"]
     assert {row["status"] for row in rows} <= set(HEADLINES)
 
 
@@ -75,7 +82,8 @@ def test_an_error_early_in_a_notebook_costs_once_and_the_feedback_says_so(graded
 
 
 def test_the_solved_notebooks_earn_all_points(graded):
-    assert all(row["points"] == row["max_points"] for row in graded[1] if row["student"] == "solved")
+    for module in MODULES:
+        assert all(row["points"] == row["max_points"] for row in of(graded[1], "solved", module).values())
 
 
 @pytest.mark.long
@@ -84,7 +92,7 @@ def test_so_they_do_in_the_other_modules(module, tmp_path):
     write_submission(tmp_path, "solved", module, solved(module))
     seen = []
     rows = grade(find_submissions(tmp_path)[0], tmp_path / "out", [module], seen.append, OPTIONS)
-    assert [row.points for row in rows] == [row.max_points for row in rows]
+    assert {row.exercise for row in rows if row.points != row.max_points} == set(answers(module))
     assert not any(graded.flags for graded in seen)
 
 
@@ -133,7 +141,7 @@ def test_grading_again_gives_the_same_rows(graded):
     out, rows = graded
     submission = Submission("mistake-1", MODULE, out / "submissions" / "mistake-1" / MODULE)
     again = grade([submission], out.parent / "again", [MODULE], lambda *progress: None, OPTIONS)
-    assert {row.exercise: str(row.points) for row in again} == {
+    assert {row.exercise: str(row.points) for row in again if row.exercise not in answers(MODULE)} == {
         name: row["points"] for name, row in of(rows, "mistake-1").items()
     }
 

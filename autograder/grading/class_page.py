@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from urllib.parse import quote
 
-from autograder.checks import all_checks
+from autograder.checks import find
+from autograder.errors import CourseError
 from autograder.grading.records import SYMBOLS, Graded, Row
 from autograder.judge.accesses import kernels_of
 from autograder.judge.report import HEADLINES
@@ -15,7 +16,7 @@ FEW = 5  # an exercise that fewer students tried is never listed
 HARD = 0.35  # mean share of the points below which an exercise was hard for nearly everyone
 ONE_WAY = 0.6  # share of those who failed that failed in just the same way
 BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
-CLASSES = {"ok": "right", "partial": "partial", "missing": "muted"}
+CLASSES = {"ok": "right", "partial": "partial", "missing": "muted", "waiting": "muted"}
 
 
 def class_page(
@@ -44,7 +45,7 @@ def class_page(
         mistakes=frequent_mistakes(rows),
         odd=odd_exercises(rows),
         summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
-        "Points from checks; written answers are in formgrader."
+        f"{to_mark(graded)}"
         f"{'' if sandbox else ' Graded without a sandbox.'}",
         modules=[module_section(name, members) for name, members in sorted(modules.items())],
         legend="  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()),
@@ -62,6 +63,12 @@ def accesses(modules: Iterable[str], watched: bool) -> list[tuple[str, str]]:
 
 def count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
+
+
+def to_mark(graded: list[Graded]) -> str:
+    """How many cells wait for a person, in formgrader."""
+    waiting = sum("to be marked" in row.mark for each in graded for row in (*each.rows, *each.written))
+    return f"{count(waiting, 'cell')} to be marked in formgrader." if waiting else "Everything is marked."
 
 
 def place_of(graded: Graded) -> str:
@@ -83,11 +90,13 @@ def odd_exercises(rows: list[Row]) -> list[tuple[str, str]]:
 
     Only students who tried the exercise and passed the exercises that it needs are counted.
     """
-    checks, right = all_checks(), {(row.student, row.exercise) for row in rows if row.status == "ok"}
+    right = {(row.student, row.exercise) for row in rows if row.status == "ok"}
+    needs = {exercise: needs_of(exercise) for exercise in {row.exercise for row in rows}}
     tried: dict[str, list[Row]] = {}
     for row in rows:
-        needs = checks[row.exercise].needs if row.exercise in checks else ()
-        if row.status not in ("missing", "invalid") and all((row.student, need) in right for need in needs):
+        if row.status not in ("missing", "invalid") and all(
+            (row.student, need) in right for need in needs[row.exercise]
+        ):
             tried.setdefault(row.exercise, []).append(row)
     found = []
     for exercise, members in tried.items():
@@ -111,6 +120,14 @@ def odd_exercises(rows: list[Row]) -> list[tuple[str, str]]:
     return found
 
 
+def needs_of(exercise: str) -> tuple[str, ...]:
+    """The exercises that one builds on; only its own lesson's checks are loaded."""
+    try:
+        return find(exercise).needs
+    except CourseError:  # of an earlier version of the course
+        return ()
+
+
 def module_section(name: str, graded: list[Graded]) -> dict:
     """A module's distribution and matrix of students and exercises."""
     shares = [each.points / each.max_points for each in graded]
@@ -118,13 +135,14 @@ def module_section(name: str, graded: list[Graded]) -> dict:
         "name": name,
         "bins": histogram(shares),
         "summary": f"{count(len(graded), 'notebook')}; median {statistics.median(shares):.0%} of {graded[0].max_points:g} points.",
-        "exercises": [row.exercise for row in graded[0].rows],
+        "exercises": [row.exercise for row in (*graded[0].rows, *graded[0].written)],
         "students": [
             {
                 "name": each.submission.student,
                 "page": f"feedback/{quote(each.submission.student)}/index.html",
                 "points": f"{each.points:g}",
-                "cells": [cell_of(row) for row in each.rows],
+                "late": each.late,
+                "cells": [cell_of(row) for row in (*each.rows, *each.written)],
             }
             for each in sorted(graded, key=lambda each: each.submission.student)
         ],
@@ -132,7 +150,8 @@ def module_section(name: str, graded: list[Graded]) -> dict:
 
 
 def cell_of(row: Row) -> dict:
-    what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {HEADLINES[row.status]}"
+    state = f"{HEADLINES[row.status]}, {row.mark}" if row.mark else HEADLINES[row.status]
+    what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {state}"
     return {
         "symbol": SYMBOLS[row.status],
         "css": CLASSES.get(row.status, "wrong"),

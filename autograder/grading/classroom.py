@@ -5,38 +5,35 @@ formgrader and export work in it. Workers grade; this process alone writes. An a
 not at all, and says what it was made from: a run that was stopped goes on with the submissions that have none.
 """
 
-import csv
-import hashlib
-import io
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
-from functools import lru_cache
+from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 
 import nbformat
 
-from autograder import paths
-from autograder.checks import find
 from autograder.errors import CourseError
 from autograder.files import write_atomically
+from autograder.grading.class_files import Pages, copy_submission, file_in, rows_of, stamp_of, write_csv
 from autograder.grading.class_page import class_page
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
-from autograder.grading.records import Graded, Row, Submission
+from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier_in, marked, submission_row
+from autograder.grading.proved import Proofs
+from autograder.grading.records import Choice, Graded, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
-from autograder.grading.worker import Result, Task, with_marks
+from autograder.grading.version import course_digest, key_of
+from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.accesses import is_possible, kernels_of
 from autograder.judge.notebook import notes_on, reports_in
 from autograder.judge.report import HEADLINES
-from autograder.lesson.imports import names_imported
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
 from autograder.sandbox.bubblewrap import why_not
-from autograder.sandbox.course import files_of, parts_behind
 from autograder.sandbox.folders import temporary_files_kept
 
 CSV_SECONDS = 5  # between two writings of grades.csv, while a class is graded
@@ -50,12 +47,14 @@ class GradingOptions:
     workers    processes on this machine; 0: one for each core
     scheduler  the address of a Dask scheduler, whose workers grade instead; "" for none
     fresh      grade also what has been graded before
+    choice     what is graded; all else keeps the results that it has
     """
 
     sandbox: bool = True
     workers: int = 0
     scheduler: str = ""
     fresh: bool = False
+    choice: Choice = Choice()
 
     def start_workers(self):
         if self.scheduler:
@@ -77,18 +76,19 @@ def grade(
     progress: Callable[[Graded], None],
     options: GradingOptions = GradingOptions(),
     left: Sequence[str] = (),
+    doing: Callable[[str], None] = lambda what: None,
 ) -> list[Row]:
-    """Grade every submission; returns the rows of OUT/grades.csv. No submission stops the others.
+    """Grade every submission that is chosen; returns the rows of OUT/grades.csv. No submission stops the others.
 
-    progress(graded) is called after each, with its Graded, in the order in which they end. `left` are sentences on what was
-    left out; report.html repeats them. CourseError where a sandbox is asked for and there is none here, or OUT cannot be
-    written.
+    progress(graded) is called after each, with its Graded, in the order in which they end; doing(what) is called with what is
+    done before the first. `left` are sentences on what was left out; report.html repeats them. CourseError where a sandbox
+    is asked for and there is none here, or OUT cannot be written.
     """
     if options.sandbox and not options.scheduler and why_not():
         raise CourseError(why_not())
     with temporary_files_kept():
         with said_if_it_cannot_be_written(out):
-            run = ClassRun(submissions, ClassFolder(out, modules), options, progress)
+            run = ClassRun(submissions, ClassFolder(out, modules), options, progress, doing)
         try:
             run.grade()
         finally:
@@ -120,22 +120,29 @@ class ClassRun:
         folder: ClassFolder,
         options: GradingOptions,
         progress: Callable[[Graded], None],
+        doing: Callable[[str], None] = lambda what: None,
     ):
-        self.submissions, self.folder, self.options, self.progress = submissions, folder, options, progress
+        self.submissions, self.folder, self.options = submissions, folder, options
+        self.progress, self.doing = progress, doing
         self.seeds, self.limits = Seeds(folder.out), folder.limits
         self.watched = is_possible()
         self.graded: dict[int, Graded] = {}
+        self.marks: dict[tuple[str, str], Marks] = {}
+        self.pages = Pages(folder.out)
         self.written = time.monotonic()
 
     def grade(self) -> None:
-        waiting = [place for place in self.by_module() if not self.is_done(place)]
+        with said_if_it_cannot_be_written(self.folder.out):
+            self.folder.note_times(each for each in self.submissions if self.options.choice.takes(each))
+            self.marks = self.folder.marks(sorted({each.module for each in self.submissions}))
+            waiting = [place for place in self.by_module() if not self.is_done(place)]
         self.keep_seeds()
         modules = sorted({self.submissions[place].module for place in waiting})
         if not modules:
             return
         with self.options.start_workers() as workers:
-            self.check_reference(modules, workers)
-            compiled = self.compiled_ahead(modules, workers)
+            compiled = self.prove(modules, workers)
+            self.doing("grading")
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 with said_if_it_cannot_be_written(self.folder.out):
                     self.keep(place, result)
@@ -154,25 +161,63 @@ class ClassRun:
 
     def task(self, module: str, data: bytes, seed: str, **more) -> Task:
         watched = self.watched and bool(kernels_of(module))
-        key = hashlib.sha256(
-            repr((course_digest(module), seed, self.limits, self.options.sandbox, watched)).encode() + data
-        ).hexdigest()
+        key = key_of(module, data, seed, self.limits, self.options.sandbox, watched)
         return Task(module, data, seed, key, self.limits, self.options.sandbox, watched=watched, **more)
 
     def is_done(self, place: int) -> bool:
-        """Whether an earlier run graded exactly this and wrote all results; then they are reused."""
+        """Whether nothing is to be graded: it is not chosen, or an earlier run graded exactly this and wrote all results."""
         submission = self.submissions[place]
-        key = self.task_of(submission).key
-        if self.options.fresh or (submission.student, submission.module) not in self.folder.known:
-            return False
+        chosen = self.options.choice.takes(submission)
+        key = self.task_of(submission).key if chosen else ""  # its seed is noted before anything is judged
+        if (submission.student, submission.module) not in self.folder.known:
+            return not chosen
         notebook = read_json(file_in(self.folder.out, "autograded", submission)) or {}
-        stamp = notebook.get("metadata", {}).get("course", {}).get("graded", {})
-        if not stamp.get("key") or stamp["key"] != key:
+        stamp = stamp_of(notebook)
+        if chosen and (self.options.fresh or not stamp.get("key") or stamp["key"] != key):
             return False
-        rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
-        flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-        self.add(place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes))
+        if stamp:
+            rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
+            flags, notes = tuple(stamp["flags"]), notes_on(notebook)
+            self.add(
+                place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes), notebook
+            )
+            self.show_marks(submission, stamp["verdicts"], reports, notebook)
         return True
+
+    def show_marks(self, submission: Submission, verdicts: dict, reports: dict[str, str], notebook: dict) -> None:
+        """Write the page of feedback again, where what a person gave has changed since."""
+        marks = self.marks_of(submission)
+        if self.pages.shown(submission) != marks.digest(earlier_in(notebook)):
+            data = file_in(self.folder.out, "autograded", submission).read_bytes()
+            self.show(submission, Result(data, verdicts=verdicts, reports=reports), marks, earlier_in(notebook))
+
+    def show(self, submission: Submission, result: Result, marks: Marks, earlier: Earlier) -> None:
+        """Write a page of feedback."""
+        if marks.digest(earlier) or not result.feedback:
+            result = with_marks(result, submission.module, marks)
+        write_atomically(file_in(self.folder.out, "feedback", submission, "html"), result.feedback)
+        self.pages.note(submission, marks.digest(earlier))
+
+    def marks_of(self, submission: Submission) -> Marks:
+        return self.marks.get((submission.student, submission.module), Marks())
+
+    def prove(self, modules: list[str], workers) -> dict[str, bytes]:
+        """Prove that the references of the modules pass here, unless that is known; returns kernels compiled ahead, by module."""
+        digests = {module: course_digest(module) for module in modules}
+        if self.options.scheduler:  # nothing is known of other machines
+            self.check_reference(modules, workers)
+            return self.compiled_ahead(modules, workers)
+        proofs = Proofs(self.folder.out, self.limits, self.options.sandbox)
+        known = {module: proofs.kernels(module, digests[module]) for module in modules}
+        new = [module for module in modules if known[module] is None]
+        if new:
+            self.check_reference(new, workers)
+            made = self.compiled_ahead(new, workers)
+            with said_if_it_cannot_be_written(self.folder.out):
+                for module in new:
+                    proofs.keep(module, digests[module], made[module])
+            known |= made
+        return {module: kernels or b"" for module, kernels in known.items()}
 
     def check_reference(self, modules: list[str], workers) -> None:
         """The reference self-check: judge the solved notebooks like submissions. If one loses a point, raise, and grade nobody."""
@@ -183,19 +228,26 @@ class ClassRun:
             )
             for module in modules
         ]
-        for module, result in workers.results(jobs):
+        self.doing(f"first the reference solutions: 0 of {len(modules)} pass")
+        for number, (module, result) in enumerate(workers.results(jobs), start=1):
             wrong = [name for name, verdict in result.verdicts.items() if verdict["status"] != "ok"]
             if result.failure or wrong:
                 reason = result.failure or f"{wrong[0]}: {HEADLINES[result.verdicts[wrong[0]]['status']]}"
                 raise CourseError(
                     f"nothing was graded, because on this machine the reference solution of {module} itself fails:\n{reason}"
                 )
+            self.doing(f"first the reference solutions: {number} of {len(modules)} pass")
 
     def compiled_ahead(self, modules: list[str], workers) -> dict[str, bytes]:
         """OpenCL kernels that drivers compile for the blank notebooks, by module: those that a solution needs are not among them."""
         blank = {module: nbformat.writes(blank_notebook(read_lesson(module))).encode() for module in modules}
         jobs = [(module, self.task(module, data, self.seeds.latest, fill=True)) for module, data in blank.items()]
-        return {module: result.compiled for module, result in workers.results(jobs)}
+        compiled = {}
+        self.doing(f"compiling kernels ahead: 0 of {len(modules)} modules")
+        for module, result in workers.results(jobs):
+            compiled[module] = result.compiled
+            self.doing(f"compiling kernels ahead: {len(compiled)} of {len(modules)} modules")
+        return compiled
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
         """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
@@ -209,84 +261,60 @@ class ClassRun:
         """Write a result. The autograded notebook comes last: it records that everything else is written."""
         submission, out = self.submissions[place], self.folder.out
         if result.failure:
-            self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure))
+            self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure), {})
             return
+        earlier_notebook = read_json(file_in(out, "autograded", submission)) or {}
+        if self.options.choice.exercises:
+            result = merged(result, earlier_notebook, submission.module, self.options.choice.exercises)
         if not submission.path.resolve().is_relative_to((out / "submitted").resolve()):
-            write_atomically(file_in(out, "submitted", submission), submission.read())
-        marks = self.folder.save(
-            submission.student, submission.module, nbformat.reads(result.notebook.decode(), as_version=4)
-        )
-        if marks:
-            result = with_marks(result, submission.module, marks)
-        write_atomically(file_in(out, "feedback", submission, "html"), result.feedback)
+            copy_submission(submission, file_in(out, "submitted", submission))
+        notebook = nbformat.reads(result.notebook.decode(), as_version=4)
+        earlier = self.folder.outdated(submission, notebook, earlier_notebook)
+        if earlier and earlier != earlier_in(
+            earlier_notebook
+        ):  # noted before it is withdrawn, so that no power cut loses it
+            earlier_notebook["metadata"]["course"]["earlier"] = earlier
+            write_atomically(file_in(out, "autograded", submission), json.dumps(earlier_notebook))
+        marks = self.marks[submission.student, submission.module] = self.folder.save(submission, notebook, earlier)
+        if earlier:
+            notebook.metadata["course"]["earlier"] = earlier
+            result = replace(result, notebook=nbformat.writes(notebook).encode(errors="replace"))
+        self.show(submission, result, marks, earlier)
         write_atomically(file_in(out, "autograded", submission), result.notebook)
         rows = rows_of(submission, result.verdicts)
-        self.add(
-            place,
-            Graded(submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes),
+        graded = Graded(
+            submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes
         )
+        self.add(place, graded, notebook)
 
     def absent(self) -> list[str]:
         """Who is in the gradebook with one of the modules of this run, and has no submission in it."""
         present = {(each.student, each.module) for each in self.submissions}
-        return [f"{student}/{module}" for student, module in sorted(self.folder.known - present)]
+        gone = sorted(self.folder.known - present)  # who was granted an extension is in the gradebook, too
+        graded = [each for each in gone if file_in(self.folder.out, "autograded", Submission(*each, Path())).exists()]
+        return [f"{student}/{module}" for student, module in graded]
 
-    def add(self, place: int, graded: Graded) -> None:
+    def add(self, place: int, graded: Graded, notebook: dict) -> None:
+        """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""
+        graded = marked(graded, self.marks_of(graded.submission), earlier_in(notebook))
         self.graded[place] = graded
         if time.monotonic() > self.written + CSV_SECONDS:
             self.write_csv()
-        self.progress(graded)
+        if self.options.choice.takes(graded.submission):
+            self.progress(graded)
 
     def in_order(self) -> list[Graded]:
         return [self.graded[place] for place in sorted(self.graded)]
 
     def rows(self) -> list[Row]:
-        return [row for each in self.in_order() for row in each.rows]
+        return [row for each in self.in_order() for row in (*each.rows, *each.written)]
 
     def write_csv(self) -> None:
-        write_csv(self.rows(), self.folder.out / "grades.csv")
+        """grades.csv, a row for each exercise, and submissions.csv, a row for each submission; which pages show which marks."""
+        write_csv([each.name for each in fields(Row)], map(astuple, self.rows()), self.folder.out / "grades.csv")
+        write_csv(SUBMISSION_COLUMNS, map(submission_row, self.in_order()), self.folder.out / "submissions.csv")
+        self.pages.save()
         self.written = time.monotonic()
-
-
-@lru_cache
-def course_digest(module: str) -> str:
-    """What decides the marks of a module besides the submission and the seed: its lesson, its checks, the engines, the judge."""
-    digest = hashlib.sha256(repr(read_lesson(module)).encode())
-    for file in files_that_decide(module):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
-def files_that_decide(module: str) -> list[Path]:
-    """The files of code that a module's marks depend on. Checks of other modules, and engines that it does not use, do not matter."""
-    folder, engines = paths.ROOT / "autograder", paths.ROOT / "tinygrad_cl"
-    judge = [folder / name for name in ("judge", "lesson", "sandbox", "student.py", "stand_in.py", "characters.py")]
-    judge += [folder / "grading" / name for name in ("reading.py", "normalise.py")]
-    checks = checks_behind([file for part in [*judge, *checks_of(module)] for file in files_of(part)])
-    cells = [cell.solved for cell in read_lesson(module).cells if cell.is_code]
-    used = parts_behind(cells + [path.read_text(encoding="utf-8") for path in checks])
-    return sorted({file for part in [*judge, *(engines / part for part in used)] for file in files_of(part)} | checks)
-
-
-def checks_of(module: str) -> list[Path]:
-    """A module's checks: a file, or a folder of them."""
-    checks = paths.ROOT / "autograder" / "checks"
-    return [path for path in (checks / f"m{module}.py", checks / f"m{module}") if path.exists()]
-
-
-def checks_behind(files: list[Path]) -> set[Path]:
-    """Those of the files that are below autograder/checks, and what all of them import from there."""
-    checks = paths.ROOT / "autograder" / "checks"
-    found, left = set(), [*files, checks / "__init__.py"]
-    while left:
-        file = left.pop()
-        if file.is_relative_to(checks):
-            found.add(file)
-        names = names_imported(file.read_text(encoding="utf-8"))
-        parts = [name.split(".")[2:] for name in names if name.startswith("autograder.checks.")]
-        modules = {checks.joinpath(*part[:length]).with_suffix(".py") for part in parts for length in (1, 2)}
-        left += [path for path in modules if path.is_file() and path not in found and path not in left]
-    return found
 
 
 def write_pages(
@@ -304,37 +332,3 @@ def write_pages(
         students.setdefault(each.submission.student, []).append(each)
     for student, own in students.items():
         write_atomically(out / "feedback" / student / "index.html", student_page(own))
-
-
-def file_in(out: Path, folder: str, submission: Submission, kind: str = "ipynb") -> Path:
-    """A submission's file in a folder of the class, named as nbgrader does."""
-    return out / folder / submission.student / submission.module / f"{submission.module}.{kind}"
-
-
-def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
-    """A row for every exercise of the module; without a verdict it is "invalid", or "missing" if there was no notebook."""
-    absent = "missing" if not submission.notebook.exists() else "invalid"
-    rows = []
-    for name in read_lesson(submission.module).exercises:
-        verdict = verdicts.get(name, {"points": 0.0, "status": "invalid", "mistake": ""})
-        status = absent if verdict["status"] == "invalid" else verdict["status"]
-        rows.append(
-            Row(
-                submission.student,
-                submission.module,
-                name,
-                verdict["points"],
-                find(name).points,
-                status,
-                verdict["mistake"],
-            )
-        )
-    return rows
-
-
-def write_csv(rows: list[Row], path: Path) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(field.name for field in fields(Row))
-    writer.writerows(astuple(row) for row in rows)
-    write_atomically(path, text.getvalue())

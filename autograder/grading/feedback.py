@@ -1,6 +1,5 @@
 """The page of feedback on one notebook, as it ran: made from the autograded notebook alone, without gradebook or class folder."""
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from markupsafe import Markup
@@ -8,6 +7,7 @@ from nbconvert.filters import ansi2html
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_solution
 from pygments.formatters import HtmlFormatter
 
+from autograder.grading.marks import Earlier, Marks, earlier_in, said_earlier
 from autograder.grading.sanitize import SHOWN, clean, markdown, python_code
 from autograder.judge.notebook_run import course_cell
 from autograder.judge.report import HEADLINES
@@ -17,25 +17,22 @@ from autograder.pages import render
 COLOURS = (("default", ""), ("github-dark", "@media (prefers-color-scheme: dark)"))
 
 
-@dataclass(frozen=True)
-class Marks:
-    """What a person gave and wrote, by grade_id, besides what the notebook holds."""
-
-    scores: dict[str, float] = field(default_factory=dict)
-    comments: dict[str, str] = field(default_factory=dict)
-
-
 def feedback_page(notebook, module: str, marks: Marks = Marks()) -> str:
     """The whole notebook. What the student wrote and put out is sanitized; nothing is loaded from elsewhere."""
     texts = {cell.id: cell.stub for cell in read_lesson(module).cells if cell.kind == "text"}
-    cells = [shown(cell, marks) | {"ours": texts.get(cell.get("id")) == cell.source} for cell in notebook.cells]
+    earlier = earlier_in(notebook)
+    cells = [
+        shown(cell, marks, earlier) | {"ours": texts.get(cell.get("id")) == cell.source} for cell in notebook.cells
+    ]
     graded = [cell for cell in cells if cell["points"] is not None]
+    score = max(0.0, sum(cell["score"] or 0.0 for cell in graded) - marks.penalty)
     return render(
         "notebook.html",
         title=module,
         cells=cells,
         graded=graded,
-        total=f"{sum(cell['score'] or 0.0 for cell in graded):g} of {sum(cell['points'] for cell in graded):g}",
+        total=f"{score:g} of {sum(cell['points'] for cell in graded):g}",
+        late=f"{marks.penalty:g} points are taken off, because it came late." if marks.penalty else "",
         highlighting=Markup(highlighting()),
         invalid=notebook.metadata.get("course", {}).get("invalid", ""),
     )
@@ -54,6 +51,8 @@ def plain_page(module: str, verdicts: dict[str, dict], reports: dict[str, str], 
                 "right": f"{sum(verdict['status'] == 'ok' for verdict in verdicts.values())} of {len(verdicts)}",
                 "page": "",
                 "note": "",
+                "late": "",
+                "marked": [],
                 "reports": list(reports.values())
                 or [Markup("<b>{}</b>: {}").format(name, HEADLINES[each["status"]]) for name, each in verdicts.items()],
             }
@@ -61,7 +60,7 @@ def plain_page(module: str, verdicts: dict[str, dict], reports: dict[str, str], 
     )
 
 
-def shown(cell, marks: Marks) -> dict:
+def shown(cell, marks: Marks, earlier: Earlier) -> dict:
     """A cell for the page's template; score and points of one that is graded."""
     kind, exercise = course_cell(cell)
     name = cell.metadata.get("nbgrader", {}).get("grade_id", cell.get("id", ""))
@@ -80,6 +79,7 @@ def shown(cell, marks: Marks) -> dict:
         "score": marks.scores.get(name, score),
         "points": points,
         "comment": comment,
+        "earlier": said_earlier(earlier[name], points) if marks.shows(name, earlier) else "",
     }
 
 

@@ -3,11 +3,15 @@
 import json
 import logging
 import os
+import sys
 import warnings
+from collections.abc import Collection, Iterable
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import nbformat
+from nbformat.v4 import new_notebook
 from nbgrader.api import Comment, Grade, Gradebook, InvalidEntry, Notebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.preprocessors import AssignLatePenalties, SaveAutoGrades
@@ -15,8 +19,9 @@ from sqlalchemy.exc import SAWarning, SQLAlchemyError
 from traitlets.config import Config, PyFileConfigLoader
 
 from autograder.errors import CourseError
-from autograder.grading.feedback import Marks
+from autograder.grading.marks import Earlier, Marks, due_of, marks_in, outdated, submissions_to
 from autograder.grading.preprocessors import JudgeNotebook
+from autograder.grading.records import Submission
 from autograder.judge.notebook_run import Limits
 from autograder.lesson.build import convert, course_folder, write_source
 from autograder.lesson.notebooks import source_notebook
@@ -99,21 +104,69 @@ class ClassFolder:
     def gradebook(self) -> Gradebook:
         return Gradebook(self.url, self.api.coursedir.course_id)
 
-    def save(self, student: str, module: str, notebook) -> Marks | None:
-        """Write an autograded notebook's points, as `nbgrader autograde` does; returns what a person has given in it, if anything."""
+    def outdated(self, submission: Submission, notebook, old: dict) -> dict[str, dict]:
+        """What a person gave to an earlier version: see `marks.outdated`. `old` is the autograded notebook of before, as JSON."""
+        with self.said_plainly(), self.gradebook() as book:
+            marks = marks_in(book, submission.module, submission.student).get(submission.student, Marks())
+        return outdated(notebook, old, marks)
+
+    def save(self, submission: Submission, notebook, earlier: Earlier = MappingProxyType({})) -> Marks:
+        """Write an autograded notebook's points, as `nbgrader autograde` does; returns what a person has given in it.
+
+        earlier   what was given to an earlier version: it does not count any more, and is asked for again
+        """
+        student, module = submission.student, submission.module
         names = {"student": student, "assignment": module, "notebook": module, "db_url": self.url}
         with self.said_plainly():
             with self.gradebook() as book:
                 book.update_or_create_student(student)
-                book.update_or_create_submission(module, student)
-            for preprocessor in (SaveAutoGrades, AssignLatePenalties):
-                preprocessor(config=self.config).preprocess(notebook, {"nbgrader": names})
+                book.update_or_create_submission(module, student, timestamp=submission.handed_in[0])
+                marks = marks_in(book, module, student)[student]
+                withdraw(book, module, student, earlier)
+            SaveAutoGrades(config=self.config).preprocess(notebook, {"nbgrader": names})
             with self.gradebook() as book:
-                made = book.find_submission_notebook(module, module, student)
-                by_hand = any(grade.manual_score is not None or grade.extra_credit for grade in made.grades)
-                comments = {comment.name: comment.manual_comment for comment in made.comments if comment.manual_comment}
-                scores = {grade.name: grade.score + (grade.extra_credit or 0.0) for grade in made.grades}
-                return Marks(scores, comments) if by_hand or comments else None
+                ask(book, module, student, marks.waiting, [name for name in earlier if marks.asks(name, earlier)])
+            self.penalise(student, module)
+            with self.gradebook() as book:
+                return marks_in(book, module, student)[student]
+
+    def penalise(self, student: str, module: str) -> None:
+        """Take points off, or give them back, as the class's plugin for late submissions says."""
+        names = {"student": student, "assignment": module, "notebook": module, "db_url": self.url}
+        with self.gradebook() as book:
+            made = book.find_submission(module, student)
+            if due_of(made) is None:  # nbgrader fails on an extension of no due date
+                for notebook in made.notebooks:
+                    notebook.late_submission_penalty = None
+                book.db.commit()
+                return
+        AssignLatePenalties(config=self.config).preprocess(new_notebook(), {"nbgrader": names})
+
+    def note_times(self, submissions: Iterable[Submission]) -> None:
+        """Note when they were handed in, of those that have been graded; and what lateness costs now."""
+        places = {(each.student, each.module): each for each in submissions}
+        with self.said_plainly():
+            late = []
+            with self.gradebook() as book:
+                for module in sorted({module for _, module in places}):
+                    for made in submissions_to(book, module):
+                        submission = places.get((made.student_id, module))
+                        if submission is None:
+                            continue
+                        time = submission.handed_in[0]
+                        if time is not None and made.timestamp != time:
+                            made.timestamp = time
+                        penalty = any(notebook.late_submission_penalty for notebook in made.notebooks)
+                        if penalty or due_of(made) is not None and made.total_seconds_late > 0:
+                            late.append((made.student_id, module))
+                book.db.commit()
+            for student, module in late:
+                self.penalise(student, module)
+
+    def marks(self, modules: Iterable[str]) -> dict[tuple[str, str], Marks]:
+        """What persons gave, and when it was handed in, by (student, module)."""
+        with self.said_plainly(), self.gradebook() as book:
+            return {(student, module): marks for module in modules for student, marks in marks_in(book, module).items()}
 
     @contextmanager
     def said_plainly(self):
@@ -128,6 +181,31 @@ class ClassFolder:
                 f"The gradebook cannot be written ({reason}): is it read-only, or in use by another program? "
                 "Then run the same command again; what is graded already is kept."
             ) from None
+
+
+def withdraw(book: Gradebook, module: str, student: str, names: Iterable[str]) -> None:
+    """Take back what a person gave in these cells."""
+    made = book.find_submission_notebook(module, module, student)
+    for grade in made.grades:
+        if grade.name in names:
+            grade.manual_score = grade.extra_credit = None
+    for comment in made.comments:
+        if comment.name in names:
+            comment.manual_comment = None
+    book.db.commit()
+
+
+def ask(book: Gradebook, module: str, student: str, waited: Collection[str], again: Collection[str]) -> None:
+    """Say which cells wait for a person: `again`, and of those that were marked, the ones that waited before.
+
+    (nbgrader itself asks for every mark again whenever a notebook is graded.)
+    """
+    for grade in book.find_submission_notebook(module, module, student).grades:
+        if grade.name in again:
+            grade.needs_manual_grade = True
+        elif grade.manual_score is not None:
+            grade.needs_manual_grade = grade.name in waited
+    book.db.commit()
 
 
 def follow(book: Gradebook, module: str, source: nbformat.NotebookNode) -> None:
@@ -163,8 +241,10 @@ def cells_of(known: Notebook) -> dict[str, list]:
 
 
 def load_config(out: Path) -> Config:
-    """The settings in the folder's nbgrader_config.py, which is a program that runs in it."""
+    """The settings in the folder's nbgrader_config.py, a program that runs in it. It may name plugins that lie beside it."""
     before = os.getcwd()
+    if str(out.resolve()) not in sys.path:
+        sys.path.append(str(out.resolve()))
     os.chdir(out)
     try:
         return PyFileConfigLoader("nbgrader_config.py", path=".").load_config()

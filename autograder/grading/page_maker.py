@@ -17,7 +17,8 @@ from multiprocessing.connection import Connection
 
 import nbformat
 
-from autograder.grading.feedback import Marks, feedback_page
+from autograder.grading.feedback import feedback_page
+from autograder.grading.marks import Marks
 from autograder.grading.processes import end_with
 
 SECONDS = 30.0  # for one page

@@ -9,6 +9,7 @@ from autograder.characters import whole
 LARGEST = 50_000_000  # bytes of a submitted file that are still read
 MOST_CELLS = 2_000
 MOST_TEXT = 5_000_000  # characters in all cells; outputs and attachments are not counted
+MOST_OUTPUT = 2_000_000  # characters of the outputs of one cell that are kept, where they are kept at all
 PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")  # what may be attached to a text cell
 BASE64 = re.compile(r"[A-Za-z0-9+/=\s]*")
 
@@ -23,12 +24,14 @@ class SubmittedCell:
 
     ids          that may match a cell of the lesson: nbgrader's grade_id, then the cell's own id
     attachments  pictures of a text cell: {name: {kind: base64}}
+    outputs      what code put out, texts and pictures alone, as nbformat has it
     """
 
     is_code: bool
     source: str
     ids: list[str] = field(default_factory=list)
     attachments: dict[str, dict[str, str]] = field(default_factory=dict)
+    outputs: list[dict] = field(default_factory=list)
 
 
 def read_cells(data: bytes) -> list[SubmittedCell]:
@@ -74,7 +77,38 @@ def read_cell(cell: dict) -> SubmittedCell:
     if cell.get("cell_type") == "heading":  # of format 3
         level = cell.get("level")
         source = f"{'#' * (level if isinstance(level, int) and 0 < level < 7 else 1)} {source}"
-    return SubmittedCell(is_code, source, ids_of(cell), attachments_of(cell))
+    return SubmittedCell(is_code, source, ids_of(cell), attachments_of(cell), outputs_of(cell) if is_code else [])
+
+
+def outputs_of(cell: dict) -> list[dict]:
+    """The texts and pictures that a code cell was handed in with, up to a size; of formats before 4 none."""
+    outputs, found, size = cell.get("outputs"), [], 0
+    for output in outputs if isinstance(outputs, list) else []:
+        made = output_of(output) if isinstance(output, dict) else None
+        if made:
+            size += sum(map(len, made.get("data", made).values()))
+            if size > MOST_OUTPUT:
+                break
+            found.append(made)
+    return found
+
+
+def output_of(output: dict) -> dict | None:
+    """An output as nbformat has it, less what is neither text nor picture; None where nothing is left."""
+    if output.get("output_type") == "stream" and is_text(output.get("text")):
+        name = "stderr" if output.get("name") == "stderr" else "stdout"
+        return {"output_type": "stream", "name": name, "text": text_of(output["text"])}
+    data = output.get("data")
+    data = {kind: text for kind, text in data.items() if is_text(text)} if isinstance(data, dict) else {}
+    kept = pictures_in(data)
+    if "text/plain" in data:
+        kept["text/plain"] = text_of(data["text/plain"])
+    return {"output_type": "display_data", "data": kept, "metadata": {}} if kept else None
+
+
+def is_text(value) -> bool:
+    """Whether it is a text, or a list of lines."""
+    return isinstance(value, str) or isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
 def text_of(value) -> str:

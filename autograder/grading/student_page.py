@@ -5,7 +5,8 @@ It shows what the judge wrote, and nothing that the student's code put out.
 
 from urllib.parse import quote
 
-from autograder.grading.records import Graded
+from autograder.grading.marks import BY_HAND, TO_MARK
+from autograder.grading.records import Graded, Row
 from autograder.pages import render
 
 
@@ -17,8 +18,16 @@ def student_page(graded: list[Graded]) -> str:
         "student.html",
         title=f"Feedback for {graded[0].submission.student}",
         modules=modules,
-        summary=f"{points:g} of {most:g} points from checks. Written answers are marked by a person, and not in here.",
+        summary=f"{points:g} of {most:g} points.{waiting(graded)}",
     )
+
+
+def waiting(graded: list[Graded]) -> str:
+    """A sentence on the written answers that no person has marked yet; "" where there are none."""
+    count = sum(row.status == "waiting" for each in graded for row in each.written)
+    if not count:
+        return ""
+    return " One written answer is not marked yet." if count == 1 else f" {count} written answers are not marked yet."
 
 
 def module_of(graded: Graded) -> dict:
@@ -30,8 +39,19 @@ def module_of(graded: Graded) -> dict:
         "right": f"{right} of {len(graded.rows)}",
         "page": f"{name}/{name}.html" if graded.reports else "",
         "note": note_on(graded),
+        "late": graded.late,
+        "marked": [*(said(row) for row in (*graded.rows, *graded.written) if row.mark), *graded.comments],
         "reports": [graded.reports[row.exercise] for row in graded.rows if row.exercise in graded.reports],
     }
+
+
+def said(row: Row) -> tuple[str, str]:
+    """(exercise, what a person gave for it)."""
+    if row.status == "waiting":
+        return row.exercise, f"not marked yet, of {row.max_points:g} points"
+    again = " (it will be looked at again)" if TO_MARK in row.mark else ""
+    by = "marked by a person: " if row.mark.startswith(BY_HAND) else ""
+    return row.exercise, f"{by}{row.points:g} of {row.max_points:g} points{again}"
 
 
 def note_on(graded: Graded) -> str:

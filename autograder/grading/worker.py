@@ -1,9 +1,12 @@
 """Grade one submission: bytes in, a result out. This touches no shared disk and no gradebook, so it runs anywhere."""
 
+import hashlib
 import io
+import json
 import time
 import traceback
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,13 +16,14 @@ from nbgrader.utils import compute_checksum
 
 from autograder.checks import find
 from autograder.errors import CourseError
-from autograder.grading.feedback import Marks, feedback_page, plain_page
+from autograder.grading.feedback import feedback_page, plain_page
+from autograder.grading.marks import Marks
 from autograder.grading.normalise import normalised_submission
 from autograder.grading.page_maker import NoPage, page_maker
 from autograder.judge.accesses import is_possible
 from autograder.judge.kernel import Sandbox, drop_prewarmed, prewarm
 from autograder.judge.notebook import Judgement, judge_notebook, notes_on, reports_in, write_verdicts
-from autograder.judge.notebook_run import Limits
+from autograder.judge.notebook_run import Limits, course_cell
 from autograder.judge.verdict import Verdict
 from autograder.lesson.notebooks import blank_notebook
 from autograder.lesson.text import Lesson, read_lesson
@@ -123,7 +127,13 @@ def finished_without_page(notebook, judgement: Judgement, task: Task, seconds: f
         }
         for name, verdict in judgement.verdicts.items()
     }
-    stamp = {"key": task.key, "seconds": round(seconds, 2), "verdicts": verdicts, "flags": list(judgement.flags)}
+    stamp = {
+        "key": task.key,
+        "file": hashlib.sha256(task.data).hexdigest(),
+        "seconds": round(seconds, 2),
+        "verdicts": verdicts,
+        "flags": list(judgement.flags),
+    }
     notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"graded": stamp}
     return Result(
         nbformat.writes(notebook).encode(errors="replace"),
@@ -134,6 +144,32 @@ def finished_without_page(notebook, judgement: Judgement, task: Task, seconds: f
         notes_on(notebook),
         seconds,
     )
+
+
+def merged(result: Result, earlier: dict, module: str, exercises: Sequence[str]) -> Result:
+    """The result for these exercises, and what an earlier autograded notebook of the same file says of the others.
+
+    It has no key, unless both were made from the same: a run over all exercises makes it anew.
+    """
+    notebook = nbformat.reads(result.notebook.decode(), as_version=4)
+    stamp, before = (
+        notebook.metadata["course"]["graded"],
+        earlier.get("metadata", {}).get("course", {}).get("graded", {}),
+    )
+    if before.get("file") != stamp["file"]:
+        return result
+    verdicts = before["verdicts"] | {name: each for name, each in result.verdicts.items() if name in exercises}
+    kept = {name: verdicts[name] for name in result.verdicts if name in verdicts}
+    cells = nbformat.reads(json.dumps(earlier), as_version=4).cells
+    old = {course_cell(cell): cell.outputs for cell in cells if cell.cell_type == "code"}
+    for cell in notebook.cells:
+        kind, name = course_cell(cell)
+        if kind == "check" and name not in exercises and (kind, name) in old:
+            cell.outputs = old[kind, name]
+    stamp["key"] = stamp["key"] if before["key"] == stamp["key"] else ""
+    stamp["verdicts"] = kept
+    data = nbformat.writes(notebook).encode(errors="replace")
+    return with_marks(replace(result, notebook=data, verdicts=kept, reports=reports_in(notebook)), module)
 
 
 def with_marks(result: Result, module: str, marks: Marks = Marks()) -> Result:

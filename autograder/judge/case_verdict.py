@@ -32,6 +32,22 @@ class Failed:
     conditions: tuple[tuple[str, Outcome], ...] = ()
 
 
+WHY = {
+    1.0: "right in all cases",
+    0.0: "not right in all cases",
+    KEPT: "right but for a condition on calls: a half of its points",
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an aspect adds to the points of a check."""
+
+    aspect: Aspect
+    points: float
+    why: str
+
+
 @dataclass(frozen=True, eq=False)
 class Cases:
     """The trials of a check beside those of the reference."""
@@ -64,17 +80,28 @@ class Cases:
                     yield label, outcome
 
     def points(self, failed: dict[int, Failed]) -> float:
+        return round(sum(part.points for part in self.parts(failed)) * self.whole(failed), 2)
+
+    def parts(self, failed: dict[int, Failed]) -> list["Part"]:
+        """What each aspect adds to the points, and why."""
         aspects = list(dict.fromkeys(aspect for aspect, _ in self.plan))
         shares = {aspect: self.share(aspect, failed) for aspect in aspects}
         main = next((shares[aspect] for aspect in aspects if not aspect.corner), 1.0)
         secret = [shares[aspect] for aspect in aspects if aspect.points and self.is_secret(aspect)]
-        total = sum(
-            aspect.points * share
-            for aspect, share in shares.items()
-            if (main or not aspect.corner) and (self.is_secret(aspect) or not secret or any(secret))
-        )
-        whole = all(share == 1 for aspect, share in shares.items() if not aspect.points)
-        return round(total * (1.0 if whole else KEPT), 2)
+        parts = []
+        for aspect, share in shares.items():
+            why = WHY[share]
+            if not main and aspect.corner:
+                share, why = 0.0, "it counts once the first aspect is right"
+            elif secret and not any(secret) and not self.is_secret(aspect):
+                share, why = 0.0, "its cases stand in the notebook: it counts once another aspect is right"
+            parts.append(Part(aspect, aspect.points * share, why))
+        return parts
+
+    def whole(self, failed: dict[int, Failed]) -> float:
+        """What the sum of the points is multiplied by: less than 1 where an aspect without points is wrong, the examples say."""
+        fine = all(self.share(aspect, failed) == 1 for aspect, _ in self.plan if not aspect.points)
+        return 1.0 if fine else KEPT
 
     def share(self, aspect: Aspect, failed: dict[int, Failed]) -> float:
         """What an aspect earns of its points."""

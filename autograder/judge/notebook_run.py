@@ -130,29 +130,37 @@ class NotebookRun:
         return ran
 
     def observe(self, check: Check, kernel: StudentKernel, seconds: float) -> Verdict:
-        """Run the check's cases in a kernel, within that much processor time, and judge its answer."""
-        run = kernel.answer(check, self.seed, seconds)
+        """Run the check's cases in a kernel, within that much processor time, and judge its answer. Oclgrind looks at kernels."""
+        run, to_watch = self.answer(check, kernel, self.seed, seconds)
         if run.trials is None:
             return without_trials(check, run, seconds)
+        verdict = judge(check, run.trials, self.seed)
         if check.texts:
-            return self.launched(check, run.trials, seconds)
-        trials = run.trials
-        if not self.measures and (flag := measured_gradient(check, trials, self.seed)):
+            return self.watched(verdict, to_watch, seconds)
+        if not self.measures and (flag := measured_gradient(check, run.trials, self.seed)):
             self.measures = True  # one flag is enough: later exercises would show the same
             kernel.flag(flag)
-        return add_finite_differences(judge(check, trials, self.seed), trials, self.seed)
+        return add_finite_differences(verdict, run.trials, self.seed)
 
-    def launched(self, check: Check, answers: list[Trial], seconds: float) -> Verdict:
-        """Launch the texts that were handed over, and judge what comes of them; then Oclgrind looks at one launch."""
+    def answer(self, check: Check, kernel: StudentKernel, seed: str, seconds: float) -> tuple[Run, list[Trial]]:
+        """(the run of the check's cases, the texts that Oclgrind may look at): texts that are handed over run in a clean process."""
+        run = kernel.answer(check, seed, seconds)
+        if run.trials is None or not check.texts:
+            return run, []
         assert self.launcher
-        plan, watched = plan_of(check.name, self.seed), watched_plan(check.name, self.seed)
-        handed = given(plan + watched, answers)
+        plan = plan_of(check.name, seed)
+        handed = given(plan + watched_plan(check.name, seed), run.trials)
         run = self.launcher.run(launches(plan, handed), seconds)
-        if run.trials is None:
-            return without_trials(check, run, seconds)
-        verdict = judge(check, joined(plan, handed, run.trials), self.seed)
+        if run.trials is not None:
+            run.trials = joined(plan, handed, run.trials)
+        return run, handed[len(plan) :]
+
+    def watched(self, verdict: Verdict, texts: list[Trial], seconds: float) -> Verdict:
+        """The verdict on kernels with what Oclgrind says of one launch."""
+        assert self.launcher
         if is_looked_at(verdict):
-            request = launches(watched, handed[len(plan) :]) if self.launcher.watched else []
+            plan = watched_plan(verdict.check.name, self.seed)
+            request = launches(plan, texts) if self.launcher.watched else []
             seen = self.launcher.run(request, seconds).trials
             add_accesses(verdict, (seen or [Trial()])[0] if request else None)
         if verdict.status != "ok":

@@ -21,6 +21,7 @@ HEADLINES = {
     "crashed": "the notebook's process ended",
     "missing": "not written yet",
     "invalid": "the notebook could not be read",
+    "waiting": "not marked yet",  # a written answer
 }
 COLORS = {"ok": "#1a85c8", "partial": "#e69f00"}  # after Okabe and Ito; legible on white and on black
 OTHER_COLOR = "#d55e00"
