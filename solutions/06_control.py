@@ -220,7 +220,7 @@ plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=Fal
 # A function that is never to be recorded needs such a block around **each call**. Forget one, and nothing looks wrong: the
 # numbers are the same, only the memory fills. So say it once, above the function:
 #
-# ```python
+# ```text
 # @no_grad()                      #  what Python does:
 # def accuracy(x, y):             #      def accuracy(x, y): …
 #     …                           #      accuracy = no_grad()(accuracy)

@@ -89,7 +89,7 @@ def test_a_mistake_of_its_own_is_found_behind_that_of_another_and_costs_once_too
     assert len(backward.right) >= 2 and backward.needs == ["value.mul"]
     text = str(Report(backward))
     assert "Not written yet, above: `__mul__`. With the reference in its place" in text
-    assert "expected" not in text and "\n  wrong      " in text
+    assert "; expected" not in text and "got" not in text and "\n  Wrong: " in text
     assert "not right yet above: `__mul__`, `backward`." in verdicts["value.gradcheck"].carried
 
 

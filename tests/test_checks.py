@@ -142,10 +142,10 @@ def test_cases_are_the_same_for_the_same_seed_and_others_for_another(check):
 def test_what_does_nothing_earns_nothing(check, nothing):
     """Functions that return None, 0 or their first argument."""
     source = does_nothing(read_lesson(module_of(check.name)).exercise(check.name).solved, nothing)
-    if source:
-        with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-            namespace = reference_namespace(module_of(check.name), {check.name: source})
-            assert verdict_of(check, namespace).points == 0
+    namespace = {}  # where there is no such function, or a cell of the lesson does not run with it
+    with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
+        namespace = reference_namespace(module_of(check.name), {check.name: source or "raise NameError"})
+    assert verdict_of(check, namespace).points == 0
 
 
 @pytest.mark.parametrize("check", [c for c in CHECKS if any(a.device for a in c.aspects)], ids=lambda check: check.name)
@@ -168,7 +168,7 @@ def test_the_words_that_promise_a_type_stand_in_the_exercise(check):
 
 def test_all_that_is_recorded_stays_small():
     folder = paths.ROOT / "autograder" / "checks"
-    assert sum(path.stat().st_size for path in folder.glob("m*.json")) <= 4e6
+    assert sum(path.stat().st_size for path in folder.glob("m*.json")) <= 4.5e6
 
 
 COUNTED = {"arrays_kept", "gc", "tracemalloc", "weakref", "work_limit"}  # by what an observation counts

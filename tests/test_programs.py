@@ -70,7 +70,7 @@ def test_the_header_of_debian_is_that_of_debians_driver(monkeypatch, header):
     assert header_of(device) is None
 
 
-WORKING = [device for device in find_devices() if not find_fault(device)]
+WORKING = [device for device in find_devices() if not find_fault(device) and "Oclgrind" not in device.name]
 devices = pytest.mark.parametrize("device", WORKING, ids=lambda device: device.name)
 FUNCTIONS = "exp log sin cos tanh sqrt rsqrt erf fabs floor native_exp half_sqrt"
 KERNELS = {

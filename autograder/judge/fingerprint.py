@@ -9,7 +9,7 @@ from autograder.checks.inside import Outcome
 from autograder.judge.outcome import words_of
 
 WHOLE, DIGITS = 8, 12  # of the reference's outcomes: how many numbers are recorded, and to how many digits
-OF_MISTAKES = 2, 10  # the same for a mistake's, which are compared and never shown, so their first numbers are left out
+OF_MISTAKES = 2, 10  # the same for a mistake's, which are compared and never shown
 RTOL = 1e-9  # no two numbers are held to be different by less than these digits tell
 
 
@@ -58,9 +58,8 @@ def encode(outcome: Outcome, typed: bool = False, whole: int = WHOLE, digits: in
     if array.dtype.kind == "U":
         return {"texts": array.tolist()} | kind if kind or array.size > whole else array.tolist()
     if array.size > whole:
-        first = {"first": rounded(array.ravel()[:whole], digits)} if whole == WHOLE else {}
-        sums = [float(f"{s:.{digits}g}") for s in sums_of(array)]
-        return {"shape": list(array.shape), **first, "sums": sums} | kind
+        first, sums = rounded(array.ravel()[:whole], digits), [float(f"{s:.{digits}g}") for s in sums_of(array)]
+        return {"shape": list(array.shape), "first": first, "sums": sums} | kind
     if not array.size:
         return {"shape": list(array.shape)} | kind
     return {"value": rounded(array, digits)} | kind if kind else rounded(array, digits)
@@ -81,7 +80,7 @@ def decode(entry) -> Outcome:
     if "error" in entry:
         return Outcome(error={"type": entry["error"], "message": "", "where": "", "words": entry["words"]})
     if "sums" in entry:
-        return Fingerprint(np.asarray(entry.get("first", ())), None, kind, tuple(entry["shape"]), tuple(entry["sums"]))
+        return Fingerprint(np.asarray(entry["first"]), None, kind, tuple(entry["shape"]), tuple(entry["sums"]))
     if "shape" in entry:
         return Outcome(np.zeros(entry["shape"]), kind=kind)
     return Outcome(np.asarray(entry.get("texts", entry.get("value"))), kind=kind)

@@ -49,7 +49,7 @@ ONCE, SQUARE, BOTH, SUM = (
 )
 BY_HAND, W_ADDS = "setattr(x, 'grad_req', 'add')", "w.attach_grad('add')"
 GRADS = steps(
-    (WRITE, ONCE), (WRITE, ONCE, SQUARE), (ADD, ONCE, SQUARE), (WRITE, BOTH, BOTH), (WRITE, BY_HAND, ONCE, SQUARE), (ADD, BOTH, WRITE, ONCE),
+    (WRITE, ONCE), (WRITE, BY_HAND, ONCE, SQUARE), (WRITE, ONCE, SQUARE), (ADD, ONCE, SQUARE), (WRITE, BOTH, BOTH), (ADD, BOTH, WRITE, ONCE),
     (WRITE, ONCE, ADD, ONCE, ONCE), (WRITE, W_ADDS, ONCE, ONCE), ("x.attach_grad('write')", ONCE, ONCE), (ADD, ONCE, ADD, SQUARE),
     parts=(WRITE, ADD, ONCE, SQUARE, BOTH, W_ADDS),
 )  # fmt: skip

@@ -23,12 +23,12 @@ def tensors(x):
 
 def given(x, rng):
     numbers = filled(x.shape, "decimals", rng)
+    text, integers = literal(numbers), literal(filled(x.shape, "integers", rng))
     if x.shape == ():
-        return texts(f"[{literal(numbers)}]", f"[{numbers}]", f"[Tensor({literal(numbers)})]")
-    text = literal(numbers)
-    return texts(
-        f"[{text}]", f"[{numbers.tolist()}]", f"[Tensor({text})]", f"[{literal(filled(x.shape, 'integers', rng))}]"
-    )
+        return texts(f"[{text}]", f"[{numbers}]", f"[Tensor({text})]")
+    if not isinstance(numbers, np.ndarray):  # many, which are an expression
+        return texts(f"[{text}]", f"[({text}).tolist()]", f"[Tensor({text})]", f"[{integers}]")
+    return texts(f"[{text}]", f"[{numbers.tolist()}]", f"[Tensor({text})]", f"[{integers}]")
 
 
 def unfit(x, rng):

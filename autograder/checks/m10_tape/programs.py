@@ -73,6 +73,7 @@ LONG = fixed(
 RETAINED = fixed(*[given("[a := x + w, a * a][-1]") | {"retain": retain, "calls": 1} for retain in (True, False)])
 RETAINED += PROGRAMS.add(retain=lambda rng: bool(rng.integers(4)), calls=lambda rng: 1 + int(rng.integers(3) == 0))
 WRONG_GRADS = given("x * w", None), given("x * w", np.ones((2, 1)))
+DROPPED = fixed(given("[a := sin(w), apply_op(lambda a, b: a + b, lambda g: [g, None], x, a)][-1]"))  # a gets nothing
 REFUSED = fixed(*WRONG_GRADS, given("x * 2.0", requires=False), given(ODD.format("[g]")))
 PAIRED = "x + w|x * w|x|w + x + x|x + x|w * 2.0|[a := x + w, a + a][-1]|total(x * w) + x|" + ODD.format("[g, None]")
 
