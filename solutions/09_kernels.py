@@ -310,9 +310,9 @@ print([float(launch(RACE, "race", ones, nothing, work_items=64, local_size=1)[1]
 
 # %% demo
 inspect_kernel(RACE, "race", ones, nothing, work_items=64, local_size=1,
-               elsewhere="line 5, `total[0] += x[i];`: a data race in global memory: two work-items use "
-                         "the same number, one of them writes, and no barrier is between (first "
-                         "work-items 1 and 0)")
+               elsewhere="line 5, `total[0] += x[i];`: a data race in global memory: two "
+                         "work-items use the same number, one of them writes, and no barrier "
+                         "is between (first work-items 1 and 0)")
 
 # %% [markdown]
 # Every check of a kernel ends with such a look. And your own, so far?

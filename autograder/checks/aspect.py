@@ -32,7 +32,8 @@ class Aspect:
         at_most   labels of numbers that may be smaller than the reference's: costs that the text promises
         exact     a sentence of the exercise's text that promises types: then dtypes and containers are compared, too
         agrees    function(expected, got) of {label: array}, for what the text leaves free; None: equal
-        device    in how many cases, from the first on, the outcome is held against central differences on the device
+        device    in how many cases, from the first on, the outcome is held against central differences on the device;
+                  a case tagged NO_DERIVATIVE is passed over
         few, many how many cases in a notebook, and when it counts; None: a fair part of 59 and of 240
     texts     a function's text: of the student's names it gives those that are kernels' texts, and no other can be observed
     """

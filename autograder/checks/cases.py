@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 MOST = 400  # small cases that are looked at
+NO_DERIVATIVE = "a rule gives something else than the derivative"  # a tag: such a case cannot be measured
 
 
 @dataclass(frozen=True)

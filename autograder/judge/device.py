@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from autograder.checks import find
+from autograder.checks.cases import NO_DERIVATIVE, Case
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import DeviceTools, Tools
@@ -48,14 +49,20 @@ def measured_cases(name: str, seed: str) -> dict[int, Trial]:
     tools = DeviceTools() if names.get("Value") is TracedValue else Tools()
     numbers = []
     for aspect in check.aspects:
-        usable = [n for n, (its, _) in enumerate(cases.plan) if its is aspect and is_measurable(cases.expected[n])]
+        usable = [
+            n for n, (its, case) in enumerate(cases.plan) if its is aspect and is_measurable(case, cases.expected[n])
+        ]
         numbers += usable[: aspect.device]
     requests = [request(*cases.plan[n]) for n in numbers]
     return dict(zip(numbers, run_cases(requests, names, tools, check.seconds * MEASURING)))
 
 
-def is_measurable(expected: Trial | None) -> bool:
-    return expected is not None and not any(outcome.error for outcome in expected.values())
+def is_measurable(case: Case, expected: Trial | None) -> bool:
+    return (
+        NO_DERIVATIVE not in case.tags
+        and expected is not None
+        and not any(outcome.error for outcome in expected.values())
+    )
 
 
 def compare_with_finite_differences(check: Check, trials: list[Trial], seed: str) -> str:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograder.checks.cases import Draft, Source, Text, fixed, literal
+from autograder.checks.cases import NO_DERIVATIVE, Draft, Source, Text, fixed, literal
 
 ODD = "apply_op(lambda a, b: a + b, lambda g: {}, x, w)"  # an operation without a name, whose rule says …
 SMALL = (
@@ -35,6 +35,7 @@ def program(text, shapes, requires, rng):
     shape = np.shape(eval(f"lambda x, w: {text}", dict(NUMPY))(x, w))
     tags = [f"{name} requires no gradient" for name, wanted in zip("xw", requires) if not wanted]
     tags += ["a leaf is broadcast"] * (len({shape, *shapes}) > 1)
+    tags += [NO_DERIVATIVE] * any(rule in text for rule in ("[g, None]", "None, g", "g * 2.0"))
     leaves = {"x": leaf(x, requires[0]), "w": leaf(w, requires[1]), "formula": Text(f"lambda x, w: {text}")}
     return Draft(leaves | {"grad": tenths(shape, rng) if shape or rng.integers(2) else None}, tuple(tags))
 
@@ -70,20 +71,33 @@ LONG = fixed(
     given("w + x + x + x", requires=False),
     *[given(f"[x := {step} for _ in range({times})][-1]") for step, times in REPEATED],
 )
-RETAINED = fixed(*[given("[a := x + w, a * a][-1]") | {"retain": retain, "calls": 1} for retain in (True, False)])
+DROPPED = "[a := sin(w), apply_op(lambda a, b: a + b, lambda g: [g, None], x, a)][-1]"  # a gets nothing
+RETAINED = fixed(
+    *[given("[a := x + w, a * a][-1]") | {"retain": retain, "calls": 1} for retain in (True, False)],
+    given(DROPPED) | {"retain": True, "calls": 1},
+)
 RETAINED += PROGRAMS.add(retain=lambda rng: bool(rng.integers(4)), calls=lambda rng: 1 + int(rng.integers(3) == 0))
 WRONG_GRADS = given("x * w", None), given("x * w", np.ones((2, 1)))
-DROPPED = fixed(given("[a := sin(w), apply_op(lambda a, b: a + b, lambda g: [g, None], x, a)][-1]"))  # a gets nothing
 REFUSED = fixed(*WRONG_GRADS, given("x * 2.0", requires=False), given(ODD.format("[g]")))
-PAIRED = "x + w|x * w|x|w + x + x|x + x|w * 2.0|[a := x + w, a + a][-1]|total(x * w) + x|" + ODD.format("[g, None]")
+PAIRED = (
+    *"x + w|x * w|x|w + x + x|x + x|w * 2.0|[a := x + w, a + a][-1]|total(x * w) + x".split("|"),
+    ODD.format("[g, None]"),
+)
 
 
-def two_programs(rng):
+def two_programs(rng, first=None, second=None):
     """Two programs of the same leaves, and whether x.grad is set to None between their calls of backward."""
-    first, second = (Text(f"lambda x, w: {text}") for text in rng.choice(PAIRED.split("|"), 2))
+    emptied = bool(second is None and rng.random() < 0.25)
+    first, second = (Text(f"lambda x, w: {text or rng.choice(PAIRED)}") for text in (first, second))
     shape = ((2,), (1,), (2, 2))[rng.integers(3)]
     inputs = {"x": leaf(tenths(shape, rng)), "w": leaf(tenths(shape, rng)), "first": first, "second": second}
-    return Draft(inputs | {"emptied": bool(rng.random() < 0.25), "grad": tenths(shape, rng)})
+    return Draft(inputs | {"emptied": emptied, "grad": tenths(shape, rng)})
 
 
-TWO_PROGRAMS = Source(lambda rng: [two_programs(rng) for _ in range(20)], two_programs)
+def small_pairs(rng):
+    """First programs after which x.grad is still what the first left there, or w takes part and gets nothing; then any."""
+    fixed = [(first, "w * 2.0") for first in PAIRED] + [("x * w", PAIRED[-1])]
+    return [two_programs(rng, *pair) for pair in fixed + [()] * 10]
+
+
+TWO_PROGRAMS = Source(small_pairs, two_programs)
