@@ -221,6 +221,7 @@ class Value:
         Chain rule, one line per edge: parent.grad += local derivative · node.grad, each node only
         when its own grad is complete, which is the reverse of `topological_order`. Leaves
         accumulate over calls until `zero_grad`; nodes between belong to this call and start from 0.
+        Where self is a leaf itself, 1 may be added to its grad or set: both are right.
 
         >>> a = Value(3.0)
         >>> (a * a).backward()

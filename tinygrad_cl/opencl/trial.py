@@ -25,14 +25,14 @@ def tried(
     """What a kernel leaves behind: {"out": the result, or several, "outside": numbers written outside the arrays, "inputs
     changed": how many of them}. The arrays lie between margins of NaN.
 
-    arguments   the kernel's arguments; None stands for a result. Results are filled with random numbers of the seed
-                before, so that what nobody writes is right nowhere
+    arguments   the kernel's arguments; None stands for a result. Results are filled before, with random numbers of the
+                seed and a NaN here and there: what nobody writes is right nowhere, and 0 times what was there is not 0
     result      the size of the result, or a tuple of sizes: then "out" is a list
     work_items  as for `kernels.launch_guarded`, like local_size and offset
     """
     sizes = iter(result if isinstance(result, tuple) else (result,))
     rng = np.random.default_rng(seed)
-    given = [rng.normal(0, 50, next(sizes)).astype(np.float32) if each is None else each for each in arguments]
+    given = [unset(next(sizes), rng) if each is None else each for each in arguments]
     after, outside = launch_guarded(source, name, *given, work_items=work_items, local_size=local_size, offset=offset)
     before = [(then, each is None) for then, each in zip(given, arguments) if isinstance(then, np.ndarray)]
     outs = [now for now, (_, is_result) in zip(after, before) if is_result]
@@ -41,6 +41,11 @@ def tried(
     if (seen := _seen.get()) is not None:
         seen.append(inspect_kernel(source, name, *given, work_items=work_items, local_size=local_size))
     return {"out": outs if isinstance(result, tuple) else outs[0], "outside": outside, "inputs changed": changed}
+
+
+def unset(size: int, rng: np.random.Generator) -> np.ndarray:
+    """Memory as nobody has set it: random float32 numbers, one in five NaN."""
+    return np.where(rng.random(size) < 0.2, np.nan, rng.normal(0, 50, size)).astype(np.float32)
 
 
 @contextlib.contextmanager
