@@ -700,6 +700,7 @@ CHOICE = "swiglu"  # or "gauss", "hypot", "lorentz"
 
 SECOND_FORWARD = """
 // out[i] = the formula of CHOICE, at a[i] and b[i], for n numbers; more than n work-items may run.
+// The numbers may be as large as 100: what is too large for a float must not become a NaN.
 __kernel void forward(__global const float *a, __global const float *b,
                       __global float *out, const int n)
 {

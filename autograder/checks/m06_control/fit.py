@@ -19,7 +19,7 @@ DATA = Source(
     lambda rng: (data(n, k, rng) for n, k in SIZES),
     lambda rng: data(int(rng.integers(1, 7)), int(rng.integers(1, 4)), rng),
 )
-CASES = DATA * choice("steps", 1, 2, 5, 0) * choice("lr", 0.1, 0.01, 0.5)
+CASES = DATA * choice("steps", 1, 2, 5, 0) * choice("lr", 0.1, 0.01, 0.5, 0.0)
 
 
 @control_fit.aspect("the caller's own w is trained", 1.5, device=4, cases=CASES)

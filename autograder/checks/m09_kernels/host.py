@@ -1,22 +1,24 @@
 """Check 1 of lesson 09: the host side."""
 
-from autograder.checks.cases import Draft, Source
+from autograder.checks.cases import Draft, Source, Text
 from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import numbers
 
 host = exercise("kernels.host", "Three arrays through a kernel that the check brings along.", seconds=30)
 
 
-def launch(n, group, more, rng):
-    """n work-items are needed; a and b have `more` numbers than that, which stay as they are."""
+def launch(n, group, more, rng, twice=False):
+    """n work-items are needed; a and b have `more` numbers than that, which stay as they are. Twice: b is a."""
     times = {"queued": int(rng.integers(1000, 9000)), "start": int(rng.integers(10**9, 10**12))}
     arrays = {name: numbers(size, rng) for name, size in (("a", n + more), ("b", n + more), ("last", 2))}
+    if twice:
+        arrays["b"] = Text("a")
     return Draft(arrays | {"n": n, "group": group, "took": int(rng.integers(10**5, 10**7))} | times)
 
 
 SIZES = ((1, 4, 0), (4, 4, 0), (5, 4, 0), (3, 4, 2), (12, 4, 0), (9, 4, 0), (1, 13, 0), (26, 13, 1), (27, 13, 0))
 LAUNCHES = Source(
-    lambda rng: (launch(*size, rng) for size in SIZES),
+    lambda rng: (launch(*size, rng, twice=size == (5, 4, 0)) for size in SIZES),
     lambda rng: launch(int(rng.integers(1, 60)), int(rng.choice([4, 13])), int(rng.integers(3)), rng),
 )
 

@@ -29,6 +29,11 @@ CASES = Source(
 )
 
 
+LARGE = CASES.add(
+    a=lambda a, rng: rng.choice([50.0, 100.0], a.size), b=lambda a, rng: rng.choice([-100.0, 2.0], a.size)
+)
+
+
 def error(student, case):
     """What the kernels give, less what the formula and its slopes give (a step along the imaginary axis)."""
     from tinygrad_cl.opencl.trial import tried
@@ -64,7 +69,11 @@ def both(student, case):
     }
 
 
-for of, points in (("out", 1), ("grad_a", 1.5), ("grad_b", 1.5)):
+ALL = choice("of", "out", "grad_a", "grad_b")
+second.aspect("for numbers as large as 100", 0.5, corner=True, cases=LARGE * ALL, few=9, many=30, rtol=1e-4, atol=2e-4)(
+    error
+)
+for of, points in (("out", 1), ("grad_a", 1.25), ("grad_b", 1.25)):
     second.aspect(of, points, cases=CASES * choice("of", of), few=10, many=30, rtol=1e-4, atol=2e-4)(error)
 
 
