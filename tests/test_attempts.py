@@ -9,9 +9,14 @@ from autograder.judge.accesses import is_possible
 from autograder.judge.calibrate import Judged, attempts_in, judged, table
 
 ATTEMPTS = attempts_in(Path(__file__).with_name("attempts"))
+FRESH = attempts_in(Path(__file__).with_name("attempts_long"))  # the round that docs/judgement.md reports
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt["id"])
+@pytest.mark.parametrize(
+    "attempt",
+    ATTEMPTS + [pytest.param(attempt, marks=pytest.mark.long) for attempt in FRESH],
+    ids=lambda attempt: attempt["id"],
+)
 def test_a_right_attempt_earns_all_points_and_a_wrong_one_does_not(attempt):
     if attempt.get("seen_by") == "Oclgrind" and not is_possible():
         pytest.skip("Oclgrind is not installed")
