@@ -23,9 +23,10 @@ from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier_in, marked, submission_row
 from autograder.grading.proved import Proofs
-from autograder.grading.records import Choice, Graded, Row, Submission
+from autograder.grading.records import Choice, Graded, Named, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.student_page import student_page
+from autograder.grading.unknown import Names
 from autograder.grading.version import course_digest, key_of
 from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.accesses import is_possible, kernels_of
@@ -95,7 +96,7 @@ def grade(
             with said_if_it_cannot_be_written(out):
                 run.write_csv()
     with said_if_it_cannot_be_written(out):
-        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched)
+        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched, run.names.outdated())
     return run.rows()
 
 
@@ -128,7 +129,7 @@ class ClassRun:
         self.watched = is_possible()
         self.graded: dict[int, Graded] = {}
         self.marks: dict[tuple[str, str], Marks] = {}
-        self.pages = Pages(folder.out)
+        self.pages, self.names = Pages(folder.out), Names(folder.out)
         self.written = time.monotonic()
 
     def grade(self) -> None:
@@ -178,18 +179,21 @@ class ClassRun:
         if stamp:
             rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
             flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-            self.add(
-                place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes), notebook
+            unknown = stamp.get("unknown", {})
+            graded = Graded(
+                submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes, unknown=unknown
             )
-            self.show_marks(submission, stamp["verdicts"], reports, notebook)
+            self.add(place, graded, notebook)
+            self.show_marks(graded, stamp["verdicts"], notebook)
         return True
 
-    def show_marks(self, submission: Submission, verdicts: dict, reports: dict[str, str], notebook: dict) -> None:
+    def show_marks(self, graded: Graded, verdicts: dict, notebook: dict) -> None:
         """Write the page of feedback again, where what a person gave has changed since."""
-        marks = self.marks_of(submission)
+        submission, marks = graded.submission, self.marks_of(graded.submission, graded.unknown)
         if self.pages.shown(submission) != marks.digest(earlier_in(notebook)):
             data = file_in(self.folder.out, "autograded", submission).read_bytes()
-            self.show(submission, Result(data, verdicts=verdicts, reports=reports), marks, earlier_in(notebook))
+            result = Result(data, verdicts=verdicts, reports=graded.reports)
+            self.show(submission, result, marks, earlier_in(notebook))
 
     def show(self, submission: Submission, result: Result, marks: Marks, earlier: Earlier) -> None:
         """Write a page of feedback."""
@@ -198,8 +202,10 @@ class ClassRun:
         write_atomically(file_in(self.folder.out, "feedback", submission, "html"), result.feedback)
         self.pages.note(submission, marks.digest(earlier))
 
-    def marks_of(self, submission: Submission) -> Marks:
-        return self.marks.get((submission.student, submission.module), Marks())
+    def marks_of(self, submission: Submission, unknown: dict[str, dict]) -> Marks:
+        """What a person gave, and the names of what its wrong answers compute."""
+        marks = self.marks.get((submission.student, submission.module), Marks())
+        return replace(marks, hints=self.names.hints(submission.module, unknown))
 
     def prove(self, modules: list[str], workers) -> dict[str, bytes]:
         """Prove that the references of the modules pass here, unless that is known; returns kernels compiled ahead, by module."""
@@ -275,15 +281,21 @@ class ClassRun:
         ):  # noted before it is withdrawn, so that no power cut loses it
             earlier_notebook["metadata"]["course"]["earlier"] = earlier
             write_atomically(file_in(out, "autograded", submission), json.dumps(earlier_notebook))
-        marks = self.marks[submission.student, submission.module] = self.folder.save(submission, notebook, earlier)
+        self.marks[submission.student, submission.module] = self.folder.save(submission, notebook, earlier)
         if earlier:
             notebook.metadata["course"]["earlier"] = earlier
             result = replace(result, notebook=nbformat.writes(notebook).encode(errors="replace"))
-        self.show(submission, result, marks, earlier)
+        self.show(submission, result, self.marks_of(submission, result.unknown), earlier)
         write_atomically(file_in(out, "autograded", submission), result.notebook)
         rows = rows_of(submission, result.verdicts)
         graded = Graded(
-            submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes
+            submission,
+            rows,
+            result.seconds,
+            flags=result.flags,
+            reports=result.reports,
+            notes=result.notes,
+            unknown=result.unknown,
         )
         self.add(place, graded, notebook)
 
@@ -296,7 +308,7 @@ class ClassRun:
 
     def add(self, place: int, graded: Graded, notebook: dict) -> None:
         """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""
-        graded = marked(graded, self.marks_of(graded.submission), earlier_in(notebook))
+        graded = marked(graded, self.marks_of(graded.submission, graded.unknown), earlier_in(notebook))
         self.graded[place] = graded
         if time.monotonic() > self.written + CSV_SECONDS:
             self.write_csv()
@@ -324,9 +336,10 @@ def write_pages(
     left: Sequence[str] = (),
     absent: Sequence[str] = (),
     watched: bool = True,
+    outdated: Sequence[Named] = (),
 ) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched))
+    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched, outdated))
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)
