@@ -124,6 +124,7 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 )
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
 @click.option("--fresh", is_flag=True, help="Grade unchanged submissions again, too.")
+@click.option("--similar/--no-similar", default=True, help="Compare the notebooks of a module with each other, or not.")
 @click.option("--student", "students", multiple=True, help="Grade only this student; may be given several times.")
 @click.option("--module", "modules", multiple=True, help="Grade only this module (01 will do); also several times.")
 @click.option(
@@ -137,6 +138,7 @@ def grade(
     workers: int | None,
     scheduler: str,
     fresh: bool,
+    similar: bool,
     students: tuple[str, ...],
     modules: tuple[str, ...],
     exercises: tuple[str, ...],
@@ -161,7 +163,8 @@ def grade(
             "(or --sample for a sample class)"
         )
     choice = choice_of(students, modules, exercises)
-    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh, choice))
+    options = GradingOptions(sandbox, workers or 0, scheduler, fresh, choice, similar)
+    unsettled = grade_with_progress(submissions, out, options)
     if unsettled and not sample:  # the sample class has broken notebooks on purpose
         raise SystemExit(UNSETTLED)
 

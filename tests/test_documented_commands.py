@@ -98,6 +98,7 @@ COMMANDS = {
     "python -m autograder export --out OUT --gradescope ada 01 results.json": Run(),
     "python -m autograder export --out OUT --moodle moodle.csv": Run(),
     "python -m autograder grade": GRADE,
+    "python -m autograder grade --no-similar": Look("is what the next one says, and one option"),
     "python -m autograder grade OUT/submitted --out OUT": Run(
         f"python -m autograder grade OUT/submitted --out OUT{BARE}"
     ),

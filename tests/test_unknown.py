@@ -267,7 +267,10 @@ def test_a_run_records_what_it_finds_and_the_next_shows_the_name_without_judging
     name_group(out, EXERCISE, group.id, "the product is halved", "Look for a 2.")
 
     monkeypatch.setattr(GradingOptions, "start_workers", lambda self: pytest.fail("nothing is left to grade"))
-    rows = grade(found, out, [MODULE], seen.append, options())
+    linked = f'href="similar/{MODULE}.html"'
+    assert (out / "similar" / f"{MODULE}.html").exists() and linked in (out / "report.html").read_text("utf-8")
+    rows = grade(found, out, [MODULE], seen.append, options(similar=False))
+    assert linked not in (out / "report.html").read_text("utf-8")
     assert {row.student for row in rows if row.mistake == "the product is halved"} == {"anna", "cleo"}
     for student in ("anna", "cleo", "dora"):
         pages = [out / "feedback" / student / name for name in ("index.html", f"{MODULE}/{MODULE}.html")]

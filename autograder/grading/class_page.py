@@ -27,6 +27,7 @@ def class_page(
     absent: Sequence[str] = (),
     watched: bool = True,
     outdated: Sequence[Named] = (),
+    alike: Sequence[str] = (),
 ) -> str:
     """The page for all that was graded in one run, in a sandbox or without.
 
@@ -34,6 +35,7 @@ def class_page(
     absent  who is in the gradebook, and not in this run
     watched whether Oclgrind looked at the kernels
     outdated  names of mistakes that nobody can get any more
+    alike     modules whose notebooks were compared with each other
     """
     rows = [row for each in graded for row in each.rows]
     students = {each.submission.student for each in graded}
@@ -47,6 +49,7 @@ def class_page(
         absent=absent,
         mistakes=frequent_mistakes(rows),
         unknown=unknown_section(graded, outdated),
+        alike=alike,
         odd=odd_exercises(rows),
         summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
         f"{to_mark(graded)}"

@@ -25,6 +25,7 @@ from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier
 from autograder.grading.proved import Proofs
 from autograder.grading.records import Choice, Graded, Named, Row, Submission
 from autograder.grading.seed import Seeds
+from autograder.grading.similar import write_similar
 from autograder.grading.student_page import student_page
 from autograder.grading.unknown import Names
 from autograder.grading.version import course_digest, key_of
@@ -49,6 +50,7 @@ class GradingOptions:
     scheduler  the address of a Dask scheduler, whose workers grade instead; "" for none
     fresh      grade also what has been graded before
     choice     what is graded; all else keeps the results that it has
+    similar    compare the notebooks of a module with each other, and write OUT/similar
     """
 
     sandbox: bool = True
@@ -56,6 +58,7 @@ class GradingOptions:
     scheduler: str = ""
     fresh: bool = False
     choice: Choice = Choice()
+    similar: bool = True
 
     def start_workers(self):
         if self.scheduler:
@@ -96,7 +99,8 @@ def grade(
             with said_if_it_cannot_be_written(out):
                 run.write_csv()
     with said_if_it_cannot_be_written(out):
-        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched, run.names.outdated())
+        alike = write_similar(run.in_order(), out, run.renewed) if options.similar else ()
+        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched, run.names.outdated(), alike)
     return run.rows()
 
 
@@ -129,6 +133,7 @@ class ClassRun:
         self.watched = is_possible()
         self.graded: dict[int, Graded] = {}
         self.marks: dict[tuple[str, str], Marks] = {}
+        self.renewed: set[str] = set()  # modules of which something was judged
         self.pages, self.names = Pages(folder.out), Names(folder.out)
         self.written = time.monotonic()
 
@@ -266,6 +271,7 @@ class ClassRun:
     def keep(self, place: int, result: Result) -> None:
         """Write a result. The autograded notebook comes last: it records that everything else is written."""
         submission, out = self.submissions[place], self.folder.out
+        self.renewed.add(submission.module)
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure), {})
             return
@@ -337,9 +343,10 @@ def write_pages(
     absent: Sequence[str] = (),
     watched: bool = True,
     outdated: Sequence[Named] = (),
+    alike: Sequence[str] = (),
 ) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched, outdated))
+    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched, outdated, alike))
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)
