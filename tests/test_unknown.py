@@ -1,6 +1,8 @@
 """A class teaches the grader: groups of equal wrong answers, their names, and what becomes of them in another year."""
 
+import csv
 import json
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,13 +20,16 @@ from autograder.grading.sample_class import solved, write_submission
 from autograder.grading.student_page import student_page
 from autograder.grading.submissions import find_submissions
 from autograder.grading.unknown import FILE, Names, adopted, answers_in, groups_of, id_of, name_group, without_words
+from autograder.grading.worker import finished, submission_in_template
 from autograder.judge.expected import forget
+from autograder.judge.notebook import Judgement, write_verdicts
 from autograder.judge.plan import run
 from autograder.judge.reference import reference_namespace
 from autograder.judge.report import Report
 from autograder.judge.unknown import SEED as SEED_OF_RECORDS
 from autograder.judge.unknown import alike, is_unknown, record_of
-from autograder.judge.verdict import judge
+from autograder.judge.verdict import Verdict, judge
+from autograder.lesson.text import read_lesson
 
 MODULE, EXERCISE = "00_start", "start.sin_times"
 HALF = "def sin_times(a, b):\n    return np.sin(a) * b / 2"
@@ -102,6 +107,12 @@ def test_errors_in_some_cases_are_a_group_if_they_say_the_same():
         for raised in ("raise ValueError('two axes')", "x = 1; raise ValueError('two axes')", "raise ValueError('no')")
     )
     assert alike(EXERCISE, one, same) and not alike(EXERCISE, one, other)
+
+
+def test_what_is_too_long_to_keep_is_not_kept():
+    source = "def sin_times(a, b):\n    return np.array('x' * 5000 + str(np.sum(a)))"
+    verdict = judge(find(EXERCISE), trials_of(source, "a seed"), "a seed")
+    assert record_of(verdict, trials_of(source, SEED_OF_RECORDS)) is None
 
 
 def test_an_answer_that_fails_elsewhere_when_it_counts_has_no_record():
@@ -276,3 +287,84 @@ def test_a_run_records_what_it_finds_and_the_next_shows_the_name_without_judging
         pages = [out / "feedback" / student / name for name in ("index.html", f"{MODULE}/{MODULE}.html")]
         said = ["Look for a 2." in page.read_text(encoding="utf-8") for page in pages]
         assert said == [student != "dora"] * 2
+
+
+# -- two years ----------------------------------------------------------------------------------------
+
+IN_A_YEAR = {
+    **{f"half-{i}": source for i, source in enumerate([*SPELLINGS.values()] * 2 + [HALF])},
+    "third": OTHERS["dora"],
+    "right": "def sin_times(a, b):\n    return np.multiply(b, np.sin(a))",
+    "known": "def sin_times(a, b):\n    return np.cos(a) * b",
+}
+
+
+class InProcess:
+    """Workers that judge one exercise in this process, with the seed that they are given; all else is right."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        pass
+
+    def results(self, jobs):
+        for name, task in jobs:
+            notebook = submission_in_template(task)
+            source = next(cell.source for cell in notebook.cells if cell.metadata.get("course") == COURSE)
+            verdicts, unknown = {}, {}
+            for exercise in read_lesson(MODULE).exercises:
+                check = find(exercise)
+                verdicts[exercise] = Verdict(check, "ok", points=check.points)
+            if "def sin_times" in source and "raise NotImplementedError" not in source:
+                verdicts[EXERCISE] = judge(find(EXERCISE), trials_of(source, task.seed), task.seed)
+                if is_unknown(verdicts[EXERCISE]):
+                    unknown[EXERCISE] = record_of(verdicts[EXERCISE], trials_of(source, SEED_OF_RECORDS))
+            write_verdicts(notebook, verdicts)
+            yield name, finished(notebook, Judgement(verdicts, unknown=unknown), task, 0.1)
+
+
+def graded_year(folder, out, sources, monkeypatch, seed):
+    """{student: the mistake in EXERCISE that grades.csv says}."""
+    monkeypatch.setenv("COURSE_SEED", seed)
+    monkeypatch.setattr(GradingOptions, "start_workers", lambda self: InProcess())
+    for student, source in sources.items():
+        notebook = solved(MODULE)
+        next(each for each in notebook.cells if each.metadata.get("course") == COURSE).source = source
+        write_submission(folder, student, MODULE, notebook)
+    grade(find_submissions(folder)[0], out, [MODULE], lambda each: None, options())
+    with open(out / "grades.csv", encoding="utf-8") as file:
+        return {row["student"]: row["mistake"] for row in csv.DictReader(file) if row["exercise"] == EXERCISE}
+
+
+def test_seven_students_teach_the_grader_and_the_next_year_knows_it(tmp_path, monkeypatch):
+    first, second = tmp_path / "this year", tmp_path / "next year"
+    expected = dict.fromkeys(IN_A_YEAR, "") | {"known": "cos stands in place of sin"}
+    assert graded_year(tmp_path / "a", first, IN_A_YEAR, monkeypatch, "one") == expected
+    report = (first / "report.html").read_text(encoding="utf-8")
+    assert "<b>7 students, one unknown mistake</b>" in report and report.count("one unknown mistake") == 1
+    group = groups_of(answers_in(first, EXERCISE))[0]
+    name_group(first, EXERCISE, group.id, "the product is halved", "Look for a 2.")
+    expected |= {student: "the product is halved" for student in IN_A_YEAR if student.startswith("half")}
+    assert graded_year(tmp_path / "a", first, IN_A_YEAR, monkeypatch, "one") == expected
+
+    second.mkdir()
+    shutil.copy(first / FILE, second / FILE)
+    others = {f"{student}-2": source for student, source in IN_A_YEAR.items()}
+    found = graded_year(tmp_path / "b", second, others, monkeypatch, "two")
+    assert found == {f"{student}-2": mistake for student, mistake in expected.items()}
+    assert "one unknown mistake" not in (second / "report.html").read_text(encoding="utf-8")
+    assert "Look for a 2." in (second / "feedback" / "half-3-2" / "index.html").read_text(encoding="utf-8")
+
+    entries = json.loads((first / FILE).read_text(encoding="utf-8"))
+    (first / FILE).write_text(
+        json.dumps([{**entry, "name": "it is half of it"} for entry in entries]), encoding="utf-8"
+    )
+    renamed = graded_year(tmp_path / "a", first, IN_A_YEAR, monkeypatch, "one")
+    assert renamed["half-0"] == "it is half of it", "a name may be edited in the file"
+    (first / FILE).unlink()
+    assert graded_year(tmp_path / "a", first, IN_A_YEAR, monkeypatch, "one")["half-0"] == ""
+    assert "Look for a 2." not in (first / "feedback" / "half-3" / "index.html").read_text(encoding="utf-8")
+    assert "Look for a 2." not in (first / "feedback" / "half-3" / MODULE / f"{MODULE}.html").read_text(
+        encoding="utf-8"
+    )

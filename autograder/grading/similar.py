@@ -38,6 +38,7 @@ LENGTH, WORDS = 10, 6  # tokens of a run, words of one in a written answer
 FEW, COMMON = 3, 0.05  # more than so many, and than this part of the class: then a run, or a mistake, says nothing
 FEWEST = 8  # notebooks, to say what is rare
 MISTAKE = 25  # runs that a shared mistake counts for
+# Two solutions of lessons 01 to 04 that were written apart share less than a fifth of what is rare.
 ENOUGH, ALIKE = 60, 0.4  # runs that a pair must share, and of what is rare in the one that has less of it
 PAIRS, CELLS = 20, 3  # on a page, and in a pair
 AT_ONCE = 8192  # runs that are multiplied at a time
@@ -153,9 +154,9 @@ def works_of(graded: Iterable[Graded], out: Path, module: str) -> list[Work]:
         made.setdefault(each.submission.student, set()).update(known)
     works = []
     for each in graded:
-        notebook = read_json(file_in(out, "autograded", each.submission)) or {}
-        cells = own_cells(notebook.get("cells", []), module)
-        if cells:
+        notebook = read_json(file_in(out, "autograded", each.submission))
+        if notebook:
+            cells = own_cells(notebook.get("cells", []), module)
             works.append(Work(each.submission.student, cells, frozenset(made[each.submission.student])))
     return works
 
@@ -192,11 +193,11 @@ def course_runs(module: str) -> frozenset[Run]:
 
 @lru_cache(maxsize=4)
 def course_names(module: str) -> frozenset[str]:
-    """The names that nobody may choose: of Python, of what the lesson imports and asks for, and of attributes in it."""
+    """The names that nobody may choose: of Python, of what the lesson imports and asks for, and ".data", of attributes in it."""
     found = {*keyword.kwlist, *dir(builtins)}
     for cell in read_lesson(module).cells:
         if cell.is_code:
-            found |= {*cell.names, *re.findall(r"\.([A-Za-z_]\w*)", cell.solved)}
+            found |= {*cell.names, *re.findall(r"\.[A-Za-z_]\w*", cell.solved)}
             found |= {
                 alias.asname or alias.name.split(".")[0]
                 for node in ast.walk(ast.parse(cell.solved))
@@ -208,16 +209,17 @@ def course_names(module: str) -> frozenset[str]:
 
 def tokens(source: str, names: frozenset[str]) -> Iterator[Token]:
     """The tokens of a cell without comments and docstrings; a name that is not one of `names` is "name"."""
-    starts = True
+    starts, before = True, ""
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
             if token.type in SKIPPED:
                 starts = starts or token.type in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
                 continue
             if token.type != tokenize.STRING or not starts:
-                chosen = token.type == tokenize.NAME and token.string not in names
+                name = "." + token.string if before == "." else token.string
+                chosen = token.type == tokenize.NAME and name not in names
                 yield ("name" if chosen else "text" if token.type == tokenize.STRING else token.string), token.start[0]
-            starts = False
+            starts, before = False, token.string
     except (tokenize.TokenError, SyntaxError, ValueError):  # what came before it counts
         return
 

@@ -110,9 +110,10 @@ def id_of(record: dict) -> str:
 
 def groups_of(answers: Iterable[tuple[str, str, dict]]) -> list[Group]:
     """(student, exercise, record) in groups that compute the same, the largest first."""
-    found: dict[str, list[Group]] = {}
+    found: dict[tuple, list[Group]] = {}
     for student, exercise, record in answers:
-        its = found.setdefault(exercise, [])
+        failing = frozenset(json.loads(record["cases"]))
+        its = found.setdefault((exercise, record["check"], failing), [])
         group = next((group for group in its if alike(exercise, group.record, record)), None)
         if group is None:
             its.append(group := Group(exercise, record, []))

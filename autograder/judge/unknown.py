@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache
 
+from autograder.characters import whole
 from autograder.checks import find
 from autograder.checks.inside import Trial
 from autograder.judge.carried_errors import can_run, checks_reached, style_of
@@ -28,7 +29,7 @@ from autograder.judge.report import counterexample_lines
 from autograder.judge.verdict import Verdict, in_words
 
 SEED = "every class"  # of the cases; as many as count, and the same for everybody
-LONGEST = 20_000  # characters of an answer that are kept
+LONGEST, LARGEST = 20_000, 300_000  # characters of an answer that are kept, and of what it computes
 OBJECT = "an object of class "  # see `inside.leaves`
 NOT_ITS_OWN = (*UNFIT, "NotImplementedError")  # errors that are not what the answer computes
 
@@ -58,7 +59,7 @@ def unknown_answers(
                 first_run.launcher.stop()  # a kernel that is wrong ran in it
             record = record_of(verdicts[name], trials) if trials is not None else None
             if record:
-                found[name] = record | {"answer": answer_to(name, first_run)[:LONGEST]}
+                found[name] = record | {"answer": whole(answer_to(name, first_run)[:LONGEST])}
     return found
 
 
@@ -95,11 +96,10 @@ def record_of(verdict: Verdict, trials: list[Trial]) -> dict | None:
         }
         for number, fail in failed.items()
     }
-    return {
-        "check": digest_of(verdict.check.name),
-        "cases": json.dumps(kept, separators=(",", ":")),
-        "shown": smallest(cases, failed),
-    }
+    text = json.dumps(kept, separators=(",", ":"))
+    if len(text) > LARGEST:  # it gives long texts
+        return None
+    return {"check": digest_of(verdict.check.name), "cases": text, "shown": whole(smallest(cases, failed)[:LONGEST])}
 
 
 def smallest(cases: Cases, failed: dict[int, Failed]) -> str:
