@@ -13,6 +13,7 @@ from autograder.grading.sample_class import solved
 from autograder.grading.similar import (
     FEW,
     FEWEST,
+    LARGEST,
     LENGTH,
     Mistake,
     Work,
@@ -182,6 +183,11 @@ def test_the_page_shows_both_sides_escaped_with_what_it_does_not_prove():
 def test_what_is_no_python_is_read_as_far_as_it_goes(source):
     list(tokens(source, course_names(MODULE)))
     assert own_cells([{"cell_type": "code", "source": source, "metadata": {}}], MODULE) == []
+
+
+def test_a_notebook_without_end_is_read_up_to_a_length():
+    cell = {"cell_type": "code", "source": "x = [" + "1, 2.5, " * 100_000, "metadata": {}}
+    assert sum(len(each.source) for each in own_cells([cell] * 50, MODULE)) <= LARGEST
 
 
 def test_names_of_the_course_stay_and_chosen_ones_do_not():

@@ -41,6 +41,7 @@ MISTAKE = 25  # runs that a shared mistake counts for
 # Two solutions of lessons 01 to 04 that were written apart share less than a fifth of what is rare.
 ENOUGH, ALIKE = 60, 0.4  # runs that a pair must share, and of what is rare in the one that has less of it
 PAIRS, CELLS = 20, 3  # on a page, and in a pair
+LONGEST, LARGEST = 20_000, 100_000  # characters of a cell, and of a notebook, that are read: nobody writes as many
 AT_ONCE = 8192  # runs that are multiplied at a time
 SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
@@ -163,12 +164,14 @@ def works_of(graded: Iterable[Graded], out: Path, module: str) -> list[Work]:
 
 def own_cells(cells: Iterable[dict], module: str) -> list[OwnCell]:
     """The cells of a notebook, as JSON, that hold more than the course gave."""
-    given, names = course_runs(module), course_names(module)
+    given, names, left = course_runs(module), course_names(module), LARGEST
     found = []
     for cell in cells:
         course, source = cell.get("metadata", {}).get("course", {}), "".join(cell.get("source", ""))
         if course.get("kind") in ("check", "given", "text"):
             continue
+        source = source[: min(LONGEST, left)]
+        left -= len(source)
         is_code = cell.get("cell_type") == "code"
         runs = runs_in(list(tokens(source, names)), LENGTH) if is_code else runs_in(list(words(source)), WORDS)
         own = {run: lines for run, lines in runs.items() if run not in given}
