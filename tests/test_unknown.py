@@ -12,6 +12,7 @@ from small_class import options
 from autograder.checks import find
 from autograder.checks.check import Check
 from autograder.errors import CourseError
+from autograder.grading.class_files import stamp_of
 from autograder.grading.class_page import class_page
 from autograder.grading.classroom import GradingOptions, grade
 from autograder.grading.marks import Marks, marked
@@ -20,7 +21,7 @@ from autograder.grading.sample_class import solved, write_submission
 from autograder.grading.student_page import student_page
 from autograder.grading.submissions import find_submissions
 from autograder.grading.unknown import FILE, Names, adopted, answers_in, groups_of, id_of, name_group, without_words
-from autograder.grading.worker import finished, submission_in_template
+from autograder.grading.worker import Task, finished, merged, submission_in_template
 from autograder.judge.expected import forget
 from autograder.judge.notebook import Judgement, write_verdicts
 from autograder.judge.plan import run
@@ -191,6 +192,21 @@ def test_a_name_that_cannot_be_one_is_refused(name, records, tmp_path):
     with pytest.raises(CourseError):
         Names(tmp_path).give(EXERCISE, records["anna"], name, "a hint")
     assert not (tmp_path / FILE).exists()
+
+
+def test_a_run_over_one_exercise_keeps_what_is_known_of_the_others(records):
+    def result(unknown):
+        notebook = submission_in_template(task)
+        verdicts = {name: Verdict(find(name), "ok", points=1.0) for name in read_lesson(MODULE).exercises}
+        write_verdicts(notebook, verdicts)
+        return finished(notebook, Judgement(verdicts, unknown=unknown), task, 0.1)
+
+    task = Task(MODULE, json.dumps(solved(MODULE)).encode(), "a seed")
+    before = result({EXERCISE: records["anna"], "start.double": records["ben"]})
+    after = result({EXERCISE: records["dora"], "start.gradient": records["emil"]})
+    renewed = merged(after, json.loads(before.notebook), MODULE, [EXERCISE])
+    assert renewed.unknown == {EXERCISE: records["dora"], "start.double": records["ben"]}
+    assert stamp_of(json.loads(renewed.notebook))["unknown"] == renewed.unknown
 
 
 # -- the commands -------------------------------------------------------------------------------------
@@ -368,3 +384,16 @@ def test_seven_students_teach_the_grader_and_the_next_year_knows_it(tmp_path, mo
     assert "Look for a 2." not in (first / "feedback" / "half-3" / MODULE / f"{MODULE}.html").read_text(
         encoding="utf-8"
     )
+
+
+def test_a_name_outlives_a_change_of_the_checks_cases(tmp_path, monkeypatch, records):
+    earlier = Names(tmp_path / "out").give(EXERCISE, records["anna"], "the product is halved", "Look for a 2.")
+    entries = [replace(earlier, check="old cases", cases="{}"), replace(earlier, exercise="start.gone", name="gone")]
+    right = replace(entries[0], name="what is right now", answer=IN_A_YEAR["right"])
+    (tmp_path / "out" / FILE).write_text(json.dumps([asdict(each) for each in (*entries, right)]))
+    students = {"ben": SPELLINGS["ben"], "dora": OTHERS["dora"], "rita": IN_A_YEAR["right"]}
+    found = graded_year(tmp_path / "in", tmp_path / "out", students, monkeypatch, "three")
+    assert found == {"ben": "the product is halved", "dora": "", "rita": ""}
+    now = Names(tmp_path / "out")
+    assert now.known[0] == earlier and [each.name for each in now.outdated()] == ["gone", "what is right now"]
+    assert "start.gone: gone" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

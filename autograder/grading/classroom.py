@@ -27,11 +27,12 @@ from autograder.grading.records import Choice, Graded, Named, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.similar import write_similar
 from autograder.grading.student_page import student_page
-from autograder.grading.unknown import Names
+from autograder.grading.unknown import Names, with_answer
 from autograder.grading.version import course_digest, key_of
 from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.accesses import is_possible, kernels_of
 from autograder.judge.notebook import notes_on, reports_in
+from autograder.judge.reference import module_of
 from autograder.judge.report import HEADLINES
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
@@ -148,6 +149,7 @@ class ClassRun:
             return
         with self.options.start_workers() as workers:
             compiled = self.prove(modules, workers)
+            self.renew_names(modules, workers)
             self.doing("grading")
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 with said_if_it_cannot_be_written(self.folder.out):
@@ -259,6 +261,14 @@ class ClassRun:
             compiled[module] = result.compiled
             self.doing(f"compiling kernels ahead: {len(compiled)} of {len(modules)} modules")
         return compiled
+
+    def renew_names(self, modules: list[str], workers) -> None:
+        """Observe the answers of named mistakes again where their checks have changed: each in a notebook of its own, as handed in."""
+        old = self.names.to_renew(modules)
+        jobs = [(each, self.task(module_of(each.exercise), with_answer(each), self.seeds.latest)) for each in old]
+        for named, result in workers.results(jobs):
+            with said_if_it_cannot_be_written(self.folder.out):
+                self.names.renew(named, result.unknown.get(named.exercise))
 
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
         """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""

@@ -8,8 +8,10 @@ import ast
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import nbformat
 
 from autograder.characters import one_line
 from autograder.checks import find
@@ -18,8 +20,10 @@ from autograder.files import write_atomically
 from autograder.grading.class_files import stamp_of
 from autograder.grading.gradebook import read_json
 from autograder.grading.records import Graded, Named
+from autograder.judge.notebook_run import course_cell
 from autograder.judge.reference import module_of
 from autograder.judge.unknown import alike, digest_of
+from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.text import read_lesson
 
 FILE = "mistakes.json"
@@ -67,8 +71,31 @@ class Names:
         answer = without_words(record.get("answer", ""))
         named = Named(exercise, one_line(name), one_line(hint), answer, record["check"], record["cases"])
         self.known = [each for each in self.known if not is_one(each, exercise, record)] + [named]
-        write_atomically(self.file, json.dumps([asdict(each) for each in self.known], indent=1, ensure_ascii=False))
+        self.write()
         return named
+
+    def to_renew(self, modules: Iterable[str]) -> list[Named]:
+        """Those of these modules' exercises whose answers are to be observed in the cases that there are now."""
+        exercises = {name for module in modules for name in read_lesson(module).exercises}
+        return [each for each in self.outdated() if each.exercise in exercises and each.answer]
+
+    def renew(self, named: Named, record: dict | None) -> None:
+        """Note what the answer computes now; None where a known mistake explains it, or nothing does."""
+        if record:
+            self.known[self.known.index(named)] = replace(named, check=record["check"], cases=record["cases"])
+            self.write()
+
+    def write(self) -> None:
+        write_atomically(self.file, json.dumps([asdict(each) for each in self.known], indent=1, ensure_ascii=False))
+
+
+def with_answer(named: Named) -> bytes:
+    """The solved notebook with the answer of a named mistake, as a file that is handed in."""
+    notebook = solved_notebook(read_lesson(module_of(named.exercise)))
+    for cell in notebook.cells:
+        if course_cell(cell) == ("exercise", named.exercise):
+            cell.source = named.answer
+    return nbformat.writes(notebook).encode()
 
 
 def read_entry(entry: dict) -> Named:
