@@ -1,8 +1,6 @@
-"""The command line: python -m autograder build | bundle | release | collect | roster | due | grade | explain | export | lab |
-progress | compare | checks | mutants | calibrate."""
+"""The command line: python -m autograder build | bundle | release | collect | roster | due | grade | explain | name | adopt |
+export | lab | progress | compare | checks | mutants | calibrate."""
 
-import os
-import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,6 +124,7 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 )
 @click.option("--scheduler", default="", help="The address of a Dask scheduler, whose workers grade instead.")
 @click.option("--fresh", is_flag=True, help="Grade unchanged submissions again, too.")
+@click.option("--similar/--no-similar", default=True, help="Compare the notebooks of a module with each other, or not.")
 @click.option("--student", "students", multiple=True, help="Grade only this student; may be given several times.")
 @click.option("--module", "modules", multiple=True, help="Grade only this module (01 will do); also several times.")
 @click.option(
@@ -139,6 +138,7 @@ def grade(
     workers: int | None,
     scheduler: str,
     fresh: bool,
+    similar: bool,
     students: tuple[str, ...],
     modules: tuple[str, ...],
     exercises: tuple[str, ...],
@@ -163,7 +163,8 @@ def grade(
             "(or --sample for a sample class)"
         )
     choice = choice_of(students, modules, exercises)
-    unsettled = grade_with_progress(submissions, out, GradingOptions(sandbox, workers or 0, scheduler, fresh, choice))
+    options = GradingOptions(sandbox, workers or 0, scheduler, fresh, choice, similar)
+    unsettled = grade_with_progress(submissions, out, options)
     if unsettled and not sample:  # the sample class has broken notebooks on purpose
         raise SystemExit(UNSETTLED)
 
@@ -185,6 +186,33 @@ def explain(student: str, exercise: str, out: Path, notebook: Path | None, sandb
     click.echo(str(explanation))
     if notebook:
         click.echo(f"\nwrote {write(notebook, nbformat.writes(explanation.notebook()))}")
+
+
+@main.command()
+@click.argument("exercise")
+@click.argument("group")
+@click.argument("name")
+@click.argument("hint")
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+def name(exercise: str, group: str, name: str, hint: str, out: Path) -> None:
+    """Give a NAME and a HINT to a GROUP of equal wrong answers to EXERCISE, as report.html shows them under «Unknown mistakes».
+
+    Everybody in it gets both with the next `grade`, and whoever makes the mistake later.
+    """
+    from autograder.grading.unknown import name_group
+
+    click.echo(name_group(out, exercise, group, name, hint))
+
+
+@main.command()
+@click.argument("exercise")
+@click.argument("name")
+@click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
+def adopt(exercise: str, name: str, out: Path) -> None:
+    """Print the mistake that was given this NAME (its beginning will do) as code for the checks of EXERCISE."""
+    from autograder.grading.unknown import adopted
+
+    click.echo(adopted(out, exercise, name))
 
 
 @main.command()
@@ -269,24 +297,10 @@ def checks(names: tuple[str, ...]) -> None:
 
     For each: the points that it earns, and whether a mistake is named.
     """
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     from autograder.checks import all_checks, find
-    from autograder.judge.authoring import try_all
+    from autograder.judge.authoring import print_tried
 
-    wrong, count = 0, 0
-    for check in [find(name) for name in exercises_of(names)] or all_checks().values():
-        table = Table(
-            "", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left"
-        )
-        for tried in try_all(check, "checks"):
-            count, wrong = count + 1, wrong + (not tried.as_it_must_be)
-            table.add_row(
-                "✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, escape(tried.name)
-            )
-        Console().print(table)
+    count, wrong = print_tried([find(name) for name in exercises_of(names)] or list(all_checks().values()))
     if wrong:
         raise CourseError(
             f"{wrong} of {count} are not as they must be: a mistake loses points and is named, a variant loses none"
@@ -303,36 +317,9 @@ def lab(module: str | None, browser: bool, port: int) -> None:
 
     Without MODULE, on the first that has something left to do.
     """
-    module = module and module_named(module)
-    copy_notebooks()
-    if module is None:
-        from autograder.learner.progress import module_to_open
+    from autograder.learner.lab import open_lab
 
-        module = module_to_open()
-    from jupyterlab.labapp import LabApp
-
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
-        filter(None, [str(paths.JUPYTER), os.environ.get("JUPYTER_CONFIG_PATH")])
-    )
-    LabApp.launch_instance(
-        argv=[
-            f"--ServerApp.root_dir={paths.WORK}",
-            f"--ServerApp.port={port}",
-            f"--ServerApp.open_browser={browser}",
-            f"--ServerApp.allow_root={is_root()}",
-            f"--LabApp.default_url=/lab/tree/{module}/{module}.ipynb",
-            "--Application.log_level=ERROR",  # the address is printed all the same
-        ]
-    )
-
-
-def copy_notebooks() -> None:
-    """Give the learner a copy of each student notebook in work/; one that is there stays as it is."""
-    for name in paths.module_names():
-        copy = paths.work_notebook(name)
-        if not copy.exists():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(paths.student_notebook(name), copy)
+    open_lab(module and module_named(module), browser, port)
 
 
 @main.command()
@@ -437,10 +424,6 @@ def of_the_course(word: str) -> str:
     if module not in course_modules():
         raise CourseError(f"{FILE.name} leaves {module} out; it has: {', '.join(course_modules())}")
     return module
-
-
-def is_root() -> bool:
-    return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def run() -> None:

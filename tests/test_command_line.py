@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from jupyterlab.labapp import LabApp
 
 from autograder import paths
-from autograder.__main__ import copy_notebooks, lab
+from autograder.__main__ import lab
+from autograder.learner.lab import copy_notebooks
 
 
 def run(*arguments, cwd=None):

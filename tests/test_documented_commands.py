@@ -48,6 +48,7 @@ class Look:
 
 MINUTES, FOREVER, OTHERS = Look("takes minutes"), Look("runs until it is stopped"), Look("a program of somebody else")
 NETWORK, SET_UP = Look("needs the network"), Look("sets the course up first")
+NAMED = Look("needs a class that makes the mistake; tests/test_unknown.py has one")
 BARE = "" if SANDBOX else " --no-sandbox"
 GRADE = Run(
     f"python -m autograder grade SUBMISSIONS --out OUT --workers 1{BARE}", "one worker is enough for one notebook"
@@ -75,6 +76,8 @@ COMMANDS = {
     'make test ARGS="tests/test_devices.py -v"': MINUTES,
     "make test-all": MINUTES,
     "python -m autograder build": Run("python -m autograder build --check 00_start", "writes nothing, of one module"),
+    'python -m autograder adopt start.sin_times "the product is halved" --out OUT': NAMED,
+    'python -m autograder name start.sin_times 10f566 "the product is halved" "Where does the 2 come from?" --out OUT': NAMED,
     "python -m autograder bundle 00_start 01_value": Run(),
     "python -m autograder calibrate ATTEMPTS": Run(
         f"python -m autograder calibrate {ROOT}/tests/attempts/03_broadcast.jsonl --workers 1", "few attempts"
@@ -95,6 +98,7 @@ COMMANDS = {
     "python -m autograder export --out OUT --gradescope ada 01 results.json": Run(),
     "python -m autograder export --out OUT --moodle moodle.csv": Run(),
     "python -m autograder grade": GRADE,
+    "python -m autograder grade --no-similar": Look("is what the next one says, and one option"),
     "python -m autograder grade OUT/submitted --out OUT": Run(
         f"python -m autograder grade OUT/submitted --out OUT{BARE}"
     ),

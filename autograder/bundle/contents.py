@@ -48,6 +48,7 @@ AUTOGRADER = (
     "judge/verdict",
     "judge/where",
     "learner/__init__",
+    "learner/lab",
     "learner/progress",
 )
 ALWAYS = {

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from autograder.checks import find
 from autograder.errors import CourseError
-from autograder.grading.records import SYMBOLS, Graded, Row
+from autograder.grading.records import SYMBOLS, Graded, Named, Row
+from autograder.grading.unknown import unknown_section
 from autograder.judge.accesses import kernels_of
 from autograder.judge.report import HEADLINES
 from autograder.pages import render
@@ -25,12 +26,16 @@ def class_page(
     left: Sequence[str] = (),
     absent: Sequence[str] = (),
     watched: bool = True,
+    outdated: Sequence[Named] = (),
+    alike: Sequence[str] = (),
 ) -> str:
     """The page for all that was graded in one run, in a sandbox or without.
 
     left    sentences on what was left out of it
     absent  who is in the gradebook, and not in this run
     watched whether Oclgrind looked at the kernels
+    outdated  names of mistakes that nobody can get any more
+    alike     modules whose notebooks were compared with each other
     """
     rows = [row for each in graded for row in each.rows]
     students = {each.submission.student for each in graded}
@@ -43,6 +48,8 @@ def class_page(
         unsettled=[*left, *(sentence for each in graded for sentence in each.unsettled)],
         absent=absent,
         mistakes=frequent_mistakes(rows),
+        unknown=unknown_section(graded, outdated),
+        alike=alike,
         odd=odd_exercises(rows),
         summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
         f"{to_mark(graded)}"

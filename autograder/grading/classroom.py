@@ -23,13 +23,16 @@ from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier_in, marked, submission_row
 from autograder.grading.proved import Proofs
-from autograder.grading.records import Choice, Graded, Row, Submission
+from autograder.grading.records import Choice, Graded, Named, Row, Submission
 from autograder.grading.seed import Seeds
+from autograder.grading.similar import write_similar
 from autograder.grading.student_page import student_page
+from autograder.grading.unknown import Names, with_answer
 from autograder.grading.version import course_digest, key_of
 from autograder.grading.worker import Result, Task, merged, with_marks
 from autograder.judge.accesses import is_possible, kernels_of
 from autograder.judge.notebook import notes_on, reports_in
+from autograder.judge.reference import module_of
 from autograder.judge.report import HEADLINES
 from autograder.lesson.notebooks import blank_notebook, solved_notebook
 from autograder.lesson.text import read_lesson
@@ -48,6 +51,7 @@ class GradingOptions:
     scheduler  the address of a Dask scheduler, whose workers grade instead; "" for none
     fresh      grade also what has been graded before
     choice     what is graded; all else keeps the results that it has
+    similar    compare the notebooks of a module with each other, and write OUT/similar
     """
 
     sandbox: bool = True
@@ -55,6 +59,7 @@ class GradingOptions:
     scheduler: str = ""
     fresh: bool = False
     choice: Choice = Choice()
+    similar: bool = True
 
     def start_workers(self):
         if self.scheduler:
@@ -95,7 +100,8 @@ def grade(
             with said_if_it_cannot_be_written(out):
                 run.write_csv()
     with said_if_it_cannot_be_written(out):
-        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched)
+        alike = write_similar(run.in_order(), out, run.renewed) if options.similar else ()
+        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched, run.names.outdated(), alike)
     return run.rows()
 
 
@@ -128,7 +134,8 @@ class ClassRun:
         self.watched = is_possible()
         self.graded: dict[int, Graded] = {}
         self.marks: dict[tuple[str, str], Marks] = {}
-        self.pages = Pages(folder.out)
+        self.renewed: set[str] = set()  # modules of which something was judged
+        self.pages, self.names = Pages(folder.out), Names(folder.out)
         self.written = time.monotonic()
 
     def grade(self) -> None:
@@ -142,6 +149,7 @@ class ClassRun:
             return
         with self.options.start_workers() as workers:
             compiled = self.prove(modules, workers)
+            self.renew_names(modules, workers)
             self.doing("grading")
             for place, result in workers.results(self.jobs(waiting, compiled)):
                 with said_if_it_cannot_be_written(self.folder.out):
@@ -178,18 +186,21 @@ class ClassRun:
         if stamp:
             rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
             flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-            self.add(
-                place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes), notebook
+            unknown = stamp.get("unknown", {})
+            graded = Graded(
+                submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes, unknown=unknown
             )
-            self.show_marks(submission, stamp["verdicts"], reports, notebook)
+            self.add(place, graded, notebook)
+            self.show_marks(graded, stamp["verdicts"], notebook)
         return True
 
-    def show_marks(self, submission: Submission, verdicts: dict, reports: dict[str, str], notebook: dict) -> None:
+    def show_marks(self, graded: Graded, verdicts: dict, notebook: dict) -> None:
         """Write the page of feedback again, where what a person gave has changed since."""
-        marks = self.marks_of(submission)
+        submission, marks = graded.submission, self.marks_of(graded.submission, graded.unknown)
         if self.pages.shown(submission) != marks.digest(earlier_in(notebook)):
             data = file_in(self.folder.out, "autograded", submission).read_bytes()
-            self.show(submission, Result(data, verdicts=verdicts, reports=reports), marks, earlier_in(notebook))
+            result = Result(data, verdicts=verdicts, reports=graded.reports)
+            self.show(submission, result, marks, earlier_in(notebook))
 
     def show(self, submission: Submission, result: Result, marks: Marks, earlier: Earlier) -> None:
         """Write a page of feedback."""
@@ -198,8 +209,10 @@ class ClassRun:
         write_atomically(file_in(self.folder.out, "feedback", submission, "html"), result.feedback)
         self.pages.note(submission, marks.digest(earlier))
 
-    def marks_of(self, submission: Submission) -> Marks:
-        return self.marks.get((submission.student, submission.module), Marks())
+    def marks_of(self, submission: Submission, unknown: dict[str, dict]) -> Marks:
+        """What a person gave, and the names of what its wrong answers compute."""
+        marks = self.marks.get((submission.student, submission.module), Marks())
+        return replace(marks, hints=self.names.hints(submission.module, unknown))
 
     def prove(self, modules: list[str], workers) -> dict[str, bytes]:
         """Prove that the references of the modules pass here, unless that is known; returns kernels compiled ahead, by module."""
@@ -249,6 +262,14 @@ class ClassRun:
             self.doing(f"compiling kernels ahead: {len(compiled)} of {len(modules)} modules")
         return compiled
 
+    def renew_names(self, modules: list[str], workers) -> None:
+        """Observe the answers of named mistakes again where their checks have changed: each in a notebook of its own, as handed in."""
+        old = self.names.to_renew(modules)
+        jobs = [(each, self.task(module_of(each.exercise), with_answer(each), self.seeds.latest)) for each in old]
+        for named, result in workers.results(jobs):
+            with said_if_it_cannot_be_written(self.folder.out):
+                self.names.renew(named, result.unknown.get(named.exercise))
+
     def jobs(self, places: list[int], compiled: dict[str, bytes]) -> Iterator[tuple[int, Task]]:
         """Tasks, each made when a worker is free: memory holds the submissions that are being graded, not the class."""
         for place in places:
@@ -260,6 +281,7 @@ class ClassRun:
     def keep(self, place: int, result: Result) -> None:
         """Write a result. The autograded notebook comes last: it records that everything else is written."""
         submission, out = self.submissions[place], self.folder.out
+        self.renewed.add(submission.module)
         if result.failure:
             self.add(place, Graded(submission, rows_of(submission, {}), result.seconds, result.failure), {})
             return
@@ -275,15 +297,21 @@ class ClassRun:
         ):  # noted before it is withdrawn, so that no power cut loses it
             earlier_notebook["metadata"]["course"]["earlier"] = earlier
             write_atomically(file_in(out, "autograded", submission), json.dumps(earlier_notebook))
-        marks = self.marks[submission.student, submission.module] = self.folder.save(submission, notebook, earlier)
+        self.marks[submission.student, submission.module] = self.folder.save(submission, notebook, earlier)
         if earlier:
             notebook.metadata["course"]["earlier"] = earlier
             result = replace(result, notebook=nbformat.writes(notebook).encode(errors="replace"))
-        self.show(submission, result, marks, earlier)
+        self.show(submission, result, self.marks_of(submission, result.unknown), earlier)
         write_atomically(file_in(out, "autograded", submission), result.notebook)
         rows = rows_of(submission, result.verdicts)
         graded = Graded(
-            submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes
+            submission,
+            rows,
+            result.seconds,
+            flags=result.flags,
+            reports=result.reports,
+            notes=result.notes,
+            unknown=result.unknown,
         )
         self.add(place, graded, notebook)
 
@@ -296,7 +324,7 @@ class ClassRun:
 
     def add(self, place: int, graded: Graded, notebook: dict) -> None:
         """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""
-        graded = marked(graded, self.marks_of(graded.submission), earlier_in(notebook))
+        graded = marked(graded, self.marks_of(graded.submission, graded.unknown), earlier_in(notebook))
         self.graded[place] = graded
         if time.monotonic() > self.written + CSV_SECONDS:
             self.write_csv()
@@ -324,9 +352,11 @@ def write_pages(
     left: Sequence[str] = (),
     absent: Sequence[str] = (),
     watched: bool = True,
+    outdated: Sequence[Named] = (),
+    alike: Sequence[str] = (),
 ) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched))
+    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched, outdated, alike))
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)

@@ -10,7 +10,7 @@ from pygments.formatters import HtmlFormatter
 from autograder.grading.marks import Earlier, Marks, earlier_in, said_earlier
 from autograder.grading.sanitize import SHOWN, clean, markdown, python_code
 from autograder.judge.notebook_run import course_cell
-from autograder.judge.report import HEADLINES
+from autograder.judge.report import HEADLINES, with_hint
 from autograder.lesson.text import read_lesson
 from autograder.pages import render
 
@@ -74,7 +74,9 @@ def shown(cell, marks: Marks, earlier: Earlier) -> dict:
         "name": exercise or name,
         "is_code": cell.cell_type == "code",
         "html": Markup(html) if cell.source.strip() else "",
-        "report": Markup(outputs[0]["data"]["text/html"]) if kind == "check" and outputs else "",
+        "report": Markup(with_hint(outputs[0]["data"]["text/html"], marks.hints.get(name)))
+        if kind == "check" and outputs
+        else "",
         "outputs": [Markup(output_html(output)) for output in outputs] if kind != "check" else [],
         "score": marks.scores.get(name, score),
         "points": points,

@@ -17,8 +17,9 @@ from nbgrader.api import (
 from nbgrader.api import Grade as GradeOf
 
 from autograder.checks import find
-from autograder.grading.records import Graded, Row
+from autograder.grading.records import Graded, Named, Row
 from autograder.judge.notebook_run import course_cell
+from autograder.judge.report import with_hint
 from autograder.lesson.text import read_lesson
 
 Earlier = Mapping[str, dict]  # {grade_id: {"score", "comment"}}, given by a person to an earlier version
@@ -31,6 +32,7 @@ class Marks:
 
     scores    where a person has set one, with extra credit
     comments  of a person
+    hints     mistakes that a person named, and a hint for each
     waiting   grade_ids that wait for a person
     time      when it was handed in, due when it was to be, with the student's extension; both UTC
     penalty   points that are taken off because it was late
@@ -42,13 +44,15 @@ class Marks:
     time: datetime | None = None
     due: datetime | None = None
     penalty: float = 0.0
+    hints: Mapping[str, Named] = field(default_factory=dict)
 
     def digest(self, earlier: Earlier) -> str:
         """The same as long as a page of feedback made with these marks is; "" where it says nothing of a person's."""
         shown = sorted(name for name in earlier if self.shows(name, earlier))
-        if not (self.scores or self.comments or self.penalty or shown):
+        if not (self.scores or self.comments or self.penalty or self.hints or shown):
             return ""
-        plain = (sorted(self.scores.items()), sorted(self.comments.items()), self.penalty, shown)
+        hints = sorted((name, named.name, named.hint) for name, named in self.hints.items())
+        plain = (sorted(self.scores.items()), sorted(self.comments.items()), self.penalty, shown, hints)
         return hashlib.sha256(repr(plain).encode()).hexdigest()
 
     def shows(self, name: str, earlier: Earlier) -> bool:
@@ -164,9 +168,11 @@ def marked(graded: Graded, marks: Marks, earlier: Earlier) -> Graded:
     """
     ids = {cell.name: cell.id for cell in read_lesson(graded.submission.module).cells if cell.kind == "check"}
     rows = [with_mark(row, ids[row.exercise], marks, earlier) for row in graded.rows]
+    hints = {row.exercise: marks.hints[ids[row.exercise]] for row in rows if ids[row.exercise] in marks.hints}
     return replace(
         graded,
         rows=rows,
+        reports={name: with_hint(report, hints.get(name)) for name, report in graded.reports.items()},
         written=written_rows(graded, marks, earlier),
         comments=comments_of(graded.submission.module, marks, earlier),
         penalty=marks.penalty,
@@ -196,10 +202,11 @@ def said_earlier(given: dict, points: float | None) -> str:
 
 
 def with_mark(row: Row, name: str, marks: Marks, earlier: Earlier) -> Row:
-    """A row with the points that a person set."""
+    """A row with the points that a person set, and the mistake that one named."""
     asked = AGAIN if name in marks.scores or name in earlier else TO_MARK
     said = [BY_HAND] * (name in marks.scores) + [asked] * (name in marks.waiting)
-    return replace(row, points=marks.scores.get(name, row.points), mark=", ".join(said))
+    mistake = row.mistake or (marks.hints[name].name if name in marks.hints else "")
+    return replace(row, points=marks.scores.get(name, row.points), mark=", ".join(said), mistake=mistake)
 
 
 def written_rows(graded: Graded, marks: Marks, earlier: Earlier) -> list[Row]:

@@ -92,6 +92,26 @@ class Submission:
 
 
 @dataclass(frozen=True)
+class Named:
+    """A mistake that an instructor named.
+
+    answer  one student's lines without comments and docstrings; "" where they are no Python
+    check, cases  what it computes, as `judge.unknown.record_of` says
+    """
+
+    exercise: str
+    name: str
+    hint: str
+    answer: str
+    check: str
+    cases: str
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        return (self.hint,)
+
+
+@dataclass(frozen=True)
 class Choice:
     """What of a class is to be graded: of these students, modules and exercises; none named means all of them."""
 
@@ -115,6 +135,7 @@ class Graded:
     written  rows of the answers that a person marks
     penalty  points that are taken off because it was late
     comments of a person: (exercise, text)
+    unknown  {exercise: what a wrong answer computes that no known mistake explains}
     due      when it was due for this student, in UTC; None: at no time
     """
 
@@ -130,6 +151,7 @@ class Graded:
     due: datetime | None = None
     seconds_late: float = 0.0
     comments: Sequence[tuple[str, str]] = ()
+    unknown: dict[str, dict] = field(default_factory=dict)
 
     @property
     def late(self) -> str:

@@ -61,6 +61,7 @@ class Result:
     flags     integrity flags
     reports   {exercise: what its check said, as HTML}
     notes     what else the instructor has to know, as `notes_on` a notebook
+    unknown   {exercise: what a wrong answer computes that no known mistake explains}
     """
 
     notebook: bytes = b""
@@ -72,6 +73,7 @@ class Result:
     seconds: float = 0.0
     failure: str = ""
     compiled: bytes = b""
+    unknown: dict[str, dict] = field(default_factory=dict)
 
 
 def work(task: Task) -> Result:
@@ -89,7 +91,7 @@ def work(task: Task) -> Result:
         sandbox = Sandbox(filled or unpacked(task.compiled), fill=task.fill) if task.sandbox else None
         if not task.fill:
             prewarm(task.module, sandbox, imports_of(read_lesson(task.module)))
-        judgement = judge_notebook(notebook, task.module, task.seed, task.limits, sandbox, task.watched)
+        judgement = judge_notebook(notebook, task.module, task.seed, task.limits, sandbox, task.watched, unknown=True)
         result = finished(notebook, judgement, task, time.monotonic() - start)
         return replace(result, compiled=packed(Path(filled))) if task.fill else result
     except CourseError as error:
@@ -133,6 +135,7 @@ def finished_without_page(notebook, judgement: Judgement, task: Task, seconds: f
         "seconds": round(seconds, 2),
         "verdicts": verdicts,
         "flags": list(judgement.flags),
+        "unknown": judgement.unknown,
     }
     notebook.metadata["course"] = dict(notebook.metadata.get("course", {})) | {"graded": stamp}
     return Result(
@@ -143,6 +146,7 @@ def finished_without_page(notebook, judgement: Judgement, task: Task, seconds: f
         reports_in(notebook),
         notes_on(notebook),
         seconds,
+        unknown=judgement.unknown,
     )
 
 
@@ -168,8 +172,11 @@ def merged(result: Result, earlier: dict, module: str, exercises: Sequence[str])
             cell.outputs = old[kind, name]
     stamp["key"] = stamp["key"] if before["key"] == stamp["key"] else ""
     stamp["verdicts"] = kept
+    others = {name: each for name, each in before.get("unknown", {}).items() if name not in exercises}
+    stamp["unknown"] = others | {name: each for name, each in result.unknown.items() if name in exercises}
     data = nbformat.writes(notebook).encode(errors="replace")
-    return with_marks(replace(result, notebook=data, verdicts=kept, reports=reports_in(notebook)), module)
+    renewed = replace(result, notebook=data, verdicts=kept, reports=reports_in(notebook), unknown=stamp["unknown"])
+    return with_marks(renewed, module)
 
 
 def with_marks(result: Result, module: str, marks: Marks = Marks()) -> Result:

@@ -49,6 +49,26 @@ def try_all(check: Check, seed: str) -> list[Tried]:
     return found
 
 
+def print_tried(checks: list[Check]) -> tuple[int, int]:
+    """Print a table for each check: what each mistake and variant earns. Returns (how many, how many not as they must be)."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    wrong, count = 0, 0
+    for check in checks:
+        table = Table(
+            "", "points", "kind", "what it does", title=f"{check.name}: {check.points:g} points", title_justify="left"
+        )
+        for tried in try_all(check, "checks"):
+            count, wrong = count + 1, wrong + (not tried.as_it_must_be)
+            table.add_row(
+                "✓" if tried.as_it_must_be else "✗", f"{tried.verdict.points:g}", tried.kind, escape(tried.name)
+            )
+        Console().print(table)
+    return count, wrong
+
+
 def namespace_of(check: Check, tried: Mistake | Variant) -> dict:
     with contextlib.redirect_stdout(io.StringIO()):  # some print
         return reference_namespace(module_of(check.name), edited_sources(check, tried.edit))

@@ -7,7 +7,7 @@ read a reference into it.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
@@ -70,20 +70,33 @@ def can_run(name: str, first_run: NotebookRun) -> bool:
 def judge_again(
     names: list[str], first_run: NotebookRun, kernel: StudentKernel, style: dict[str, str]
 ) -> dict[str, Verdict]:
-    """Verdicts on these exercises, with the reference in place of all others; fewer if the kernel or the time ends.
+    """Verdicts on these exercises, with the reference in place of all others; fewer if the kernel or the time ends."""
+    return {
+        name: unseen(first_run.observe(find(name), kernel, find(name).seconds))
+        for name in checks_reached(names, first_run, kernel, style)
+    }
+
+
+def checks_reached(
+    names: list[str], first_run: NotebookRun, kernel: StudentKernel, style: dict[str, str], replaced: bool = False
+) -> Iterator[str]:
+    """Run the notebook with the reference in place of all exercises but these; each of them when its check is reached.
 
     All cells of the student run, since one may define a helper that another needs; after each cell the references are
-    defined again. The reference of an exercise is defined once the student's own cell has run, and only if every earlier
-    exercise that is to be judged here has been judged.
+    defined again. The reference of an exercise is defined once the student's own cell has run, and only if the checks of all
+    earlier ones that are named have been reached. `replaced`: from its check on, the reference stands for a named one, too.
     """
     exercises, passed, own = first_run.lesson.exercises, [], []
-    found: dict[str, Verdict] = {}
+    reached: set[str] = set()
     for position, cell in enumerate(first_run.cells):
         kind, name = course_cell(cell)
-        if len(found) == len(names) or not kernel.alive or not first_run.in_time:
+        if len(reached) == len(names) or not kernel.alive or not first_run.in_time:
             break
         if kind == "check" and name in names:
-            found[name] = unseen(first_run.observe(find(name), kernel, find(name).seconds))
+            yield name
+            reached.add(name)
+            if replaced:
+                passed.append(name)
         elif kind != "check" and first_run.is_to_run(cell) and first_run.endings.get(position) not in ENDLESS:
             run = kernel.run(cell.source, first_run.limits.cell_seconds)
             if run.status in ENDLESS:
@@ -94,7 +107,7 @@ def judge_again(
             continue
         if kind == "exercise" and name not in names:
             passed.append(name)
-        first = min((exercises.index(each) for each in names if each not in found), default=0)
+        first = min((exercises.index(each) for each in names if each not in reached), default=0)
         references = [
             style.get(each) or first_run.lesson.exercise(each).solved
             for each in passed
@@ -104,9 +117,8 @@ def judge_again(
             # A class that is defined again loses the methods that were added to it: those of this student come back.
             kernel.run("\n\n\n".join(references), first_run.limits.cell_seconds)
             for each, source in own:
-                if each not in found:
+                if each not in reached:
                     kernel.run(source, first_run.limits.cell_seconds)
-    return found
 
 
 def unseen(verdict: Verdict) -> Verdict:

@@ -1,6 +1,6 @@
 """Judge a whole notebook: run it, mark carried errors, write the reports into its cells."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 
 from nbformat.v4 import new_output
@@ -14,6 +14,7 @@ from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.launched import Launcher
 from autograder.judge.notebook_run import Limits, NotebookRun, course_cell
 from autograder.judge.report import Report
+from autograder.judge.unknown import unknown_answers
 from autograder.judge.verdict import Verdict
 from autograder.lesson.text import read_lesson
 
@@ -24,10 +25,12 @@ class Judgement:
 
     verdicts  by exercise
     flags     integrity flags: sentences about suspicious behaviour. An instructor should look; they change no mark.
+    unknown   {exercise: what a wrong answer computes that no known mistake explains}, where that was asked for
     """
 
     verdicts: dict[str, Verdict]
     flags: tuple[str, ...] = ()
+    unknown: dict[str, dict] = field(default_factory=dict)
 
 
 def judge_notebook(
@@ -37,13 +40,15 @@ def judge_notebook(
     limits: Limits = Limits(),
     sandbox: Sandbox | None = None,
     watched: bool | None = None,
+    unknown: bool = False,
 ) -> Judgement:
     """Run and judge a notebook; its cells get their outputs, its checks their reports and marks.
 
     sandbox   the sandbox that its kernel runs in; None: an ordinary process
     watched   whether Oclgrind looks at the kernels that it hands over; None: where it is installed
+    unknown   record what wrong answers compute that no known mistake explains
     """
-    lesson, flags = read_lesson(module), list[str]()
+    lesson, flags, records = read_lesson(module), list[str](), dict[str, dict]()
 
     def new_kernel() -> StudentKernel:
         kernel = StudentKernel(module, sandbox)
@@ -62,8 +67,10 @@ def judge_notebook(
                 for flag in imported + signs_in(cell for cell in notebook.cells if first_run.is_to_run(cell)):
                     kernel.flag(flag)
             verdicts = mark_carried_errors(verdicts, first_run, new_kernel)
+            if unknown:
+                records = unknown_answers(verdicts, first_run, new_kernel)
     write_verdicts(notebook, verdicts)
-    return Judgement(verdicts, tuple(flags))
+    return Judgement(verdicts, tuple(flags), records)
 
 
 def write_verdicts(notebook, verdicts: dict[str, Verdict]) -> None:

@@ -223,6 +223,12 @@ def mistake_html(mistake) -> str:
     )
 
 
+def with_hint(report: str, mistake) -> str:
+    """A report, as HTML, with a mistake that was named since: below its headline. None leaves it as it is."""
+    headline, end, rest = report.partition("</b>")
+    return f"{headline}{end}{mistake_html(mistake)}{rest}" if mistake else report
+
+
 def inline_code_html(text: str) -> str:
     """Escaped text in which `…` is set as code."""
     pieces = escape(text).split("`")
