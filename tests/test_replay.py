@@ -5,10 +5,14 @@ from types import SimpleNamespace
 import pytest
 
 from autograder.checks import find
+from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.errors import CourseError
 from autograder.judge.failed_cells import FAILED, failure_of, note_cell
+from autograder.judge.plan import run
 from autograder.judge.reference import reference_namespace
 from autograder.judge.replay import replay
+from autograder.judge.report import Report
+from autograder.judge.verdict import judge
 from autograder.notebook import case, run_check
 
 NAMES = reference_namespace("03_broadcast")
@@ -25,6 +29,15 @@ def test_a_number_that_no_case_has_is_refused(capsys):
     with pytest.raises(CourseError, match="has the cases 0 to"):
         replay("broadcast.mul", 10**6, NAMES)
     assert case("broadcast.mul", -1) is None and "has the cases 0 to" in capsys.readouterr().out
+
+
+def test_of_a_case_that_a_notebook_cannot_replay_the_inputs_are_shown():
+    """A number means the same case for one seed only."""
+    check = find("parallel.overlap")
+    names = reference_namespace("14_parallel") | {"overlapped": lambda comm, gradients, bucket: []}
+    here, there = (str(Report(judge(check, run(check, names, seed), seed))) for seed in (NOTEBOOK_SEED, "a secret"))
+    assert 'case("parallel.overlap"' in here
+    assert "case(" not in there and "given = [[" in there and "bucket = " in there
 
 
 @pytest.fixture

@@ -8,6 +8,17 @@ from autograder.checks.cases import Case
 LONGEST, WIDEST = 6, 300  # lines of a program that is shown; a longer one is replayed by `case("name", number)`
 
 
+def shown(aspect: Aspect, case: Case, check: str, number: int, in_notebook: bool) -> str:
+    """What shows the case: its lines, or the call that replays it. A number means the same case for one seed only: of a
+    secret seed's the inputs are shown.
+    """
+    if lines := as_code(aspect, case):
+        return lines
+    if in_notebook:
+        return f'from autograder.notebook import case; case("{check}", {number})'
+    return "\n".join(f"{name} = {text}" for name, text in case.inputs.items())
+
+
 def as_code(aspect: Aspect, case: Case) -> str:
     """The lines that show the case in a cell; "" if they need the check's own tools, or are too long."""
     if "lines" in case.inputs and not aspect.points:  # examples of a docstring

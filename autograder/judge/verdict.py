@@ -5,11 +5,11 @@ Everything here runs in the judge's own process and sees plain arrays (`inside.T
 
 from dataclasses import dataclass, field
 
-from autograder.checks.aspect import Aspect
+from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.check import Check, Mistake
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge.case_verdict import Cases, Failed
-from autograder.judge.counterexample import as_code
+from autograder.judge.counterexample import shown
 from autograder.judge.expected import cases_of
 from autograder.judge.known import known
 from autograder.judge.outcome import MISSING, outcome_text
@@ -78,10 +78,7 @@ def is_unwritten(outcome: Outcome) -> bool:
 def in_words(cases: Cases, failed: list[Failed], every: dict[int, Failed]) -> list[Difference]:
     """The smallest counterexample of an aspect: the first case that fails."""
     fail = next((fail for fail in failed if fail.parts), failed[0])
-    code = (
-        as_code(fail.aspect, fail.case)
-        or f'from autograder.notebook import case; case("{cases.check.name}", {fail.number})'
-    )
+    code = shown(fail.aspect, fail.case, cases.check.name, fail.number, cases.seed == NOTEBOOK_SEED)
     said = cases.where(fail.aspect, every)
     if not fail.parts:
         (label, outcome), *_ = fail.conditions
