@@ -164,7 +164,11 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # %% [markdown]
 # ## 3 · A rule
 #
-# With `apply_op`, an operation is a few lines. Here are six. Look at `add`: its rule hands **the very same Tensor** to both
+# With `apply_op`, an operation is a few lines. Here are six. Their kernels are made from one expression in C: in
+# `elementwise_unary(x, "sin(v0)")`, `v0` is the number of x that a work-item has, and `V` its type (`float`, or a vector of
+# floats). C has `fmax(a, b)` for the larger of two, and `(V)(0)` is a 0 of that type.
+#
+# Look at `add`: its rule hands **the very same Tensor** to both
 # parents. Costs nothing. Remember it.
 
 # %% given
