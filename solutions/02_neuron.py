@@ -683,6 +683,7 @@ def dead_over_time(learning_rate, rounds=20, starts=5):
         for i in range(rounds):
             train(model, points, labels, 1, learning_rate)
             dead[i + 1] += dead_neurons(model.layers[0], points)
+        print(f"learning rate {learning_rate}: {seed + 1} of {starts} starts")
     return dead
 
 

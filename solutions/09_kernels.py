@@ -779,6 +779,14 @@ plot
 #
 # </details>
 #
+# <details><summary>The notebook's kernel dies: «double free or corruption», or «The kernel appears to have died»</summary>
+#
+# A kernel, or a copy, wrote outside of its arrays and destroyed memory of Python's own. In <code>run_on_device</code>: the
+# buffers are as large as the arrays, and only the number of work-items is rounded up; n stays as it is. All variables are
+# lost: Run → Run All Above Selected Cell, once the cell is mended.
+#
+# </details>
+#
 # <details><summary><code>KernelError: the kernel … did not end in 10 s</code>, and after that
 # <code>the device still works on a kernel that did not end</code></summary>
 #

@@ -347,6 +347,9 @@ print("outer:", outer.nodes)
 #
 # On the left, most of the tape has nothing to do with this loss. On the right, a part of the way is not on the tape. The
 # graph is in the nodes, in their `parents`. The tape is only a list of what happened. So we sort, from the loss on.
+#
+# An example: x requires a gradient, y = sin(x), z = y · y. The order of z is [x, y, z]. The root itself is always in it, also
+# if it requires no gradient; of the nodes below it, those that require one.
 
 # %% exercise="tape.order" source="tinygrad_cl.netcl.tape.tape:topological_order"
 

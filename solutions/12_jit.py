@@ -785,7 +785,8 @@ def bytes_moved(end, n):
     end   the Traced of the result; each tensor holds n numbers of 4 bytes
 
     One by one: a kernel for each operation. Fused: one kernel. A kernel reads each of its tensors
-    once, also one that it uses twice, and writes its result. Constants are not read.
+    once, also one that it uses twice, and writes its result. Constants are not read. If the
+    result is an input itself, there is no operation, and the one kernel is a copy.
 
     >>> x, y = Traced(), Traced()
     >>> bytes_moved(x * y * y, 10)

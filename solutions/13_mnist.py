@@ -510,7 +510,7 @@ in_python, replayed = seconds_per_step(plain, x, y), seconds_per_step(captured, 
 replay_guess.compare(times_as_fast=in_python / replayed)
 print(f"\nin Python {1e6 * in_python:.0f} µs, replayed {1e6 * replayed:.0f} µs for a step")
 if replayed > 0.9 * in_python:
-    print("so little of a step was Python that the list gains next to nothing on this device")
+    print("hardly any gain here: a step waits for the device, or the computer is busy")
 
 # %% [markdown]
 # The same kernels on the same numbers. What is gone is Python: nodes, shapes, rules, the walk back. Is that a gain? Where the
@@ -844,12 +844,10 @@ for size in sizes:
         batch = [convert(array) for array in some_batch(size)]
         slow = seconds[name] and not seconds[name][-1] < 0.05  # nobody waits for what takes long
         seconds[name].append(np.nan if slow else seconds_per_step(step, *batch, rounds=4, steps=5))
-    print(f"batches of {size}: measured")
-faster = np.divide(seconds["NumPy, by hand"], seconds["yours, captured"])
+    faster = np.divide(seconds["NumPy, by hand"], seconds["yours, captured"])
+    if np.isfinite(faster[-1]):
+        print(f"batches of {size:5,}: your captured step is {faster[-1]:.2f} × as fast as NumPy")
 race_guess.compare(with_10=faster[0], with_1000=faster[-1])
-for size, times in zip(sizes, faster):
-    if np.isfinite(times):
-        print(f"batches of {size:5,}: your captured step is {times:.2f} times as fast as NumPy")
 plot_times(sizes, seconds, f"One training step on {device.found.name}", "pictures in a batch")
 
 # %% [markdown]

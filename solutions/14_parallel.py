@@ -537,7 +537,8 @@ class Compressor:
 
     def all_reduce(self, comm, gradient):
         """The sum of what all processes select, like `gradient`. One comm.allgather(thing),
-        which returns the list of what each process brings.
+        which returns the list of what each process brings; the thing is a pair of arrays, as
+        from select.
         """
         ### BEGIN SOLUTION
         total = np.zeros_like(gradient)

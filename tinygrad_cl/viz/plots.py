@@ -269,18 +269,11 @@ def plot_roofline(
     bandwidth = max([bandwidth, *(speed / intensity for intensity, speed in kernels.values() if speed < peak)])
     intensities = [intensity for intensity, _ in kernels.values()]
     ridge = peak / bandwidth
-    x = np.geomspace(min([*intensities, ridge]) / 4, max([*intensities, ridge]) * 8, 200)
+    x = np.geomspace(min([*intensities, ridge]) / 8, max([*intensities, ridge]) * 8, 200)
     plot.axes.plot(x, np.minimum(peak, bandwidth * x), color=MUTED, linewidth=1.4)
     plot.axes.text(x[-1], 1.1 * peak, "computing: the peak ", ha="right", va="bottom", color=MUTED)
-    plot.axes.text(
-        x[0],
-        1.25 * bandwidth * x[0],
-        "  memory: the bandwidth",
-        color=MUTED,
-        rotation=np.degrees(np.arctan(bandwidth)),  # the slope of the line, in numbers; on the page it is another
-        rotation_mode="anchor",
-        transform_rotates_text=True,
-    )
+    above = (bandwidth * x[0] * peak**3) ** 0.25  # where the slanted line has left room, on its left
+    plot.axes.text(1.2 * x[0], above, "memory: the bandwidth", color=MUTED)
     for (name, (intensity, speed)), style in zip(kernels.items(), cycle(STYLES)):
         plot.axes.plot(
             intensity,
