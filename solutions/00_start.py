@@ -217,8 +217,9 @@ work_items = int(np.ceil(1000 / 64)) * 64
 guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 
 # %% [markdown]
-# If those write all the same, they write into memory that belongs to somebody else. Nothing warns you. So every kernel
-# begins with a **guard**: a work-item whose number is not below n does nothing.
+# If those write all the same, they write into memory that belongs to somebody else. Nothing warns you. Reading is no better:
+# behind the last number of an array there may be no memory at all. So every kernel begins with a **guard**: a work-item
+# whose number is not below n does nothing, it does not even read `a[i]`.
 #
 # C in one look:
 #

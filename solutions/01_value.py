@@ -77,6 +77,9 @@ def c_of(a, b):
 bit = 0.001
 paths_guess.compare(a=(c_of(2.0 + bit, -3.0) - c_of(2.0, -3.0)) / bit,
                     b=(c_of(2.0, -3.0 + bit) - c_of(2.0, -3.0)) / bit)
+smaller = bit / 100  # the bit itself is squared in c, so a little is left over
+print(f"b, with a bit 100 times smaller: "
+      f"{(c_of(2.0, -3.0 + smaller) - c_of(2.0, -3.0)) / smaller:.5f}")
 
 through_s = s.local_derivatives[1] * c.local_derivatives[0]  # b → s → c
 directly = c.local_derivatives[1]                            # b → c
@@ -114,6 +117,7 @@ curves = {"f(x) = x³": [cube(t) for t in between], "the line through both point
 plot = plot_lines(between, curves,
                   "The slope at x, from two points beside it", markers=False)
 plot.axes.plot([x - far, x + far], [cube(x - far), cube(x + far)], "o", color="black")
+plot.axes.set(xlabel="x", ylabel="f(x)")
 plot.axes.set_xticks([x - far, x, x + far], ["x − h", "x", "x + h"])
 plot
 
@@ -336,13 +340,17 @@ pass_guess = predict(relu_left=..., tanh_left=..., relu_right=..., tanh_right=..
 
 # %% demo
 def local(activation, x):
-    return activation(Value(x)).local_derivatives[0]
+    return sum(activation(Value(x)).local_derivatives)  # one number; without parents, 0
 
 
 pass_guess.compare(relu_left=local(Value.relu, -3.0), tanh_left=local(Value.tanh, -3.0),
                    relu_right=local(Value.relu, 3.0), tanh_right=local(Value.tanh, 3.0))
 
-print(f"ten tanh in a row, each at 3, pass on {local(Value.tanh, 3.0) ** 10:.0e} of a nudge")
+number, passed_on = 3.0, 1.0
+for _ in range(10):  # the next tanh sees what the last one gave
+    passed_on *= local(Value.tanh, number)
+    number = math.tanh(number)
+print(f"ten tanh in a row, from 3 on, pass on {passed_on:.0e} of a nudge")
 inputs = [i / 25 - 4 for i in range(201)]
 activations = {"relu": Value.relu, "tanh": Value.tanh, "sigmoid": Value.sigmoid}
 plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activations.items()},
@@ -391,7 +399,7 @@ plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activatio
 #
 # One decision, the same as PyTorch's: **leaves keep adding up** over several calls, since a weight often gets its gradient
 # from several results. Boxes in between belong to one call; they start from 0, or an old gradient would be handed on once
-# more. Who wants a fresh start for the leaves calls `zero_grad`.
+# more. To begin again with leaves at 0, call `zero_grad`.
 
 # %% exercise="value.backward" source="tinygrad_cl.scalar:Value.backward tinygrad_cl.scalar:Value.zero_grad"
 
@@ -415,7 +423,8 @@ draw(c)
 
 # %% [markdown]
 # That is where it ends. To see how it gets there, walk through it one edge at a time, with ▶ or the arrow keys. It is your
-# own `backward` that runs; change `a`, and it runs again. Where does `b` get its second part?
+# own `backward` that runs; change `a`, and it runs again. The gradient of `b` has two
+# parts: which two boxes hand them over?
 
 # %% demo
 steps(c)
@@ -434,13 +443,14 @@ a, b = Value(1.0, label="a"), Value(2.0, label="b")
 p = a.exp() / (a.exp() + b.exp())
 p.label = "p"
 p.backward()
-softmax_guess.compare(b_sign=math.copysign(1, b.grad), both=a.grad + b.grad)
+softmax_guess.compare(b_sign=math.copysign(1, b.grad), both=round(a.grad + b.grad, 12))
 print(f"\np = {p.data:.6f}   ∂p/∂a = {a.grad:.6f}   ∂p/∂b = {b.grad:.6f}")
 print(f"sigmoid(a − b) = {(a - b).sigmoid().data:.6f}   p · (1 − p) = {p.data * (1 - p.data):.6f}")
 
 # %% [markdown]
-# Only the difference of the scores counts (softmax of two is a sigmoid in disguise), so a push on both does nothing. A
-# gradient that does not add up to 0 here would be a bug: such laws are the cheapest tests there are.
+# Only the difference of the scores counts: the softmax of two numbers is the sigmoid of a − b. So a push on both does
+# nothing, and the two gradients add up to 0 (rounding aside: the sum is shown to 12 places). If they did not, there would
+# be a bug. Such laws are the cheapest tests there are.
 
 # %% [markdown]
 # ## 11 · Call the referee
@@ -748,8 +758,8 @@ for n in (100, 100_000):
 #     return out
 # ```
 #
-# It is the same rule. But `out` keeps the function and the function keeps `out`: a circle that only the garbage collector
-# can take apart. Numbers on edges need no collector, and can be drawn.
+# It is the same rule. But `out` keeps the function and the function keeps `out`: a circle of references. Python's garbage
+# collector has to find such circles, from time to time. Numbers on edges make no circle, and can be drawn.
 #
 # ## What comes next
 #

@@ -558,10 +558,7 @@ for x, target in zip(corners, xor):
 plot_losses({"one neuron": straight_losses[:150], "MLP([2, 4, 1])": xor_losses}, "XOR")
 
 # %% demo
-border = plot_boundary(score_of(xor_net), corners, xor, "XOR: the border of MLP([2, 4, 1])",
-                       cells=40)
-border.legend(title="label", loc="center")
-border
+plot_boundary(score_of(xor_net), corners, xor, "XOR: the border of MLP([2, 4, 1])", cells=40)
 
 # %% demo
 draw_network(xor_net, "MLP([2, 4, 1]), after training")
@@ -620,7 +617,9 @@ plot_boundary(score_of(moon_net), points, labels, "Two moons, after 30 rounds", 
 
 # %% demo
 start = time.perf_counter()
-moon_losses += train(moon_net, points, labels, 120, 0.5)
+for _ in range(4):
+    moon_losses += train(moon_net, points, labels, 30, 0.5)
+    print(f"after {len(moon_losses)} rounds: loss {moon_losses[-1]:.3f}")
 took = time.perf_counter() - start
 print(f"after {len(moon_losses)} rounds: {accuracy(moon_net, points, labels):.0%} right; "
       f"{1000 * took / 120:.0f} ms a round")
@@ -684,6 +683,7 @@ def dead_over_time(learning_rate, rounds=20, starts=5):
         for i in range(rounds):
             train(model, points, labels, 1, learning_rate)
             dead[i + 1] += dead_neurons(model.layers[0], points)
+        print(f"learning rate {learning_rate}: {seed + 1} of {starts} starts")
     return dead
 
 
@@ -708,7 +708,7 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 # <code>self.w + [self.b]</code>. Or your MLP returns a list with one Value; the docstring wants it without the
 # list.</details>
 #
-# <details><summary><code>TypeError: a Value holds one real number, not [1.2, −0.5]</code></summary>
+# <details><summary><code>TypeError: a Value holds one real number, not [1.2, -0.5]</code></summary>
 # All examples where one belongs: <code>model(inputs)</code>, but <code>model(x)</code> for each x of the inputs is
 # meant.</details>
 #

@@ -85,7 +85,8 @@ draw_arrays("a column plus a row", (column, both), "+", (row, both), "=", column
 #     result    3  4              8  7  6           error
 # ```
 #
-# A missing size counts as 1. Equal sizes stay. A 1 gives way. Anything else is an error.
+# A missing size counts as 1. Equal sizes stay. If one of the two is 1, the other one is taken.
+# Any other pair is an error.
 #
 # ### Predict, then run
 #
@@ -141,8 +142,8 @@ def measured(f, x, grad, h=1e-5):
 #            5   6
 # ```
 #
-# So L moves by 1 bit per bit of y₀₀, by 2 per bit of y₀₁, and so on. You move b₀ by one bit. Which numbers of y move? By
-# how many bits does L move? And for b₁?
+# So if y₀₀ goes up by a tiny h, L goes up by 1 · h; for y₀₁ it is 2 · h, and so on. Now b₀ goes up by h. Which numbers of y
+# move? By how many h does L move? And for b₁?
 
 # %% predict
 bias_guess = predict(b_0=..., b_1=...)
@@ -261,7 +262,7 @@ sum_guess.compare(sum_00=of_sum[0, 0], sum_13=of_sum[1, 3],
 draw_arrays("sum over axis 1: back", (grad[:, None], x.shape), "is", of_sum.round(6))
 
 # %% [markdown]
-# Every number of a line moves its sum by one bit per bit. So each gets the gradient of its sum: a **copy**.
+# If a number of a line goes up by h, the sum of the line goes up by h. So each gets the gradient of its sum: a **copy**.
 #
 # > Forward sums. Backward copies.
 #
@@ -662,7 +663,8 @@ except ValueError as error:
 # ## When Python complains
 #
 # <details><summary><code>ValueError: operands could not be broadcast together with shapes (3,4) (3,)</code></summary>
-# Flush right, 4 stands above 3. If the vector is meant as one number per line, it is a column:
+# Write the shapes one above the other, aligned on the right: 4 stands above 3, and neither is 1.
+# If the vector is meant as one number per line, it is a column:
 # <code>v[:, np.newaxis]</code>. In a backward: the 1 of a summed axis is missing.</details>
 #
 # <details><summary><code>ValueError: matmul: Input operand 1 has a mismatch in its core dimension 0</code></summary>
@@ -743,13 +745,16 @@ for stack in stacks:  # of small matrices: large ones are spread over threads
     g = rng.normal(size=(stack, 32, 40))
     forwards.append(shortest(lambda: a @ b))
     backwards.append(shortest(lambda: matmul_backward(g, a, b)))
-print("measured:", *(f"{two / one:.1f}" for one, two in zip(forwards, backwards)))
+ratios = [two / one for one, two in zip(forwards, backwards)]
+print("measured, backward in forwards:", *(f"{ratio:.1f}" for ratio in ratios))
+print(f"so a forward and a backward took {1 + ratios[-1]:.1f} forwards in the largest stack")
 plot_times(stacks, {"backward": backwards, "forward": forwards}, "Stacks of matrix products",
            "products in the stack")
 
 # %% [markdown]
-# That is why a training step is said to cost three forwards. For a single small product, the Python around it adds its
-# share; in a larger stack the multiplications are what counts.
+# Counted in multiplications, forward and backward are three forwards: that is why a training step is said to cost three. The
+# measured time has more in it: the Python around a product, the transposes, the memory for the results. In a small stack
+# that may be the larger part. How near the last line comes to three depends on your NumPy and your machine.
 #
 # **A stack under one weight.** x (B, n, k) @ w (k, m): your rule makes B matrices of w's shape and sums them. But the sum over
 # the stack and the sum inside the product are one sum: lay the stack flat, (B·n, k), and a single product does it.
@@ -770,13 +775,17 @@ for batch in batches:
     x, g = rng.normal(size=(batch, 8, 96)), rng.normal(size=(batch, 8, 64))
     assert np.allclose(stacked(g, x, w), flat_product(g, x, w))
     for method, seconds in zip((stacked, flat_product), times.values()):
-        seconds.append(seconds_per_call(lambda: method(g, x, w), budget=0.04))
+        seconds.append(shortest(lambda: method(g, x, w), budget=0.04))
 print(f"bytes in between, at a batch of {batch}: {batch * w.nbytes:,} against {w.nbytes:,}")
+by_stack, flat = times.values()
+print(f"at a batch of {batch}, the flat product takes {flat[-1] / by_stack[-1]:.2f} × the time "
+      "of the stack")
 plot_times(batches, times, "∂L/∂w under a stack", "batch")
 
 # %% [markdown]
-# The same numbers, two orders of summing. Where speed matters, engines lay the stack flat; `unbroadcast` stays for the
-# general case.
+# The same numbers, two orders of summing. The flat product never writes the B matrices, so it needs less memory, and mostly
+# less time. Mostly: where NumPy spreads a large product over several threads, and they wait for one another, it may take
+# longer. The printed line says which it was here. Engines lay the stack flat; `unbroadcast` stays for the general case.
 
 # %% [markdown] written="broadcast.explain" points=3
 # ## In your own words

@@ -340,7 +340,8 @@ print(Tensor([[10.0], [20.0]]).expand(2, 3))
 #
 # Lesson 03 told you the rule by shapes: grad @ bᵀ and aᵀ @ grad. Two cases make work. A **vector** is a matrix with one axis
 # missing: put it back (`unsqueeze`), use the rule, take it away again (`squeeze`). A **stack** of matrices needs nothing but
-# care that only the last two axes are swapped: `x.mT`.
+# care that only the last two axes are swapped: `x.mT`. Both rules need the numbers of a and b, so forward saves the two, as in
+# `Mul`.
 #
 # ```
 #     a (k,)  @ b (k, m)  →  grad (m,)     as if   a (1, k) @ b (k, m) → grad (1, m)
@@ -431,7 +432,8 @@ draw(((points @ w1 + b1) ** 2).sum())
 # back. It may be called twice; twice on is on.
 #
 # The other switch is for a **block**. MXNet (2015), the engine behind the first *Dive into Deep Learning*, had it off from
-# the start: only what stood under `with autograd.record():` was recorded, and `with autograd.pause():` inside made an exception.
+# the start: only what stood under `with autograd.record():` was recorded. Inside
+# it, `with autograd.pause():` switched recording off again for a few lines.
 
 # %% exercise="function.record" source="tinygrad_cl.tensor.core.modes:enable_autograd tinygrad_cl.tensor.mxnet.ndarray:record tinygrad_cl.tensor.mxnet.ndarray:pause"
 
@@ -643,7 +645,8 @@ print("kept for backward:", ", ".join(
 
 # %% [markdown]
 # Recording itself is cheap: a few small objects, and references to arrays that exist anyway. (If the first two times differ much,
-# your machine was busy: run it again.) What it costs is that those arrays **stay**. Lesson 07 counts them.
+# your machine was busy, and then the factor in the third line means nothing either: run it again.)
+# What it costs is that those arrays **stay**. Lesson 07 counts them.
 
 # %% [markdown] written="function.explain" points=3
 # ## In your own words

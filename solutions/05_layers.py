@@ -129,7 +129,8 @@ print(x.grad)
 # ## 1 · Three curves you know
 #
 # You wrote them in lesson 01 for one number. Now for arrays, so there is no `if`: `np.where`, `np.maximum`, or a product
-# with a mask of True and False. The letters of the three docstrings say what is worth saving.
+# with a mask of True and False. Each docstring gives the derivative. Some need x, some need the result y: save just that
+# one.
 
 # %% exercise="layers.activations" source="tinygrad_cl.tensor.core.activations:ReLU tinygrad_cl.tensor.core.activations:Sigmoid tinygrad_cl.tensor.core.activations:Tanh"
 
@@ -205,7 +206,8 @@ gelu_guess.compare(smallest=gelu_slope.min(), largest=gelu_slope.max())
 near = np.abs(points) <= 3
 curves = {"relu": Tensor(points[near]).relu().data, "gelu": Tensor(points[near]).gelu().data,
           "slope of gelu": gelu_slope[near]}
-plot_lines(points[near], curves, "A gate that opens slowly", "x", markers=False)
+plot_lines(points[near], curves, "A gate that opens slowly", "x", "value, or slope",
+           markers=False)
 
 # %% [markdown]
 # The smooth gate has a price: left of 0 the curve dips, and there the slope is negative.

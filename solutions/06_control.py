@@ -829,7 +829,8 @@ def first_bad(tensors, loss):
     loss      a tensor of one number, computed from the last; backward was not called yet
 
     "forward" if some of the tensors have bad numbers: the first of them. Then backward is not run.
-    "backward" if not, and backward is run: the first that it reaches whose gradient has some.
+    "backward" if not, and backward is run: the first that it reaches whose gradient has bad
+    numbers. None if there is no bad number anywhere.
     No hook is left behind.
 
     >>> x = Tensor([4.0, 0.0], requires_grad=True)

@@ -40,7 +40,7 @@ from tinygrad_cl.viz import plot_lines, plot_memory
 
 
 def weights_of(sizes, seed=0, dtype=np.float32):
-    """A weight matrix for each two neighbours in `sizes`, all asking for a gradient."""
+    """A weight matrix for each two neighbours in `sizes`, all with requires_grad=True."""
     rng = np.random.default_rng(seed)
     shapes = zip(sizes[:-1], sizes[1:])
     return [Tensor((rng.normal(size=s) / np.sqrt(s[0])).astype(dtype), requires_grad=True)
@@ -464,7 +464,7 @@ class Checkpoint(Function):
         """∂L/∂(each input), in a tuple, from grad = ∂L/∂(the result).
 
         1. Of each tensor in ctx.saved_tensors make a leaf: detach() it, so that the small graph
-           ends here; it asks for a gradient where ctx.needs_input_grad says so.
+           ends here; its requires_grad is what ctx.needs_input_grad says.
         2. Run the function on the leaves. In a backward nothing is recorded, so do it in
            enable_grad().
         3. Call backward of that result, with grad, and return what the leaves have as `grad` then.
@@ -480,7 +480,7 @@ class Checkpoint(Function):
 
 # %% given
 def checkpoint(function, *inputs):
-    """function(*inputs) for tensors, of which at least one asks for a gradient."""
+    """function(*inputs) for tensors, of which at least one has requires_grad=True."""
     return Checkpoint.apply(*inputs, function=function)
 
 # %% check="memory.checkpoint"
@@ -615,7 +615,7 @@ def in_segments(layer, x, weights, length):
     """All layers in a row, checkpointed in segments: layer(…layer(layer(x, w₀), w₁)…, wₙ).
 
     layer     layer(h, w) is a tensor; it may draw random numbers, which have to be the same again
-    x         a tensor, which asks for a gradient or not
+    x         a tensor, with requires_grad=True or not
     weights   a list of tensors that ask for one
     length    layers in a segment; the last segment may be shorter
 

@@ -403,6 +403,8 @@ plot
 # x[i]  ←  as it was
 # ```
 #
+# (A number of its own, an array of shape (), is such an x[i], too: its index is the empty tuple.)
+#
 # `change(high, low, upstream)` is L(high) − L(low); `size(x)` is max(|x|, 0.1), what the step is relative to.
 
 # %% exercise="custom.numerical" source="tinygrad_cl.gradcheck:numerical_gradient"
@@ -864,8 +866,8 @@ def meta_gradient(loss, weights, tasks, lr):
 # <code>grad</code> once, for <code>weights</code>.</details>
 
 # %% [markdown]
-# Training takes a few seconds. Beside it, the obvious way: the same network, trained on all tasks together with no step
-# in between (with `lr` 0, the "step" leads nowhere).
+# Training takes a while: a line is printed after each hundred rounds. Beside it, the obvious way: the same network, trained
+# on all tasks together with no step in between (with `lr` 0, the "step" leads nowhere).
 
 # %% demo
 def sine_network(weights, x):
@@ -893,7 +895,9 @@ def train(lr, rounds=400, width=32):
     w1, b1, w2, w3 = [rng.normal(size=shape) * s for shape, s in shapes.items()]
     weights = [Tensor(w, requires_grad=True) for w in (w1, b1, w2, 0 * b1, w3, np.zeros(1))]
     optimizer = Adam(weights, lr=5e-3)
-    for _ in range(rounds):
+    for done in range(rounds):
+        if done % 100 == 0:
+            print(f"inner step {lr}: {done} of {rounds} rounds")
         tasks = [wave(rng) for _ in range(4)]
         for w, g in zip(weights, meta_gradient(sine_loss, weights, tasks, lr)):
             w.grad = Tensor(g)

@@ -16,7 +16,7 @@
 # Engine 3 will run on your OpenCL device, whatever that is. Today you write what it is made of: an elementwise kernel, a
 # sum, a matrix product. Each one first right, then fast.
 #
-# At the end stands one picture: how far your matrix product is from what the device can do at all, and from NumPy.
+# At the end stands one picture: how far your matrix product is from the most that we measure on the device, and from NumPy.
 
 # %% given
 import time
@@ -284,7 +284,7 @@ except KernelError as error:
     print(error)
 
 # %% [markdown]
-# ### When it builds, and is wrong by luck
+# ### When it builds, and is right only by luck
 #
 # This one adds up 64 numbers: every work-item adds its own to `total[0]`. All 64 numbers are 1. What comes out, on your
 # device? Run the cell more than once.
@@ -303,7 +303,8 @@ print([float(launch(RACE, "race", ones, nothing, work_items=64, local_size=1)[1]
 
 # %% [markdown]
 # `+=` is three steps: read, add, write. Two work-items that read before either writes lose one of the numbers: a **data
-# race**. On some devices it goes well for years.
+# race**. Ten times 64.0? Then your device ran the work-items one after the other, by luck: nothing promises it, and on another
+# device, or with the next driver, some numbers are lost.
 #
 # *Oclgrind* is a device that interprets kernels and watches every access. `inspect_kernel` runs a kernel there and says what
 # it saw; where Oclgrind is not installed, this cell shows what it said where it is.
@@ -331,6 +332,8 @@ inspect_kernel(BIAS_RELU, "bias_relu", x, bias, out, 3, 5, work_items=(8, 4), lo
 # | `float16 v = vload16(0, x + start);` | 16 numbers, from `x[start]` on |
 # | `v * v`, `exp(v)`, `v + 1.0f` | lane by lane |
 # | `vstore16(v, 0, out + start);` | 16 numbers to `out[start]` and on |
+#
+# The 0 counts whole vectors: `vload16(k, x)` begins at `x[16 * k]`.
 #
 # A GPU makes its vectors of work-items; there it matters less.
 
@@ -609,7 +612,8 @@ def intensity(rows, lanes):
 # %% demo
 rows = [1, 2, 4, 8, 16, 32]
 blocks = {f"{lanes} lanes": [intensity(r, lanes) for r in rows] for lanes in (1, 4, 16)}
-plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block")
+plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block",
+           "operations per byte")
 
 # %% [markdown]
 # With one lane it stays below ½, however many rows. A block that is long in one direction only is of little use.
@@ -688,7 +692,7 @@ __kernel void peak(__global float *out, const int times)
     for (int r = 0; r < 16; r++) s[r] = r + get_global_id(0);
     for (int t = 0; t < times; t++) {
         #pragma unroll
-        for (int r = 0; r < 16; r++) s[r] = fma(s[r], (float16)(0.5f), (float16)(1.0f));
+        for (int r = 0; r < 16; r++) s[r] = s[r] * 0.5f + 1.0f;
     }
     float16 sum = 0.0f;
     #pragma unroll
@@ -725,11 +729,19 @@ kernels |= {f"{rows} × 16": (intensity(rows, 16), found) for rows, found in spe
 plot = plot_roofline(kernels, peak, bandwidth, f"Matrix products of {SIDE} × {SIDE}")
 plot.axes.axhline(numpys, color="black", linewidth=1, linestyle=":")
 plot.axes.text(plot.axes.get_xlim()[0], numpys, " NumPy", va="bottom")
+best = max(speeds.values())
+if best > peak:
+    print(f"A product was {best / peak:.1f} times as fast as the kernel that measured the peak:")
+    print("that was too low (a busy machine?), and the picture raises the roof to the product.")
+if numpys > max(peak, best):
+    print(f"NumPy computes {numpys / max(peak, best):.1f} times as fast as any kernel here.")
 plot
 
 # %% [markdown]
 # Read it from left to right. The slanted part is the memory's roof: below it, more operations per byte means more speed.
-# The flat part is the peak.
+# The flat part is the peak. Both are what a kernel reached here, built by this device's compiler; they are no limits of the
+# chip. NumPy's product is machine code, written by hand for this processor (and where the device is a graphics card,
+# NumPy runs on another chip). So its line may lie above the roof.
 #
 # - **naive** lies far below its own roof: it loads one float at a time, where the memory hands out sixteen.
 # - **1 × 16** does nearly as many loads per operation, but each brings a whole vector.
@@ -764,6 +776,14 @@ plot
 # <details><summary><code>KernelError: the kernel … overwrote 6 numbers outside its arrays</code></summary>
 #
 # A guard is missing or lets too many pass, or a vector is stored where fewer than 16 numbers are left.
+#
+# </details>
+#
+# <details><summary>The notebook's kernel dies: «double free or corruption», or «The kernel appears to have died»</summary>
+#
+# A kernel, or a copy, wrote outside of its arrays and destroyed memory of Python's own. In <code>run_on_device</code>: the
+# buffers are as large as the arrays, and only the number of work-items is rounded up; n stays as it is. All variables are
+# lost: Run → Run All Above Selected Cell, once the cell is mended.
 #
 # </details>
 #

@@ -164,7 +164,11 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # %% [markdown]
 # ## 3 · A rule
 #
-# With `apply_op`, an operation is a few lines. Here are six. Look at `add`: its rule hands **the very same Tensor** to both
+# With `apply_op`, an operation is a few lines. Here are six. Their kernels are made from one expression in C: in
+# `elementwise_unary(x, "sin(v0)")`, `v0` is the number of x that a work-item has, and `V` its type (`float`, or a vector of
+# floats). C has `fmax(a, b)` for the larger of two, and `(V)(0)` is a 0 of that type.
+#
+# Look at `add`: its rule hands **the very same Tensor** to both
 # parents. Costs nothing. Remember it.
 
 # %% given
@@ -343,6 +347,9 @@ print("outer:", outer.nodes)
 #
 # On the left, most of the tape has nothing to do with this loss. On the right, a part of the way is not on the tape. The
 # graph is in the nodes, in their `parents`. The tape is only a list of what happened. So we sort, from the loss on.
+#
+# An example: x requires a gradient, y = sin(x), z = y · y. The order of z is [x, y, z]. The root itself is always in it, also
+# if it requires no gradient; of the nodes below it, those that require one.
 
 # %% exercise="tape.order" source="tinygrad_cl.netcl.tape.tape:topological_order"
 

@@ -72,7 +72,8 @@ def forward_and_backward(function, *nodes):
 # ## 1 · Five operations
 #
 # $\tanh(xy + x) \cdot \sigma(y)$: five operations, x and y used twice each. How many kernels does engine 3 launch, forward
-# and backward? A backward rule is one launch; adding up two gradients is one more.
+# and backward? A backward rule is one launch, but for the rule of +: it hands on the gradient that it
+# gets, and launches nothing. Adding up two gradients is one launch more.
 
 # %% predict
 guess = predict(forward=..., backward=...)
@@ -318,7 +319,8 @@ def kernel_text(name, inputs, lines, outputs):
 
     Arguments of the kernel: a `__global const float *` for each input, a `__global float *` for
     each output, in their orders, then `const int n`. Work-item i has number i of all of them. More
-    than n of them may start. Values are of type V.
+    than n of them may start. Values are of type V. A name that is both an input and an output
+    stands twice among the arguments, as in_v0 and as out_v0.
 
     >>> print(kernel_text("twice", ["v0"], ["const V add_1 = ADD(v0, v0);"], ["add_1"]))
     __kernel void twice(__global const float *in_v0, __global float *out_add_1, const int n)
@@ -731,6 +733,7 @@ def choice(x):
 
 square, found = normal(4, 4), {}
 for function in (summed, normalised, product, choice):
+    function(square)  # once as it is: kernels are built now, not while it is traced
     fast = ag.jit_compile(function, quiet=True)  # else it warns when it falls back
     found[function.__name__] = len(fast.steps(square))
     print(f"{function.__name__}: {found[function.__name__]}; {fast.why or 'compiled'}")
@@ -782,7 +785,8 @@ def bytes_moved(end, n):
     end   the Traced of the result; each tensor holds n numbers of 4 bytes
 
     One by one: a kernel for each operation. Fused: one kernel. A kernel reads each of its tensors
-    once, also one that it uses twice, and writes its result. Constants are not read.
+    once, also one that it uses twice, and writes its result. Constants are not read. If the
+    result is an input itself, there is no operation, and the one kernel is a copy.
 
     >>> x, y = Traced(), Traced()
     >>> bytes_moved(x * y * y, 10)

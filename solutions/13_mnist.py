@@ -322,7 +322,8 @@ class Batches:
     size     pictures in a batch
     seed     of the orders: the order of epoch e is
              np.random.default_rng([seed, e]).permutation(n)
-    epoch    how many epochs have begun, at first 0. One that is left early counts, too
+    epoch    how many epochs have begun, at first 0: an epoch begins when its first batch is asked
+             for. One that is left early counts, too
 
     x        Tensor (size, height · width): as_rows of the batch's images
     y        Tensor (size, 10): one-hot rows
@@ -508,11 +509,15 @@ def seconds_per_step(step, *batch, rounds=7, steps=20):
 in_python, replayed = seconds_per_step(plain, x, y), seconds_per_step(captured, x, y)
 replay_guess.compare(times_as_fast=in_python / replayed)
 print(f"\nin Python {1e6 * in_python:.0f} µs, replayed {1e6 * replayed:.0f} µs for a step")
+if replayed > 0.9 * in_python:
+    print("hardly any gain here: a step waits for the device, or the computer is busy")
 
 # %% [markdown]
-# The same kernels on the same numbers. What is gone is Python: nodes, shapes, rules, the walk back. And what Python did *not*
-# enqueue is not in the list: a Python number is what it was while recording, for ever. That is why Adam's counts live on the
-# device.
+# The same kernels on the same numbers. What is gone is Python: nodes, shapes, rules, the walk back. Is that a gain? Where the
+# kernels take longer than Python, the device is the one to wait for, and a replay is hardly faster, or not at all.
+#
+# And what Python did *not* enqueue is not in the list: a Python number is what it was while recording, for ever. That is
+# why Adam's counts live on the device.
 
 # %% [markdown]
 # ## 7 · How many are right?
@@ -839,13 +844,16 @@ for size in sizes:
         batch = [convert(array) for array in some_batch(size)]
         slow = seconds[name] and not seconds[name][-1] < 0.05  # nobody waits for what takes long
         seconds[name].append(np.nan if slow else seconds_per_step(step, *batch, rounds=4, steps=5))
-faster = np.divide(seconds["NumPy, by hand"], seconds["yours, captured"])
+    faster = np.divide(seconds["NumPy, by hand"], seconds["yours, captured"])
+    if np.isfinite(faster[-1]):
+        print(f"batches of {size:5,}: your captured step is {faster[-1]:.2f} × as fast as NumPy")
 race_guess.compare(with_10=faster[0], with_1000=faster[-1])
 plot_times(sizes, seconds, f"One training step on {device.found.name}", "pictures in a batch")
 
 # %% [markdown]
 # Read it in two halves. **On the left** nearly all of a step is launches and Python: there replay and fewer launches pay.
-# **On the right** nearly all of it is matrix products: your own lines come together, and who multiplies faster wins.
+# NumPy has no launches: a call of NumPy costs less than a launch on most devices, so it may still be ahead. **On the right**
+# nearly all of it is matrix products: your own lines come together, and who multiplies faster wins.
 #
 # That is also the answer to "do I need capture?": look at how busy your device is.
 

@@ -114,7 +114,8 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
 
     comm         the line to the others: rank, size, Allreduce(array, room for the sum)
     loss_of      loss_of(parameters, x, y) is the mean loss over the rows it is given, a Node
-    parameters   a list of Parameters of any shapes, with equal numbers in all processes
+    parameters   a list of Parameters of any shapes, with equal numbers in all processes; the loss
+                 depends on each of them
     x, y         the whole batch, arrays. The rows of this process, one at least, are
                  np.array_split(x, comm.size)[comm.rank], of y the same
 
@@ -333,7 +334,8 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     gradient_of   gradient_of(w, rows of x, the same rows of y): gradient of the mean loss over
                   these rows, one at least; an array like w
     w             1-D, float64, equal in all processes
-    x, y          the rows of this process alone. Others may have more, or fewer, or none
+    x, y          the rows of this process alone. Others may have more, or fewer, or none; there
+                  is one row in all processes together, at least
     size          rows in a micro-batch at most: all that gradient_of may be given at once
     returns an array like w
 
@@ -535,7 +537,8 @@ class Compressor:
 
     def all_reduce(self, comm, gradient):
         """The sum of what all processes select, like `gradient`. One comm.allgather(thing),
-        which returns the list of what each process brings.
+        which returns the list of what each process brings; the thing is a pair of arrays, as
+        from select.
         """
         ### BEGIN SOLUTION
         total = np.zeros_like(gradient)

@@ -13,7 +13,7 @@
 # %% [markdown]
 # # 15 · Attention: a model that writes
 #
-# The last module. You build a small GPT on your own engine, train it in a few seconds, and let it write.
+# The last module. You build a small GPT on your own engine, train it while you watch the loss, and let it write.
 #
 # ```
 #   characters    a n n a   h a s   a   r e d   c a t .   t h e   c a t   i s   ?
@@ -32,6 +32,7 @@ import math
 import time
 
 import numpy as np
+from IPython.display import Pretty, display
 
 import tinygrad_cl.netcl.autograd as ag
 from autograder.notebook import add_to_class, check, predict
@@ -223,7 +224,8 @@ guess.compare(times_the_bytes=np.eye(len(ALPHABET), dtype=np.float32)[indices].n
 row = np.array([3.0, 3.5, 5.0, 3.2, 4.1])
 shown = {"x": row, "10 x + 3": 10 * row + 3,
          "u, of either": (row - row.mean()) / row.std()}
-plot_lines(range(5), shown, "Moved and stretched, the norm is the same", "place in the row")
+plot_lines(range(5), shown, "Moved and stretched, the norm is the same",
+           "place in the row", "number")
 
 # %% [markdown]
 # The picture holds the gradient. Moving the whole row changes nothing; stretching it changes nothing. So what arrives as a
@@ -342,7 +344,8 @@ for d in features:
     for name, scores in zip(largest, (dots, dots / math.sqrt(d))):
         e = np.exp(scores - scores.max(axis=-1, keepdims=True))
         largest[name].append((e / e.sum(axis=-1, keepdims=True)).max(axis=-1).mean())
-plot_lines(features, largest, "The largest of 16 weights, on average", "features d", log="x")
+plot_lines(features, largest, "The largest of 16 weights, on average", "features d",
+           "largest weight", log="x")
 
 # %% exercise="attention.attention" own="of operations that are known, and it returns the weights, too; the package's scaled_dot_product_attention has the softmax in one operation, and no weights outside"
 def attention(q, k, v, hidden):
@@ -609,7 +612,8 @@ print("largest difference of logits:",
 steps = {"plain": make_step(plain), "fused": make_step(fused)}
 launches = {}
 for name, step in steps.items():
-    step(x, y)  # compiles
+    step(x, y)  # compiles, which takes a while
+    print(f"{name}: the first step is done")
     with profile() as seen:
         step(x, y)
     launches[name] = len(seen.records)
@@ -639,7 +643,7 @@ guess.compare(captured_plain_times_faster=seconds["plain"] / seconds["plain, cap
               captured_fused_times_faster=seconds["fused"] / seconds["fused, captured"])
 
 # %% demo
-plot = Plot("A training step", "milliseconds", "", height=2.4)
+plot = Plot("A training step", "milliseconds", "step", height=2.4)
 plot.axes.barh(list(seconds), [1e3 * each for each in seconds.values()], color="#0072b2")
 plot.axes.invert_yaxis()
 plot.axes.grid(False, axis="y")
@@ -651,17 +655,24 @@ plot
 #
 # ## Training
 #
-# A fresh model, fused and captured: a few seconds. How low will the loss be in the last steps?
-# (You know the floor. A window begins in the middle of something, so its first places know less.)
+# A fresh model, fused and captured. A line counts the steps, and Kernel → Interrupt ends the training early. How low will the
+# loss be in the last steps? (You know the floor. A window begins in the middle of something, so its first places know less.)
 
 # %% predict
 guess = predict(last_losses=...)
 
 # %% demo
 def train(model, count):
-    """The losses of so many steps."""
-    step = capture(make_step(model))
-    losses = [step(x, y) for x, y in batches(count, seed=1)]
+    """The losses of so many steps, or of those that were done when somebody interrupted."""
+    step, losses, line = capture(make_step(model)), [], display(Pretty(""), display_id=True)
+    try:
+        for x, y in batches(count, seed=1):
+            losses.append(step(x, y))  # a Tensor: nobody waits
+            if len(losses) % 50 == 0:
+                loss = losses[-1].to_host()
+                line.update(Pretty(f"{len(losses)} of {count} steps, loss {loss:.3f}"))
+    except KeyboardInterrupt:
+        print(f"interrupted after {len(losses)} steps; the model keeps what it has learned")
     return [float(loss.to_host()) for loss in losses]
 
 
@@ -669,7 +680,7 @@ STEPS = 900
 model = fused_model(seed=1)
 start = time.perf_counter()
 losses = train(model, STEPS)
-print(f"{STEPS} steps in {time.perf_counter() - start:.1f} s")
+print(f"{len(losses)} steps in {time.perf_counter() - start:.1f} s")
 guess.compare(last_losses=np.mean(losses[-50:]))
 
 # %% demo
@@ -773,7 +784,8 @@ def surprise(model, text):
 
 
 SENTENCE = " dora wants a black hen. the hen is black."
-plot = Plot("Surprise of the trained model", "", "nats", width=8.6, height=2.6)
+plot = Plot("Surprise of the trained model", "the character that came", "nats",
+            width=8.6, height=2.6)
 plot.axes.bar(range(len(SENTENCE) - 1), surprise(model, SENTENCE), color="#0072b2")
 plot.axes.set_xticks(range(len(SENTENCE) - 1), SENTENCE[1:])
 plot.axes.grid(False, axis="x")

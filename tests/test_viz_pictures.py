@@ -141,6 +141,21 @@ def test_a_roof_is_the_smaller_of_peak_and_bandwidth_and_says_how_near_a_kernel_
     assert np.allclose(y, np.minimum(1e12, 1e10 * x))
 
 
+def test_no_kernel_is_above_the_roof_and_what_was_measured_too_low_is_raised():
+    plot = plot_roofline({"blocked": (8.0, 9e10), "sum": (0.5, 1e10)}, peak=5e10, bandwidth=1e10)
+    labels = [text.get_text() for text in plot.axes.get_legend().get_texts()]
+    assert labels == ["blocked: 100% of its roof", "sum: 100% of its roof"]
+    x, y = plot.axes.lines[0].get_data()
+    assert np.allclose(y, np.minimum(9e10, 2e10 * x))
+
+
+def test_the_legend_of_a_boundary_stands_beside_the_points():
+    plot = plot_boundary(lambda x: x[:, 0] - 0.5, [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    plot._repr_svg_()  # lays the figure out
+    assert plot.axes.get_legend().get_window_extent().x0 >= plot.axes.get_window_extent().x1
+    assert plot.axes.get_xlabel() and plot.axes.get_ylabel()
+
+
 def test_a_call_is_timed_three_times_at_least_and_within_its_budget():
     calls = []
     assert 0 <= plots.seconds_per_call(lambda: calls.append(1), budget=0) < 1

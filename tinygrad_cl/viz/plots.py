@@ -37,6 +37,7 @@ LOOK: dict[str, Any] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,  # a grid line over a bar looks like a pause
     "grid.color": "#e3e7eb",
     "grid.linewidth": 0.8,
     "xtick.color": MUTED,
@@ -150,7 +151,7 @@ def plot_timeline(rows: Sequence[tuple[str, float, float, float]], title: str = 
     bar, the device was idle.
     """
     lanes = {name: [row[1:] for row in rows if row[0] == name] for name, *_ in rows}
-    plot = Plot(title, "time", "", height=1.3 + 0.3 * len(lanes))
+    plot = Plot(title, "time", "command", height=1.3 + 0.3 * len(lanes))
     for lane, (times, style) in enumerate(zip(lanes.values(), cycle(STYLES))):
         plot.axes.hlines(
             [lane] * len(times),
@@ -165,6 +166,7 @@ def plot_timeline(rows: Sequence[tuple[str, float, float, float]], title: str = 
         )
     plot.axes.set_yticks(range(len(lanes)), list(lanes))
     plot.axes.invert_yaxis()
+    plot.axes.locator_params(axis="x", nbins=6)  # labels such as «1.25 ms» are wide
     plot.axes.xaxis.set_major_formatter(engineering("s"))
     return plot
 
@@ -196,6 +198,8 @@ def plot_boundary(
     labels: ArrayLike,
     title: str = "Decision boundary",
     cells: int = 60,
+    xlabel: str = "x₁",
+    ylabel: str = "x₂",
 ) -> Plot:
     """Where a classifier changes its mind: points of the plane by label, and the line on which its score is 0.
 
@@ -209,7 +213,7 @@ def plot_boundary(
     x, y = (np.linspace(a, b, cells) for a, b in zip(low - margin, high + margin))
     grid = np.stack(np.meshgrid(x, y), axis=-1)
     scores = np.asarray(score(grid.reshape(-1, 2)), dtype=float).reshape(cells, cells)
-    plot = Plot(title, "", "", width=5.2, height=4.4)
+    plot = Plot(title, xlabel, ylabel, width=5.8, height=4.4)
     reach = max(float(np.abs(scores).max()), 1e-9)
     plot.axes.contourf(x, y, scores, levels=[-reach, 0, reach], colors=[PALE[ORANGE], PALE[SKY]], extend="both")
     if scores.min() < 0 < scores.max():
@@ -227,7 +231,7 @@ def plot_boundary(
             zorder=3,
         )
     plot.axes.grid(False)
-    plot.legend(title="label", loc="upper right", framealpha=0.9, frameon=True)
+    plot.legend(title="label", loc="upper left", bbox_to_anchor=(1, 1))  # beside the points, never over one
     return plot
 
 
@@ -254,16 +258,22 @@ def plot_roofline(
     """How close kernels come to the limits of the device (Williams, Waterman, Patterson 2009).
 
     kernels     {name: (operations per byte moved, operations per second)}
-    peak        the most operations per second that the device computes
-    bandwidth   the most bytes per second that its memory moves
+    peak        the most operations per second that the device was seen to compute
+    bandwidth   the most bytes per second that its memory was seen to move
+
+    No kernel is faster than the device. So a kernel above a limit shows that the limit was measured too low (on a busy
+    machine, say), and raises it.
     """
     plot = Plot(title, "operations per byte", "operations per second", height=4.2)
+    peak = max([peak, *(speed for _, speed in kernels.values())])
+    bandwidth = max([bandwidth, *(speed / intensity for intensity, speed in kernels.values() if speed < peak)])
     intensities = [intensity for intensity, _ in kernels.values()]
     ridge = peak / bandwidth
-    x = np.geomspace(min([*intensities, ridge]) / 4, max([*intensities, ridge]) * 4, 200)
+    x = np.geomspace(min([*intensities, ridge]) / 8, max([*intensities, ridge]) * 8, 200)
     plot.axes.plot(x, np.minimum(peak, bandwidth * x), color=MUTED, linewidth=1.4)
-    plot.axes.text(x[-1], peak, "computing: the peak ", ha="right", va="bottom", color=MUTED)
-    plot.axes.text(ridge / 3, peak / 3, "memory: the bandwidth  ", ha="right", va="bottom", color=MUTED)
+    plot.axes.text(x[-1], 1.1 * peak, "computing: the peak ", ha="right", va="bottom", color=MUTED)
+    above = (bandwidth * x[0] * peak**3) ** 0.25  # where the slanted line has left room, on its left
+    plot.axes.text(1.2 * x[0], above, "memory: the bandwidth", color=MUTED)
     for (name, (intensity, speed)), style in zip(kernels.items(), cycle(STYLES)):
         plot.axes.plot(
             intensity,
@@ -276,7 +286,7 @@ def plot_roofline(
         )
     plot.axes.set(xscale="log", yscale="log")
     plot.axes.yaxis.set_major_formatter(engineering(""))
-    plot.legend(loc="lower right")
+    plot.legend(loc="upper left", bbox_to_anchor=(0, -0.16), ncols=2)
     return plot
 
 

@@ -106,7 +106,8 @@ class RMSProp(Optimizer):
 
 def running_mean(beta, mean, x):
     """β · mean + (1 − β) · x, as a C expression in parentheses. beta is a number, the others are
-    C expressions. One way to write it, for beta = 0.75, mean = "v2" and x = "v1 * v1":
+    C expressions: names, or products of names. One way to write it, for beta = 0.75, mean = "v2"
+    and x = "v1 * v1":
 
     (((V)(0.75)) * v2 + ((V)(0.25)) * v1 * v1)
     """
