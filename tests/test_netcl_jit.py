@@ -325,3 +325,25 @@ def test_a_second_process_finds_the_kernels_in_the_cache(tmp_path):
         pytest.skip("the default device is not PoCL's, which alone keeps its cache there")
     assert process(1.5) == answer and kernels() == first
     assert process(2.5) != answer and len(kernels()) > len(first)  # another constant, another kernel
+
+
+COLD = """
+import numpy as np
+import tinygrad_cl.netcl.autograd as ag
+from tinygrad_cl.netcl.core.device import manager
+from tinygrad_cl.netcl.core.tensor import Tensor
+queue = manager.default().queue
+product = ag.jit_compile(lambda x, w: ag.relu(ag.matmul(x, w)))
+x, w = (ag.tensor(Tensor.from_host(queue, np.ones(shape, np.float32))) for shape in ((17, 33), (33, 19)))
+print(product(x, w).to_host()[0, 0])
+"""
+
+
+def test_files_of_kernels_that_are_built_during_a_trace_are_nothing_that_the_function_asks(tmp_path):
+    """A matrix product builds its kernel when it is traced, where no cache has it."""
+    caches = {"POCL_CACHE_DIR": str(tmp_path / "pocl"), "XDG_CACHE_HOME": str(tmp_path)}
+    (tmp_path / "pocl").mkdir()
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", COLD], env=os.environ | caches, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "33.0\n"), done.stderr
