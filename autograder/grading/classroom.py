@@ -17,8 +17,9 @@ import nbformat
 
 from autograder.errors import CourseError
 from autograder.files import write_atomically
-from autograder.grading.class_files import Pages, copy_submission, file_in, rows_of, stamp_of, write_csv
+from autograder.grading.class_files import Pages, copy_submission, failed_in, file_in, rows_of, stamp_of, write_csv
 from autograder.grading.class_page import class_page
+from autograder.grading.export import roster, spoken
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier_in, marked, submission_row
@@ -95,7 +96,11 @@ def grade(
             with said_if_it_cannot_be_written(out):
                 run.write_csv()
     with said_if_it_cannot_be_written(out):
-        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched)
+        people = {each.id: spoken(each) for each in roster(out).values()}
+        report = class_page(
+            run.in_order(), options.sandbox, left, run.absent(), run.watched, people, ungraded=run.ungraded()
+        )
+        write_pages(run.in_order(), out, report)
     return run.rows()
 
 
@@ -178,9 +183,9 @@ class ClassRun:
         if stamp:
             rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
             flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-            self.add(
-                place, Graded(submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes), notebook
-            )
+            failed, seconds = failed_in(stamp["verdicts"]), stamp["seconds"]
+            known = Graded(submission, rows, seconds, flags=flags, reports=reports, notes=notes, failed=failed)
+            self.add(place, known, notebook)
             self.show_marks(submission, stamp["verdicts"], reports, notebook)
         return True
 
@@ -283,7 +288,13 @@ class ClassRun:
         write_atomically(file_in(out, "autograded", submission), result.notebook)
         rows = rows_of(submission, result.verdicts)
         graded = Graded(
-            submission, rows, result.seconds, flags=result.flags, reports=result.reports, notes=result.notes
+            submission,
+            rows,
+            result.seconds,
+            flags=result.flags,
+            reports=result.reports,
+            notes=result.notes,
+            failed=failed_in(result.verdicts),
         )
         self.add(place, graded, notebook)
 
@@ -293,6 +304,10 @@ class ClassRun:
         gone = sorted(self.folder.known - present)  # who was granted an extension is in the gradebook, too
         graded = [each for each in gone if file_in(self.folder.out, "autograded", Submission(*each, Path())).exists()]
         return [f"{student}/{module}" for student, module in graded]
+
+    def ungraded(self) -> list[Submission]:
+        """What lies among the submissions, and has no result: it was never chosen."""
+        return [each for place, each in enumerate(self.submissions) if place not in self.graded]
 
     def add(self, place: int, graded: Graded, notebook: dict) -> None:
         """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""
@@ -317,16 +332,9 @@ class ClassRun:
         self.written = time.monotonic()
 
 
-def write_pages(
-    graded: list[Graded],
-    out: Path,
-    sandbox: bool,
-    left: Sequence[str] = (),
-    absent: Sequence[str] = (),
-    watched: bool = True,
-) -> None:
+def write_pages(graded: list[Graded], out: Path, report: str) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched))
+    write_atomically(out / "report.html", report)
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)
