@@ -152,7 +152,7 @@ def test_the_instructors_page_shows_the_class(graded):
     for student in CASES:
         assert f">{student}</a>" in page
     assert all(escape(row["mistake"]) in page for row in rows)
-    assert "http" not in page.replace("http-equiv", "") and "<script" not in page
+    assert "http" not in page.replace("http-equiv", "") and page.count("<script") == 1
 
 
 def test_each_student_has_a_page_of_feedback_with_every_exercise_and_none_of_their_output(graded):

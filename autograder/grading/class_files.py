@@ -46,6 +46,11 @@ def rows_of(submission: Submission, verdicts: dict[str, dict]) -> list[Row]:
     return rows
 
 
+def failed_in(verdicts: dict[str, dict]) -> dict[str, tuple[str, ...]]:
+    """{exercise: the names of the aspects that came out wrong}; what an earlier version of the grader wrote names none."""
+    return {name: tuple(verdict.get("failed", ())) for name, verdict in verdicts.items()}
+
+
 def copy_submission(submission: Submission, path: Path) -> None:
     """Copy what was handed in into the class folder, with the time that counts for it."""
     write_atomically(path, submission.read())

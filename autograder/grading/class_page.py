@@ -1,23 +1,38 @@
-"""The instructor's page on a class: what to look at first, frequent mistakes, every mark, and how the run went."""
+"""The instructor's page on a class: what to look at first, mistakes, exercises, every mark, and how the run went.
+
+The page holds everything as HTML; its script, pages/class.js, only sorts and hides rows. The numbers come from `class_numbers`.
+"""
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
-from autograder.checks import find
-from autograder.errors import CourseError
-from autograder.grading.records import SYMBOLS, Graded, Named, Row
+from markupsafe import Markup
+
+from autograder.grading.class_numbers import (
+    ENOUGH,
+    ExerciseNumbers,
+    exercise_numbers,
+    frequent_mistakes,
+    histogram,
+    odd_exercises,
+    signed,
+)
+from autograder.grading.marks import BY_HAND, TO_MARK
+from autograder.grading.records import SYMBOLS, Graded, Named, Row, Submission
 from autograder.grading.unknown import unknown_section
 from autograder.judge.accesses import kernels_of
-from autograder.judge.report import HEADLINES
+from autograder.judge.report import HEADLINES, inline_code_html
 from autograder.pages import render
 
-FEW = 5  # an exercise that fewer students tried is never listed
-HARD = 0.35  # mean share of the points below which an exercise was hard for nearly everyone
-ONE_WAY = 0.6  # share of those who failed that failed in just the same way
-BINS, HIGHEST = 10, 7.0  # bars, and the height of the highest in rem
-CLASSES = {"ok": "right", "partial": "partial", "missing": "muted", "waiting": "muted"}
+ORDER = {status: -place for place, status in enumerate(("wrong", "error", "timeout", "crashed", "missing", "invalid"))}
+MORE_STATES = {  # what a cell can be besides its status, by its class in the page
+    "by-hand": "marked by hand",
+    "to-mark": "to be marked",
+    "late": "late",
+    "none": "not handed in",
+}
 
 
 def class_page(
@@ -26,39 +41,65 @@ def class_page(
     left: Sequence[str] = (),
     absent: Sequence[str] = (),
     watched: bool = True,
+    roster: Mapping[str, str] = {},
+    ungraded: Sequence[Submission] = (),
     outdated: Sequence[Named] = (),
     alike: Sequence[str] = (),
 ) -> str:
     """The page for all that was graded in one run, in a sandbox or without.
 
-    left    sentences on what was left out of it
-    absent  who is in the gradebook, and not in this run
-    watched whether Oclgrind looked at the kernels
-    outdated  names of mistakes that nobody can get any more
-    alike     modules whose notebooks were compared with each other
+    left     sentences on what was left out of it
+    absent   who is in the gradebook, and not in this run
+    watched  whether Oclgrind looked at the kernels
+    roster   {student: the name of the person}, of everybody in the class who is known
+    ungraded what was handed in, and was never chosen to be graded
+    outdated names of mistakes that nobody can get any more
+    alike    modules whose notebooks were compared with each other
     """
     rows = [row for each in graded for row in each.rows]
-    students = {each.submission.student for each in graded}
-    modules = {each.submission.module: [] for each in graded}
-    for each in graded:
-        modules[each.submission.module].append(each)
+    modules: dict[str, list[Graded]] = {}
+    for each in sorted(graded, key=lambda each: (each.submission.module, each.submission.student)):
+        modules.setdefault(each.submission.module, []).append(each)
+    numbers = exercise_numbers(graded)
+    mistakes = frequent_mistakes(rows)
+    ids = {(each["exercise"], each["name"]): number for number, each in enumerate(mistakes)}
+    students = student_rows(modules, roster, ungraded)
+    earlier = {place.rpartition("/")[0] for place in absent}
     return render(
         "class.html",
         title="The class",
+        summary=summary(graded, sandbox),
         unsettled=[*left, *(sentence for each in graded for sentence in each.unsettled)],
+        failures=[(place_of(each), each.failure) for each in graded if each.failure],
+        to_mark=to_mark(graded),
+        flags=[(each.submission.student, each.submission.module, each.flags) for each in graded if each.flags],
+        odd=odd_exercises(rows, numbers),
+        nothing=[each for each in students if each["nothing"] and each["id"] not in earlier],
         absent=absent,
-        mistakes=frequent_mistakes(rows),
+        mistakes=[each | {"id": number} for number, each in enumerate(mistakes)],
         unknown=unknown_section(graded, outdated),
         alike=alike,
-        odd=odd_exercises(rows),
-        summary=f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}. "
-        f"{to_mark(graded)}"
-        f"{'' if sandbox else ' Graded without a sandbox.'}",
-        modules=[module_section(name, members) for name, members in sorted(modules.items())],
+        exercises=[exercise_row(each, ids) for each in numbers],
+        enough=ENOUGH,
+        totals=histogram(each["share"] for each in students if not each["nothing"]),
+        students=students,
+        most=sum(members[0].max_points for members in modules.values()),
+        modules=[module_section(name, members, numbers, ids) for name, members in modules.items()],
+        states={status: f"{SYMBOLS[status]} {headline}" for status, headline in HEADLINES.items()} | MORE_STATES,
         legend="  ".join(f"{symbol} {status}" for status, symbol in SYMBOLS.items()),
         run=[("sandbox", "yes" if sandbox else "no"), *accesses(modules, watched), *how_it_ran(graded)],
-        failures=[(place_of(each), each.failure) for each in graded if each.failure],
-        flags=[(place_of(each), "; ".join(each.flags)) for each in graded if each.flags],
+        page_of=page_of,
+        code=lambda text: Markup(inline_code_html(text)),
+    )
+
+
+def summary(graded: list[Graded], sandbox: bool) -> str:
+    students = {each.submission.student for each in graded}
+    late, waiting = sum(bool(each.late) for each in graded), sum(number for _, number in to_mark(graded))
+    return (
+        f"{count(len(students), 'student')}, {count(len(graded), 'notebook')}{f', {late} of them late' if late else ''}. "
+        + (f"{count(waiting, 'cell')} to be marked in formgrader." if waiting else "Everything is marked.")
+        + ("" if sandbox else " Graded without a sandbox.")
     )
 
 
@@ -72,116 +113,115 @@ def count(number: int, word: str) -> str:
     return f"{number} {word}{'s' * (number != 1)}"
 
 
-def to_mark(graded: list[Graded]) -> str:
-    """How many cells wait for a person, in formgrader."""
-    waiting = sum("to be marked" in row.mark for each in graded for row in (*each.rows, *each.written))
-    return f"{count(waiting, 'cell')} to be marked in formgrader." if waiting else "Everything is marked."
-
-
 def place_of(graded: Graded) -> str:
     return f"{graded.submission.student}/{graded.submission.module}"
 
 
-def frequent_mistakes(rows: list[Row]) -> list[dict]:
-    """The named mistakes, the most frequent first, with who made each."""
-    made: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if row.mistake:
-            made.setdefault((row.exercise, row.mistake), []).append(row.student)
-    ordered = sorted(made.items(), key=lambda item: -len(item[1]))
-    return [{"exercise": exercise, "name": name, "students": students} for (exercise, name), students in ordered]
+def page_of(student: str) -> str:
+    """Where a student's page of feedback lies, seen from this page."""
+    return f"feedback/{quote(student)}/index.html"
 
 
-def odd_exercises(rows: list[Row]) -> list[tuple[str, str]]:
-    """(exercise, reason) for exercises that may be faulty: hard for nearly everyone, or failed mostly in the same way.
+def to_mark(graded: list[Graded]) -> list[tuple[str, int]]:
+    """(exercise, how many cells of it wait for a person)."""
+    waiting = Counter(row.exercise for each in graded for row in (*each.rows, *each.written) if TO_MARK in row.mark)
+    return sorted(waiting.items(), key=lambda item: -item[1])
 
-    Only students who tried the exercise and passed the exercises that it needs are counted.
-    """
-    right = {(row.student, row.exercise) for row in rows if row.status == "ok"}
-    needs = {exercise: needs_of(exercise) for exercise in {row.exercise for row in rows}}
-    tried: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.status not in ("missing", "invalid") and all(
-            (row.student, need) in right for need in needs[row.exercise]
-        ):
-            tried.setdefault(row.exercise, []).append(row)
+
+def student_rows(
+    modules: Mapping[str, list[Graded]], roster: Mapping[str, str], ungraded: Sequence[Submission]
+) -> list[dict]:
+    """Everybody in the class, each with a cell for each module and the total; a module not handed in has no points."""
+    of = {(each.submission.student, name): each for name, members in modules.items() for each in members}
+    handed_in = {(each.student, each.module) for each in ungraded}
+    most = sum(members[0].max_points for members in modules.values())
     found = []
-    for exercise, members in tried.items():
-        if len(members) < FEW:
-            continue
-        share = statistics.mean(row.points / row.max_points for row in members)
-        if share < HARD:
-            found.append(
-                (exercise, f"hard for nearly everyone: {share:.0%} of the points on average, {len(members)} tried it.")
-            )
-        ways = Counter((row.mistake, row.status, row.points) for row in members if row.status != "ok")
-        failed = ways.total()
-        if failed >= FEW and ways.most_common(1)[0][1] >= ONE_WAY * failed:
-            (mistake, status, points), alike = ways.most_common(1)[0]
-            way = (
-                f"the known mistake «{mistake}»"
-                if mistake
-                else f"no known mistake ({HEADLINES[status]}, {points:g} points)"
-            )
-            found.append((exercise, f"{alike} of the {failed} who failed did so in one way: {way}."))
+    for student in sorted({*roster, *(student for student, _ in (*of, *handed_in))}):
+        own = {name: of.get((student, name)) for name in modules}
+        points = sum(each.points for each in own.values() if each)
+        found.append(
+            {
+                "id": student,
+                "name": roster[student] if roster.get(student, student) != student else "",
+                "has_page": any(own.values()),
+                "nothing": not any(own.values()) and student not in {each.student for each in ungraded},
+                "cells": [module_cell(each, (student, name) in handed_in) for name, each in own.items()],
+                "flags": sum(len(each.flags) for each in own.values() if each),
+                "points": f"{points:g}",
+                "share": points / most if most else 0.0,
+            }
+        )
     return found
 
 
-def needs_of(exercise: str) -> tuple[str, ...]:
-    """The exercises that one builds on; only its own lesson's checks are loaded."""
-    try:
-        return find(exercise).needs
-    except CourseError:  # of an earlier version of the course
-        return ()
+def module_cell(graded: Graded | None, handed_in: bool) -> dict:
+    """A student's cell for a module: their share of its points, in per cent."""
+    if graded is None:
+        return {"text": "…" if handed_in else "–", "css": "" if handed_in else "none", "title": ""}
+    share = graded.points / graded.max_points if graded.max_points else 0.0
+    return {"text": f"{100 * share:.0f}", "css": "late" if graded.late else "", "title": "late" if graded.late else ""}
 
 
-def module_section(name: str, graded: list[Graded]) -> dict:
+def exercise_row(numbers: ExerciseNumbers, ids: Mapping[tuple[str, str], int]) -> dict:
+    """What the table of exercises says of one."""
+    ways = [(name, number, None) for name, number in numbers.aspects]
+    ways += [(name, number, ids.get((numbers.exercise, name))) for name, number in numbers.mistakes]
+    ways += [(HEADLINES[status], number, None) for status, number in numbers.states if not numbers.mistakes]
+    known = numbers.discrimination is not None
+    return {
+        "numbers": numbers,
+        "share": "" if numbers.share is None else f"{100 * numbers.share:.0f}",
+        "discrimination": signed(numbers.discrimination) if known else "",
+        "key": f"{numbers.discrimination:.4f}" if known else "",
+        "ways": ways,
+    }
+
+
+def module_section(
+    name: str, graded: list[Graded], numbers: Iterable[ExerciseNumbers], ids: Mapping[tuple[str, str], int]
+) -> dict:
     """A module's distribution and matrix of students and exercises."""
-    shares = [each.points / each.max_points for each in graded]
+    shares = [each.points / each.max_points for each in graded if each.max_points]
+    seconds = statistics.median(each.seconds for each in graded)
     return {
         "name": name,
         "bins": histogram(shares),
-        "summary": f"{count(len(graded), 'notebook')}; median {statistics.median(shares):.0%} of {graded[0].max_points:g} points.",
+        "summary": f"{count(len(graded), 'notebook')}; median {statistics.median(shares or [0]):.0%} of "
+        f"{graded[0].max_points:g} points; {seconds:.1f} s to grade one, median.",
         "exercises": [row.exercise for row in (*graded[0].rows, *graded[0].written)],
         "students": [
             {
                 "name": each.submission.student,
-                "page": f"feedback/{quote(each.submission.student)}/index.html",
                 "points": f"{each.points:g}",
                 "late": each.late,
-                "cells": [cell_of(row) for row in (*each.rows, *each.written)],
+                "cells": [cell_of(row, ids) for row in (*each.rows, *each.written)],
             }
-            for each in sorted(graded, key=lambda each: each.submission.student)
+            for each in graded
+        ],
+        "shares": [
+            f"{100 * each.share:.0f}" if each.share is not None else "" for each in numbers if each.module == name
         ],
     }
 
 
-def cell_of(row: Row) -> dict:
+def cell_of(row: Row, ids: Mapping[tuple[str, str], int]) -> dict:
+    """A cell of the matrix. Its key orders cells by points, those of no points by state; ✓ has none, and comes after all."""
     state = f"{HEADLINES[row.status]}, {row.mark}" if row.mark else HEADLINES[row.status]
     what = f"{row.exercise}: {row.points:g} of {row.max_points:g}, {state}"
+    css = [row.status] + ["by-hand"] * (BY_HAND in row.mark) + ["to-mark"] * (TO_MARK in row.mark)
     return {
         "symbol": SYMBOLS[row.status],
-        "css": CLASSES.get(row.status, "wrong"),
-        "title": f"{what}: {row.mistake}" if row.mistake else what,
+        "css": " ".join(css),
+        "key": "" if row.status == "ok" else f"{row.points / row.max_points or ORDER.get(row.status, 0):.3g}",
+        "mistake": ids.get((row.exercise, row.mistake), "") if row.mistake else "",
+        "title": f"{what}: {row.mistake}" if row.mistake else "" if css == ["ok"] else what,
     }
-
-
-def histogram(shares: list[float]) -> list[dict]:
-    """How many lie in each tenth; all the points belong to the last."""
-    counts = Counter(min(int(share * BINS), BINS - 1) for share in shares)
-    most = max(counts.values())
-    return [
-        {
-            "count": counts[i],
-            "height": f"{HIGHEST * counts[i] / most:.2f}",
-            "label": f"{100 * i // BINS}–{100 * (i + 1) // BINS}",
-        }
-        for i in range(BINS)
-    ]
 
 
 def how_it_ran(graded: list[Graded]) -> list[tuple[str, str]]:
     """Exercises by status, then times."""
+    if not graded:
+        return []
     states = Counter(row.status for each in graded for row in each.rows)
     slowest = max(graded, key=lambda each: each.seconds)
     times = [each.seconds for each in graded]

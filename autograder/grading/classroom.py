@@ -17,13 +17,14 @@ import nbformat
 
 from autograder.errors import CourseError
 from autograder.files import write_atomically
-from autograder.grading.class_files import Pages, copy_submission, file_in, rows_of, stamp_of, write_csv
+from autograder.grading.class_files import Pages, copy_submission, failed_in, file_in, rows_of, stamp_of, write_csv
 from autograder.grading.class_page import class_page
+from autograder.grading.export import roster, spoken
 from autograder.grading.gradebook import ClassFolder, read_json
 from autograder.grading.local import LocalWorkers
 from autograder.grading.marks import SUBMISSION_COLUMNS, Earlier, Marks, earlier_in, marked, submission_row
 from autograder.grading.proved import Proofs
-from autograder.grading.records import Choice, Graded, Named, Row, Submission
+from autograder.grading.records import Choice, Graded, Row, Submission
 from autograder.grading.seed import Seeds
 from autograder.grading.similar import write_similar
 from autograder.grading.student_page import student_page
@@ -101,7 +102,19 @@ def grade(
                 run.write_csv()
     with said_if_it_cannot_be_written(out):
         alike = write_similar(run.in_order(), out, run.renewed) if options.similar else ()
-        write_pages(run.in_order(), out, options.sandbox, left, run.absent(), run.watched, run.names.outdated(), alike)
+        people = {each.id: spoken(each) for each in roster(out).values()}
+        report = class_page(
+            run.in_order(),
+            options.sandbox,
+            left,
+            run.absent(),
+            run.watched,
+            people,
+            run.ungraded(),
+            run.names.outdated(),
+            alike,
+        )
+        write_pages(run.in_order(), out, report)
     return run.rows()
 
 
@@ -186,9 +199,15 @@ class ClassRun:
         if stamp:
             rows, reports = rows_of(submission, stamp["verdicts"]), reports_in(notebook)
             flags, notes = tuple(stamp["flags"]), notes_on(notebook)
-            unknown = stamp.get("unknown", {})
             graded = Graded(
-                submission, rows, stamp["seconds"], flags=flags, reports=reports, notes=notes, unknown=unknown
+                submission,
+                rows,
+                stamp["seconds"],
+                flags=flags,
+                reports=reports,
+                notes=notes,
+                unknown=stamp.get("unknown", {}),
+                failed=failed_in(stamp["verdicts"]),
             )
             self.add(place, graded, notebook)
             self.show_marks(graded, stamp["verdicts"], notebook)
@@ -312,6 +331,7 @@ class ClassRun:
             reports=result.reports,
             notes=result.notes,
             unknown=result.unknown,
+            failed=failed_in(result.verdicts),
         )
         self.add(place, graded, notebook)
 
@@ -321,6 +341,10 @@ class ClassRun:
         gone = sorted(self.folder.known - present)  # who was granted an extension is in the gradebook, too
         graded = [each for each in gone if file_in(self.folder.out, "autograded", Submission(*each, Path())).exists()]
         return [f"{student}/{module}" for student, module in graded]
+
+    def ungraded(self) -> list[Submission]:
+        """What lies among the submissions, and has no result: it was never chosen."""
+        return [each for place, each in enumerate(self.submissions) if place not in self.graded]
 
     def add(self, place: int, graded: Graded, notebook: dict) -> None:
         """Add a result, with what a person gave; `notebook` is the autograded one, {} where there is none."""
@@ -345,18 +369,9 @@ class ClassRun:
         self.written = time.monotonic()
 
 
-def write_pages(
-    graded: list[Graded],
-    out: Path,
-    sandbox: bool,
-    left: Sequence[str] = (),
-    absent: Sequence[str] = (),
-    watched: bool = True,
-    outdated: Sequence[Named] = (),
-    alike: Sequence[str] = (),
-) -> None:
+def write_pages(graded: list[Graded], out: Path, report: str) -> None:
     """OUT/report.html for the instructor, and OUT/feedback/<student>/index.html for each student."""
-    write_atomically(out / "report.html", class_page(graded, sandbox, left, absent, watched, outdated, alike))
+    write_atomically(out / "report.html", report)
     students: dict[str, list[Graded]] = {}
     for each in graded:
         students.setdefault(each.submission.student, []).append(each)

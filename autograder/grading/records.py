@@ -1,6 +1,6 @@
 """What grading a class handles: submissions, the rows of grades.csv, and what became of each submission."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,6 +130,7 @@ class Graded:
     """A submission that was graded; `failure` is "" unless the grader itself failed on it.
 
     flags    integrity flags: suspicious behaviour, for the instructor; they change no mark
+    failed   {exercise: the names of the aspects that came out wrong}, where they could be compared
     reports  {exercise: what its check said, as HTML}; none where there was no notebook that can be read
     notes    why it could not be judged as a notebook of the lesson, or shown
     written  rows of the answers that a person marks
@@ -152,6 +153,7 @@ class Graded:
     seconds_late: float = 0.0
     comments: Sequence[tuple[str, str]] = ()
     unknown: dict[str, dict] = field(default_factory=dict)
+    failed: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def late(self) -> str:

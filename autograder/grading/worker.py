@@ -57,7 +57,7 @@ class Task:
 class Result:
     """The result of a task; `failure` is "" unless the grader itself failed.
 
-    verdicts  {exercise: {"status", "points", "mistake"}}
+    verdicts  {exercise: {"status", "points", "mistake", "failed": names of aspects}}
     flags     integrity flags
     reports   {exercise: what its check said, as HTML}
     notes     what else the instructor has to know, as `notes_on` a notebook
@@ -126,6 +126,7 @@ def finished_without_page(notebook, judgement: Judgement, task: Task, seconds: f
             "status": verdict.status,
             "points": verdict.points,
             "mistake": verdict.mistakes[0].name if verdict.mistakes else "",
+            "failed": list(dict.fromkeys(difference.aspect.name for difference in verdict.wrong)),
         }
         for name, verdict in judgement.verdicts.items()
     }
