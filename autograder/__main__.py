@@ -1,8 +1,10 @@
 """The command line: python -m autograder build | bundle | release | collect | roster | due | grade | explain | export | lab |
-progress | compare | checks | mutants | calibrate."""
+copies | progress | compare | checks | mutants | calibrate."""
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from autograder.grading.records import Choice
 
 UNSETTLED = 3  # exit code of `grade` where something was left out or could not be judged
-FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
+FOR_STUDENTS = ("lab", "progress", "copies")  # the commands that need no solution
 
 
 @click.group()
@@ -326,13 +328,34 @@ def lab(module: str | None, browser: bool, port: int) -> None:
     )
 
 
+def begin_in_an_empty_folder() -> None:
+    """With an installed wheel, no `make` came before: a new course begins with a device, and among nobody's other files."""
+    if any(paths.work_notebook(name).parent.exists() for name in paths.module_names()):
+        return
+    if any(not path.name.startswith(".") for path in paths.WORK.iterdir()):
+        raise CourseError(
+            f"{paths.WORK} holds other files, and the course wants a folder of its own: "
+            f"mkdir course && cd course && {paths.LAB_COMMAND}"
+        )
+    subprocess.run([sys.executable, "-m", "tinygrad_cl", "doctor", "--install"])
+
+
 def copy_notebooks() -> None:
     """Give the learner a copy of each student notebook in work/; one that is there stays as it is."""
+    if paths.IS_INSTALLED:
+        begin_in_an_empty_folder()
     for name in paths.module_names():
         copy = paths.work_notebook(name)
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(paths.student_notebook(name), copy)
+
+
+@main.command()
+def copies() -> None:
+    """Put your copies of the notebooks where `lab` would, for VS Code and other editors; what is there stays as it is."""
+    copy_notebooks()
+    click.echo(f"your copies of the notebooks are in {paths.WORK}")
 
 
 @main.command()
@@ -443,9 +466,9 @@ def is_root() -> bool:
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
-def run() -> None:
+def run(commands: click.Group = main) -> None:
     try:
-        main(standalone_mode=False)
+        commands(standalone_mode=False)
     except click.exceptions.Abort:
         raise SystemExit(130) from None
     except click.ClickException as error:
@@ -454,6 +477,17 @@ def run() -> None:
     except CourseError as error:
         click.echo(str(error), err=True)
         raise SystemExit(1) from None
+
+
+def learn() -> None:
+    """`tinygrad-cl`, the command of an installed wheel: for whoever learns alone, and for their devices."""
+    from tinygrad_cl.__main__ import doctor, tune
+
+    run(
+        click.Group(
+            "tinygrad-cl", [lab, copies, progress, compare, doctor, tune], help="Take the course, in this folder."
+        )
+    )
 
 
 if __name__ == "__main__":
