@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import urllib.request
 import venv
 import zipfile
@@ -82,14 +83,24 @@ def test_the_command_opens_the_course_in_an_empty_folder(programs, tmp_path):
             if address := re.search(r"http://127\S+", line):
                 break
         assert f"/lab/tree/{FIRST}/{FIRST}.ipynb" in address[0]
-        with urllib.request.urlopen(address[0]) as page:
-            assert b"jupyter-config-data" in page.read()
+        assert "jupyter-config-data" in page_at(address[0])
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        server.wait(timeout=60)
         server.stdout.close()
     assert "WARN" not in "".join(said) and "nbgrader" not in "".join(said).lower()
     assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == paths.module_names()
+
+
+def page_at(address):
+    """The page, once the server listens, which is soon after it has said where."""
+    for _ in range(120):
+        try:
+            with urllib.request.urlopen(address) as page:
+                return page.read().decode()
+        except OSError:
+            time.sleep(0.5)
+    raise TimeoutError(address)
 
 
 def test_a_lesson_runs_there_and_progress_knows_it(programs, tmp_path):
