@@ -82,10 +82,10 @@ PICTURES = {"check": check_picture, "steps": steps_picture, "class": class_pictu
 
 def notebook_pages(browser, folder, *sources):
     """(theme, page) with these cells in JupyterLab, run, in each theme, and little else."""
-    write_notebook(folder / "notebook.ipynb", *sources)
     with lab_server(folder) as address:
         for theme in THEMES:
-            page = open_notebook(browser, address, "notebook.ipynb", theme, width=1000, height=1600)
+            write_notebook(folder / f"{theme}.ipynb", *sources)
+            page = open_notebook(browser, address, f"{theme}.ipynb", theme, width=1000, height=1600)
             for command in HIDDEN:
                 page.evaluate(f"void window.jupyterapp.commands.execute('{command}', {{side: 'left'}})")
             yield theme, page

@@ -40,6 +40,7 @@ def lesson_as_it_ran(app, name, source):
     folder, _, module = name.rpartition("/")
     if folder == "solutions":
         run = kept(module)
+        app.env.note_dependency(run)  # when the lesson has run again, this file is gone
         text = run.read_text(encoding="utf-8") if run.exists() else source[0]
         link = (
             f"This page contains the answers. The lesson without them: [unsolved](../modules/{module}/{module}.ipynb)."
