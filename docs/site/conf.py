@@ -8,6 +8,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tools"))
 
+from docutils.nodes import SkipNode  # noqa: E402
+from latex2mathml.converter import convert  # noqa: E402
 from site_lessons import kept  # noqa: E402
 
 project = "Automatic differentiation, built three times"
@@ -26,6 +28,7 @@ nb_execution_mode = "off"  # tools/site_lessons.py has run the lessons
 # Widgets do not run in a static page; it shows the picture of the steps instead.
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
 
+html_math_renderer = "mathml"  # below: without a script from elsewhere
 html_theme = "sphinx_book_theme"
 html_title = project
 html_copy_source = False
@@ -58,6 +61,17 @@ def lesson_as_it_ran(app, name, source):
     source[0] = json.dumps(notebook)
 
 
+def formula(block):
+    """How Sphinx writes a formula, in a line or as a block."""
+
+    def visit(translator, node):
+        text = convert(node.astext(), display="block" if block else "inline")
+        translator.body.append(f'<div class="math">{text}</div>' if block else text)
+        raise SkipNode
+
+    return visit, None
+
+
 def copy_pictures(app, error):
     """The front page is README.md, which shows them by <picture>: Sphinx does not look into that."""
     if not error:
@@ -67,5 +81,6 @@ def copy_pictures(app, error):
 
 
 def setup(app):
+    app.add_html_math_renderer("mathml", formula(block=False), formula(block=True))
     app.connect("source-read", lesson_as_it_ran)
     app.connect("build-finished", copy_pictures)
