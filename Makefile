@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest -n auto --dist worksteal
 COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-.PHONY: compare test test-all lint format grade bundle release collect notebooks bench size peers site lock
+.PHONY: compare test test-all lint format grade bundle release collect notebooks bench size peers pictures site lock
 
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
@@ -52,7 +52,11 @@ size: $(READY) ## count the lines of code of each part, without docstrings and c
 peers: $(DEV) ## run the peers' own tests on our engines and write docs/peers.md
 	$(VENV) tests/peers/run.py $(ARGS)
 
-site: $(DEV) ## run the solved lessons and make a site of them and of docs/, in site/
+pictures: $(DEV) chromium ## make the screenshots of the README again; ARGS="steps class" makes some
+	$(VENV) tests/pictures.py $(ARGS)
+
+site: $(DEV) ## make a site of the lessons and of docs/, in site/; solved lessons that have changed run first
+	$(VENV) tools/site_lessons.py
 	$(VENV) -m sphinx --quiet --fail-on-warning --conf-dir docs/site . site/html
 	echo "open site/html/index.html"
 

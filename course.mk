@@ -12,7 +12,7 @@ INSTALL := $(VENV) -m uv pip install --quiet --compile-bytecode --requirement
 INSTALL_SLOWLY := $(VENV) -m pip install --quiet --disable-pip-version-check --requirement
 
 .DEFAULT_GOAL := help
-.PHONY: help lab progress
+.PHONY: help lab progress copies
 .SILENT:
 
 help: ## show this list
@@ -23,6 +23,9 @@ lab: $(READY) ## open the course in JupyterLab
 
 progress: $(READY) ## show how far you are, and what is next
 	$(VENV) -m autograder progress
+
+copies: $(READY) ## put your copies of the notebooks into work/, for VS Code and other editors
+	$(VENV) -m autograder copies
 
 # uv installs five times as fast as pip, but knows nothing of a package mirror that only pip was told about.
 $(READY): requirements.lock pyproject.toml

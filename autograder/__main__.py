@@ -1,5 +1,5 @@
 """The command line: python -m autograder build | bundle | release | collect | roster | due | grade | explain | name | adopt |
-export | lab | progress | compare | checks | mutants | calibrate."""
+export | lab | copies | progress | compare | checks | mutants | calibrate."""
 
 import tempfile
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from autograder.grading.records import Choice
 
 UNSETTLED = 3  # exit code of `grade` where something was left out or could not be judged
-FOR_STUDENTS = ("lab", "progress")  # the commands that need no solution
+FOR_STUDENTS = ("lab", "progress", "copies")  # the commands that need no solution
 
 
 @click.group()
@@ -323,6 +323,15 @@ def lab(module: str | None, browser: bool, port: int) -> None:
 
 
 @main.command()
+def copies() -> None:
+    """Put your copies of the notebooks where `lab` would, for VS Code and other editors; what is there stays as it is."""
+    from autograder.learner.lab import copy_notebooks
+
+    copy_notebooks()
+    click.echo(f"your copies of the notebooks are in {paths.WORK}")
+
+
+@main.command()
 def progress() -> None:
     """Show how far you are: every module, exercises passed, points, and what is next."""
     from rich.console import Console
@@ -426,9 +435,9 @@ def of_the_course(word: str) -> str:
     return module
 
 
-def run() -> None:
+def run(commands: click.Group = main) -> None:
     try:
-        main(standalone_mode=False)
+        commands(standalone_mode=False)
     except click.exceptions.Abort:
         raise SystemExit(130) from None
     except click.ClickException as error:
@@ -437,6 +446,17 @@ def run() -> None:
     except CourseError as error:
         click.echo(str(error), err=True)
         raise SystemExit(1) from None
+
+
+def learn() -> None:
+    """`tinygrad-cl`, the command of an installed wheel: for whoever learns alone, and for their devices."""
+    from tinygrad_cl.__main__ import doctor, tune
+
+    run(
+        click.Group(
+            "tinygrad-cl", [lab, copies, progress, compare, doctor, tune], help="Take the course, in this folder."
+        )
+    )
 
 
 if __name__ == "__main__":

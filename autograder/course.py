@@ -13,7 +13,7 @@ from functools import lru_cache
 from autograder import paths
 from autograder.errors import CourseError
 
-FILE = paths.ROOT / "course.toml"
+FILE = paths.home() / "course.toml"
 
 
 @dataclass(frozen=True)

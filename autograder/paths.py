@@ -1,15 +1,29 @@
-"""Where the course lies: the folders of the checkout, or of a students' copy, in one place."""
+"""Where the course lies: the folders of the checkout, of a students' copy, or of an installed wheel, in one place."""
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-LESSONS = ROOT / "solutions"  # NN_name.py, written solved; NN_name.ipynb, generated
-MODULES = ROOT / "modules"  # NN_name/NN_name.ipynb, generated
-WORK = ROOT / "work"  # the learner's own copies, ignored by git
-JUPYTER = (
-    ROOT / "autograder" / "learner"
-)  # its folder labconfig: JupyterLab as learners get it, without a pop-up in the first minute
-SEED_FILE = ROOT / ".course_seed"  # the secret seed, ignored by git
+ROOT = Path(__file__).resolve().parents[1]  # what holds the packages
+TEXTS = ROOT / "autograder" / "texts"  # the lessons in an installed wheel: setup.py puts them there
+IS_INSTALLED = TEXTS.exists()
+LESSONS = (TEXTS if IS_INSTALLED else ROOT) / "solutions"  # NN_name.py, written solved; NN_name.ipynb, generated
+MODULES = (TEXTS if IS_INSTALLED else ROOT) / "modules"  # NN_name/NN_name.ipynb, generated
+JUPYTER = ROOT / "autograder" / "learner"  # JupyterLab as learners get it: without pop-ups, and menus of teachers
+LAB_COMMAND = "tinygrad-cl lab" if IS_INSTALLED else "make lab"
+
+
+def home() -> Path:
+    """The folder of the user's own files: the checkout; with an installed wheel, the one in which they are.
+
+    There, a notebook runs in its own folder, which is one below.
+    """
+    if not IS_INSTALLED:
+        return ROOT
+    here = Path.cwd()
+    return here.parent if (MODULES / here.name).is_dir() else here
+
+
+WORK = home() if IS_INSTALLED else ROOT / "work"  # the learner's own copies, ignored by git
+SEED_FILE = home() / ".course_seed"  # the secret seed, ignored by git
 
 
 def is_students_copy() -> bool:

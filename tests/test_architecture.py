@@ -157,6 +157,8 @@ CONTRACT = {
     },
     "autograder.nbgrader_config": {"autograder.grading", "autograder.lesson"},
     "autograder.__main__": {
+        "tinygrad_cl",
+        "tinygrad_cl.__main__",
         "autograder",
         "autograder.course",
         "autograder.paths",

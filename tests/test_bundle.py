@@ -379,7 +379,7 @@ def test_lab_and_progress_work_and_the_other_commands_say_whose_copy_it_is(copy_
 
 def test_make_offers_what_the_copy_can(copy_of_01):
     listed = subprocess.run(["make"], cwd=copy_of_01, capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"make (\w+)", listed) == ["help", "lab", "progress"]
+    assert re.findall(r"make (\w+)", listed) == ["help", "lab", "progress", "copies"]
     planned = subprocess.run(["make", "-n", "lab"], cwd=copy_of_01, capture_output=True, text=True, check=True)
     assert "-m autograder lab" in planned.stdout and "requirements-dev" not in planned.stdout
 

@@ -1,8 +1,10 @@
 """The command line of the autograder: what it says when something is not as it should be, and what it never overwrites."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -62,4 +64,29 @@ def test_lab_opens_the_module_with_the_courses_settings_before_those_of_others(t
     [(arguments, path)] = seen
     assert "--LabApp.default_url=/lab/tree/02_neuron/02_neuron.ipynb" in arguments
     assert path.split(os.pathsep) == [str(paths.JUPYTER), "/others"]
-    assert (paths.JUPYTER / "labconfig" / "default_setting_overrides.json").exists()
+    assert {path.name for path in (paths.JUPYTER / "labconfig").iterdir()} == {
+        "default_setting_overrides.json",
+        "page_config.json",
+    }
+
+
+def test_the_settings_switch_off_what_jupyterlab_has_for_teachers_and_authors():
+    """By the names that these extensions have in this environment: a new version may bring another."""
+    installed = Path(sys.prefix)
+    extensions = {
+        json.loads(path.read_text())["name"]
+        for path in (installed / "share" / "jupyter" / "labextensions").rglob("package.json")
+    }
+    servers = {
+        name
+        for path in (installed / "etc" / "jupyter" / "jupyter_server_config.d").glob("*.json")
+        for name in json.loads(path.read_text())["ServerApp"]["jpserver_extensions"]
+    }
+    settings = json.loads((paths.JUPYTER / "labconfig" / "page_config.json").read_text())
+    others = json.loads((paths.JUPYTER / "jupyter_server_config.json").read_text())
+    assert set(settings["disabledExtensions"]) == {
+        name for name in extensions if "nbgrader" in name or "jupytext" in name
+    }
+    switched_off = others["ServerApp"]["jpserver_extensions"]
+    assert set(switched_off) == {name for name in servers if "nbgrader" in name or "jupytext" in name}
+    assert not any(switched_off.values())

@@ -65,6 +65,7 @@ COMMANDS = {
     "make format": SET_UP,
     "make grade": MINUTES,
     "make lab": FOREVER,
+    "make copies": SET_UP,
     "make lint": SET_UP,
     "make lock": NETWORK,
     "make notebooks": SET_UP,
@@ -108,6 +109,7 @@ COMMANDS = {
     "python -m autograder mutants value.mul": Run("python -m autograder mutants start.double", "it has fewer changes"),
     "python -m autograder release 01 --out OUT --exchange FOLDER": Run(),
     "python -m autograder roster ROSTER.csv --out OUT": Run(),
+    "python -m pip wheel --no-deps .": Look("the tests of the wheel do"),
     "python -m pytest --record-torch": Look("needs PyTorch"),
     "python -m uv tool install pre-commit": NETWORK,
     "python -m tinygrad_cl doctor": Run(),
@@ -221,8 +223,8 @@ def look_at(command: str) -> None:
             look_at(f"python {line}")
         for script in re.findall(r"(?:benchmarks|tests)/[\w/]+\.py", planned.stdout):
             assert (ROOT / script).exists()
-    elif program == "python" and arguments[1:] and arguments[1] in ("pytest", "uv"):
-        assert find_spec(arguments[1])
+    elif program == "python" and arguments[1:] and arguments[1] in ("pip", "pytest", "uv"):
+        assert arguments[1] == "pip" or find_spec(arguments[1])
     elif program == "python" and arguments[0] == "-m":
         parse(arguments[1], *arguments[2:])
     elif program == "python":

@@ -1,6 +1,8 @@
 """pyproject.toml, the lock files and environment.yml say the same, and say all that the code imports."""
 
 import ast
+import json
+import os
 import re
 import subprocess
 import sys
@@ -13,11 +15,16 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from autograder import paths
+from tinygrad_cl.opencl.install import SOURCES, DebianPackage
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ["tinygrad_cl", "autograder"]
 PYPROJECT_TEXT = (ROOT / "pyproject.toml").read_text()
 PROJECT = tomllib.loads(PYPROJECT_TEXT)["project"]
 LOCKS = {name: (ROOT / name).read_text() for name in ("requirements.lock", "requirements-dev.lock")}
+WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+PYTHONS = WORKFLOW["jobs"]["test"]["strategy"]["matrix"]["python"]  # that are tested
 CONDA_ALONE = {"python", "pocl", "pip"}  # not from PyPI, or not ours to lock
 
 
@@ -116,3 +123,31 @@ def test_every_data_file_of_the_packages_is_shipped():
     data = [path for path in files.splitlines() if not path.endswith((".py", "ruff.toml"))]
     named = [{f"**/*{Path(path).suffix}", f"**/{Path(path).name}"} for path in data]
     assert [path for path, names in zip(data, named) if not names & set(patterns)] == []
+
+
+# -- other doors: VS Code's container, and Binder -----------------------------------------------------------
+
+
+def test_the_container_sets_up_by_make_and_names_no_package():
+    settings = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())
+    makefile = (ROOT / "course.mk").read_text()
+    command, target = settings["postCreateCommand"].split()
+    assert command == "make" and re.search(rf"^{target}: \$\(READY\)", makefile, re.M)
+    interpreter = settings["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
+    assert interpreter == "${containerWorkspaceFolder}/" + re.search(r"^VENV := .* (\S+)$", makefile, re.M)[1]
+    assert re.search(r":(\d\.\d+)-", settings["image"])[1] in PYTHONS
+
+
+def test_binder_takes_the_lock_the_device_that_the_doctor_knows_and_a_python_that_is_tested():
+    binder = ROOT / ".binder"
+    assert (binder / "apt.txt").read_text().split() == [
+        source.package for source in SOURCES if isinstance(source, DebianPackage)
+    ]
+    assert (binder / "runtime.txt").read_text().strip().removeprefix("python-") in PYTHONS
+    scripts = {name: (binder / name).read_text() for name in ("postBuild", "start")}
+    assert all(os.access(binder / name, os.X_OK) for name in scripts)
+    assert "--requirement requirements.lock" in scripts["postBuild"]
+    assert (
+        re.search(r'JUPYTER_CONFIG_PATH="\$PWD/(.*)"', scripts["start"])[1]
+        == paths.JUPYTER.relative_to(paths.ROOT).as_posix()
+    )

@@ -31,16 +31,16 @@ def test_the_version_is_the_same_everywhere():
     assert str(yaml.safe_load((ROOT / "CITATION.cff").read_text())["version"]) == PROJECT["version"]
 
 
-def test_the_readme_lists_the_commands_as_make_does():
+def test_the_setup_page_lists_the_commands_as_make_does():
     # Started by another make, as `make test` does, it would say which folder it enters and leaves.
     said = subprocess.run(
         ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
-    assert said.rstrip("\n") in (ROOT / "README.md").read_text()
+    assert said.rstrip("\n") in (ROOT / "docs" / "setup.md").read_text()
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "CONTRIBUTING.md", "docs/instructors.md", ".github/PULL_REQUEST_TEMPLATE.md"]
+    "name", ["README.md", "CONTRIBUTING.md", "docs/setup.md", "docs/instructors.md", ".github/PULL_REQUEST_TEMPLATE.md"]
 )
 def test_every_make_command_that_is_named_exists(name):
     named = set(re.findall(r"(?:`|\$ )make ([a-z-]+)", (ROOT / name).read_text()))

@@ -1,13 +1,21 @@
-"""The site is built without a warning, and has a page for every lesson and guide. Here the lessons are not run."""
+"""The site is built without a warning, and has a page for every lesson, unsolved and solved, and for every guide.
 
+Here no lesson is run: solved ones are shown as they last ran, or without outputs.
+"""
+
+import re
 import subprocess
 import sys
 
 import pytest
+from browser import write_notebook
 
 from autograder import paths
 
 pytest.importorskip("myst_nb", reason="the site's tools are not installed (extra `site`)")
+sys.path.append(str(paths.ROOT / "tools"))
+
+import site_lessons
 
 
 def test_every_lesson_and_guide_has_its_page(tmp_path):
@@ -20,8 +28,6 @@ def test_every_lesson_and_guide_has_its_page(tmp_path):
             "--fail-on-warning",
             "--conf-dir",
             "docs/site",
-            "-D",
-            "nb_execution_mode=off",
             "-d",
             tmp_path / "doctrees",
             ".",
@@ -34,10 +40,38 @@ def test_every_lesson_and_guide_has_its_page(tmp_path):
     assert done.returncode == 0, done.stderr
     site = tmp_path / "site"
     home = (site / "docs" / "site" / "index.html").read_text(encoding="utf-8")
-    for page in [f"solutions/{module}" for module in paths.module_names()] + [
-        f"docs/{path.stem}" for path in (paths.ROOT / "docs").glob("*.md")
-    ]:
+    lessons = [
+        page for module in paths.module_names() for page in (f"modules/{module}/{module}", f"solutions/{module}")
+    ]
+    for page in lessons + [f"docs/{path.stem}" for path in (paths.ROOT / "docs").glob("*.md")]:
         assert (site / f"{page}.html").exists() and f"{page.removeprefix('docs/')}.html" in home, (
             f"nothing leads to {page}"
         )
     assert "docs/site/index.html" in (site / "index.html").read_text(encoding="utf-8")
+    for module in paths.module_names():
+        unsolved, solved = (site / "modules" / module / f"{module}.html"), site / "solutions" / f"{module}.html"
+        assert f'href="../../solutions/{module}.html"' in unsolved.read_text(encoding="utf-8"), "the answers: one click"
+        assert f'href="../modules/{module}/{module}.html"' in solved.read_text(encoding="utf-8")
+    for picture in re.findall(r'(?:src|srcset)="(docs/pictures/[^"]+)"', home):
+        assert (site / "docs" / "site" / picture).is_file()
+
+
+def test_a_lesson_runs_once_and_again_when_its_text_or_the_course_has_changed(tmp_path, monkeypatch, capsys):
+    notebook = tmp_path / "lesson.ipynb"
+    version = ["one"]
+    monkeypatch.setattr(site_lessons, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(site_lessons, "course_digest", lambda module: version[0])
+    monkeypatch.setattr(paths, "solution_notebook", lambda module: notebook)
+
+    def runs():
+        site_lessons.main(["lesson"])
+        return "1 of 1  lesson" in capsys.readouterr().out
+
+    write_notebook(notebook, "6 * 7")
+    assert [runs(), runs()] == [True, False]
+    assert "42" in site_lessons.kept("lesson").read_text(encoding="utf-8")
+    version[0] = "two"
+    assert [runs(), runs()] == [True, False]
+    write_notebook(notebook, "6 * 8")
+    assert [runs(), runs()] == [True, False]
+    assert len(list((tmp_path / "cache").iterdir())) == 1, "earlier runs are thrown away"

@@ -58,13 +58,17 @@ ALWAYS = {
 }  # of tinygrad_cl, whatever a lesson imports: the doctor, and the checks' second opinion
 SHIPPED = {".py", ".pyi", ".typed", ".cl", ".css", ".html", ".js", ".json", ".svg"}
 DATA = {".npz", ".txt"}  # data sets, and their licences
-SETTINGS = "autograder/learner/labconfig/default_setting_overrides.json"  # of JupyterLab
+SETTINGS = (  # of JupyterLab
+    "autograder/learner/jupyter_server_config.json",
+    "autograder/learner/labconfig/default_setting_overrides.json",
+    "autograder/learner/labconfig/page_config.json",
+)
 AS_THEY_ARE = {
     "LICENSE": "LICENSE",
     "docs/students.md": "README.md",
     "course.mk": "Makefile",
     "requirements.lock": "requirements.lock",
-    SETTINGS: SETTINGS,
+    **{name: name for name in SETTINGS},
 }
 KINDS = ("given", "demo", "predict")  # of cells whose imports a student needs
 TABLES = (

@@ -66,7 +66,7 @@ def compare(module: str, everything: bool = False) -> str:
     """The page for a module's notebook in work/. CourseError if there is none, or nothing in it was begun."""
     path = paths.work_notebook(module)
     if not path.exists():
-        raise CourseError(f"there is no {path} yet: `make lab` makes your copies")
+        raise CourseError(f"there is no {path} yet: `{paths.LAB_COMMAND}` makes your copies")
     lesson, notebook = read_lesson(module), normalised_submission(path.read_bytes(), module)
     reason = notebook.metadata.get("course", {}).get("invalid")
     if reason:

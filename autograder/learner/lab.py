@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import subprocess
+import sys
 
 from autograder import paths
+from autograder.errors import CourseError
 
 
 def open_lab(module: str | None, browser: bool, port: int) -> None:
@@ -30,8 +33,22 @@ def open_lab(module: str | None, browser: bool, port: int) -> None:
     )
 
 
+def begin_in_an_empty_folder() -> None:
+    """With an installed wheel, no `make` came before: a new course begins with a device, and among nobody's other files."""
+    if any(paths.work_notebook(name).parent.exists() for name in paths.module_names()):
+        return
+    if any(not path.name.startswith(".") for path in paths.WORK.iterdir()):
+        raise CourseError(
+            f"{paths.WORK} holds other files, and the course wants a folder of its own: "
+            f"mkdir course && cd course && {paths.LAB_COMMAND}"
+        )
+    subprocess.run([sys.executable, "-m", "tinygrad_cl", "doctor", "--install"])
+
+
 def copy_notebooks() -> None:
     """Give the learner a copy of each student notebook in work/; one that is there stays as it is."""
+    if paths.IS_INSTALLED:
+        begin_in_an_empty_folder()
     for name in paths.module_names():
         copy = paths.work_notebook(name)
         if not copy.exists():

@@ -73,7 +73,7 @@ def answers_in(notebook: Path) -> dict[str, dict]:
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise CourseError(
             f"{notebook} cannot be read as a notebook ({type(error).__name__}: {error}). Move it away, and "
-            "make lab gives you a new copy."
+            f"`{paths.LAB_COMMAND}` gives you a new copy."
         ) from None
 
 
@@ -124,4 +124,4 @@ def advice(exercises: list[Exercise]) -> str:
     if following is None:
         return "All exercises are done."
     begun = "" if following.status == "untried" else ", which is not right yet"
-    return f"Next: {following.name} in {following.module}{begun}. `make lab` opens it."
+    return f"Next: {following.name} in {following.module}{begun}. `{paths.LAB_COMMAND}` opens it."
