@@ -497,7 +497,8 @@ eraser_guess.compare(w_with=three_rounds(True).data, w_without=three_rounds(Fals
 def train(model, inputs, targets, rounds, learning_rate):
     """Gradient descent on the mean squared error over all examples: a list of `rounds` losses.
 
-    model     anything with model(one input) → a Value, and model.parameters() → a list of the Values it uses
+    model     anything with model(one input) → a Value, and model.parameters() → a list of the
+              Values it uses
     inputs    a list of examples, each a list of numbers
     targets   a list of numbers, one for each example
 
