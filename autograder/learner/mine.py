@@ -75,12 +75,11 @@ class Mine:
         return paragraph(works, self.carried)
 
     def carry(self, work: "Work") -> None:
-        from autograder.learner.probes import PROBES
+        from autograder.learner.probes import probe
         from autograder.learner.transplant import carry
 
-        engine = work.engine
         try:
-            self.carried.append(carry(work, PROBES[engine]))
+            self.carried.append(carry(work, lambda: probe(work.engine, self.before)))
         except Exception as error:
             work.unusable = f"{work.module} cannot be carried: {type(error).__name__}: {error}"
 

@@ -116,10 +116,10 @@ def holders() -> list[ModuleType]:
     ]
 
 
-def carry(work: Work, probe: Callable[[], Numbers]) -> Carried:
+def carry(work: Work, probe: Callable[[], list[Numbers]]) -> Carried:
     """Let the package run on what is right of a notebook.
 
-    probe   runs a program on the package, and returns numbers. They have to stay what they were: an exercise that changes
+    probe   runs programs on the package, and returns numbers. They have to stay what they were: an exercise that changes
             them is right by its check, but not for the package, so the reference stays
     """
     carried = Carried(work.module, ModuleType(f"work_{work.module}"))
@@ -154,7 +154,9 @@ def run_beside(carried: Carried, source: str, cell: Cell) -> None:
             carried.changes.setdefault("", []).append(change)
 
 
-def carry_exercise(carried: Carried, answer: Answer, probe: Callable[[], Numbers], expected: Numbers) -> None:
+def carry_exercise(
+    carried: Carried, answer: Answer, probe: Callable[[], list[Numbers]], expected: list[Numbers]
+) -> None:
     name, cell = answer.cell.name, answer.cell
     why, changes = answer.why, []
     if not why:
