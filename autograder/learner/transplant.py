@@ -6,6 +6,7 @@ there is one class, for isinstance and for what is derived from it. A function t
 holds it. A learner's function still finds its globals in their notebook.
 """
 
+import ast
 import importlib
 import inspect
 import sys
@@ -119,25 +120,66 @@ def holders() -> list[ModuleType]:
 def carry(work: Work, probe: Callable[[], list[Numbers]]) -> Carried:
     """Let the package run on what is right of a notebook.
 
-    probe   runs programs on the package, and returns numbers. They have to stay what they were: an exercise that changes
-            them is right by its check, but not for the package, so the reference stays
+    probe   runs programs on the package, and returns numbers, which have to stay what they were
+
+    First all exercises together, since one may need another that is written in the same style (with closures, say). If the
+    package does not run on them, one by one: one that is right by its check, but not for the package, stays the reference's.
     """
-    carried = Carried(work.module, ModuleType(f"work_{work.module}"))
     expected = probe()
+
+    def complaint() -> str:
+        try:
+            agrees = same(probe(), expected)
+        except Exception as error:
+            return f"right by its check, but the package cannot run on it: {said(error)}"
+        return "" if agrees else "right by its check, but a test program of the package gets other numbers with it"
+
+    with quiet():
+        together = carry_each(work, lambda: "")
+        if not complaint():
+            return together
+        together.put(mine=False)
+        return carry_each(work, complaint)
+
+
+def carry_each(work: Work, complaint: Callable[[], str]) -> Carried:
+    """Run a notebook's cells for the package. The complaint after an exercise is why it stays the reference's; "" if it need not."""
+    carried = Carried(work.module, ModuleType(f"work_{work.module}"))
     try:
-        with quiet():
-            for answer in work.answers:
-                if answer.is_carried:
-                    carry_exercise(carried, answer, probe, expected)
-                elif answer.cell.pulled:
-                    take_from_package(carried.space, answer.cell)
-                    run_beside(carried, rest_of(answer.cell), ADDED)
-                else:
-                    run_beside(carried, answer.source, answer.cell)
+        open_slots(carried, work)
+        for answer in work.answers:
+            if answer.is_carried:
+                carry_exercise(carried, answer, complaint)
+            elif answer.cell.pulled:
+                take_from_package(carried.space, answer.cell)
+                run_beside(carried, rest_of(answer.cell), ADDED)
+            else:
+                run_beside(carried, answer.source, answer.cell)
     except BaseException:
         carried.put(mine=False)
         raise
     return carried
+
+
+def open_slots(carried: Carried, work: Work) -> None:
+    """Where the learner's code sets an attribute for which a class with slots has no place, a subclass that has one stands for it.
+
+    Lesson 01's Value has slots in the package, but not in the lesson: closures as in micrograd hang on it.
+    """
+    sources = [answer.source for answer in work.answers if answer.is_carried and not answer.why]
+    written = {name for source in sources for name in attributes_set(source)}
+    for owner in {owner for answer in work.answers if answer.is_carried for owner in classes_behind(answer.cell)}:
+        if owner.__dictoffset__ == 0 and written - set(dir(owner)):  # its objects have no __dict__
+            wider = type(owner.__name__, (owner,), {"__module__": owner.__module__, "__doc__": owner.__doc__})
+            change = Function(owner.__name__, owner, wider)
+            change.put(mine=True)
+            carried.changes.setdefault("", []).append(change)
+
+
+def attributes_set(source: str) -> set[str]:
+    """The names x of all that sets an `….x`."""
+    nodes = ast.walk(ast.parse(source))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
 
 
 def run_beside(carried: Carried, source: str, cell: Cell) -> None:
@@ -146,7 +188,11 @@ def run_beside(carried: Carried, source: str, cell: Cell) -> None:
     """
     classes = {each for each in vars(carried.space).values() if isinstance(each, type) and is_packages(each)}
     before = {owner: dict(vars(owner)) for owner in classes}
-    execute(source, carried.space, cell)
+    try:
+        execute(source, carried.space, cell)
+    except Exception:
+        if cell.kind == "given":
+            raise
     for change in list(added(before)):
         if change.theirs is not MISSING or any(change.name in vars(base) for base in change.owner.__mro__[1:]):
             change.put(mine=False)
@@ -154,29 +200,27 @@ def run_beside(carried: Carried, source: str, cell: Cell) -> None:
             carried.changes.setdefault("", []).append(change)
 
 
-def carry_exercise(
-    carried: Carried, answer: Answer, probe: Callable[[], list[Numbers]], expected: list[Numbers]
-) -> None:
-    name, cell = answer.cell.name, answer.cell
-    why, changes = answer.why, []
+def carry_exercise(carried: Carried, answer: Answer, complaint: Callable[[], str]) -> None:
+    name, cell, why = answer.cell.name, answer.cell, answer.why
+    changes: list[Member | Function] = []
     if not why:
         before = {owner: dict(vars(owner)) for owner in classes_behind(cell)}
         try:
             execute(answer.source, carried.space, cell)
-            changes = [*added(before), *moved(carried.space, cell)]
-            for change in changes:
+            changes += added(before)
+            for change in moved(carried.space, cell):
                 change.put(mine=True)
-            if not same(probe(), expected):
-                why = "right by its check, but a test program of the package gets other numbers with it"
+                changes.append(change)
+            why = complaint()
         except Exception as error:
-            why = f"right by its check, but the package cannot run on it: {said(error)}"
+            why = f"right by its check, but not in the package: {said(error)}"
             changes = changes or list(added(before))
         if why:
             for change in reversed(changes):
                 change.put(mine=False)
+            changes = []
     if why:
         take_from_package(carried.space, cell)
-        changes = []
     carried.cells[name], carried.changes[name], carried.whys[name] = cell, changes, why
 
 
