@@ -21,7 +21,7 @@ from autograder.judge.notebook import judge_notebook
 from autograder.judge.notebook_run import Limits
 from autograder.learner.mine import mine
 from autograder.learner.own_work import definitions_in, lessons_before
-from autograder.learner.probes import PROGRAMS, probe, same
+from autograder.learner.probes import PROGRAMS, differing, probe
 from autograder.lesson.notebooks import solved_notebook
 from autograder.lesson.symbols import functions_of
 from autograder.lesson.text import read_lesson
@@ -74,6 +74,15 @@ learned = train()
 with mine.reference():
     assert abs(train() - learned) < 1e-12
 assert len(topological_order(Value(1.0))) == 1
+"""
+CHECKED = """
+from autograder.judge.reference import reference_namespace
+from autograder.notebook import run_check
+
+before = len(calls)
+assert run_check("neuron.sum", reference_namespace("02_neuron")).verdict.status == "ok"
+assert len(calls) == before, "a check runs on the reference, as when it is graded"
+assert abs(train() - learned) < 1e-12 and len(calls) > before
 """
 ENGINE_2 = """
 def train():
@@ -174,7 +183,7 @@ def test_a_neuron_learns_on_the_learners_own_numbers(tmp_path):
     changes["value.tanh_sigmoid"] = counted(read_lesson("01_value").exercise("value.tanh_sigmoid").solved)
     write(tmp_path, "01_value", changes, blank=["value.exp_log", "value.order", "value.backward"])
     said, own, ran, whose, counts = said_and_seen(
-        tmp_path, 2, ENGINE_1, "from tinygrad_cl.scalar import Value, topological_order", twice=True
+        tmp_path, 2, ENGINE_1 + CHECKED, "from tinygrad_cl.scalar import Value, topological_order", twice=True
     )
     assert own == ["__mul__", "tanh"]
     assert whose["Value.__mul__"] == whose["Value.tanh"] == "yours, 01_value" and ran["Value.__mul__"] > 0
@@ -271,9 +280,11 @@ def test_of_a_learners_own_cell_what_it_defines_counts_and_nothing_runs():
 
 @pytest.mark.parametrize("engine", PROGRAMS)
 def test_the_programs_that_functions_have_to_run_give_the_same_each_time(engine):
-    numbers = probe(engine, None)
-    assert all(numbers) and same(numbers, probe(engine, None))
-    assert not same(numbers, [[number + 1 for number in each] for each in numbers])
+    for lesson in (5, None):
+        numbers = probe(engine, lesson)
+        assert all(numbers.values()) and differing(numbers, probe(engine, lesson)) == ""
+        moved = {what: [number + 1 for number in each] for what, each in numbers.items()}
+        assert differing(numbers, moved) in numbers
 
 
 @pytest.mark.skipif(bool(why_not()), reason=why_not())

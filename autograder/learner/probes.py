@@ -173,24 +173,29 @@ def numbers_in(*tensors: Any) -> Numbers:
     return [float(number) for tensor in tensors for number in tensor.to_host().ravel()]
 
 
-def same(found: list[Numbers], others: list[Numbers]) -> bool:
-    """Whether they agree; another order of additions is as right."""
-    return all(
-        len(a) == len(b) and np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)
-        for a, b in zip(found, others, strict=True)
-    )
-
-
-# For each engine, its programs, each with the first lesson that uses what it tries.
-PROGRAMS: dict[str, list[tuple[int, Callable[[], Numbers]]]] = {
-    "scalar": [(0, scalar)],
-    "tensor": [(0, tensor_ground), (6, tensor_training), (8, tensor_second)],
-    "netcl": [(0, netcl)],
+# For each engine: the first lesson that uses what a program tries, what that is, and the program.
+PROGRAMS: dict[str, list[tuple[int, str, Callable[[], Numbers]]]] = {
+    "scalar": [(0, "training", scalar)],
+    "tensor": [
+        (0, "training", tensor_ground),
+        (6, "training, hooks or checkpoints", tensor_training),
+        (8, "gradients of gradients", tensor_second),
+    ],
+    "netcl": [(0, "training, compiled or captured,", netcl)],
 }
 
 
-def probe(engine: str, lesson: int | None) -> list[Numbers]:
-    """What the programs of an engine give, of those that a lesson may need; of all for None. A warning is an error."""
+def probe(engine: str, lesson: int | None) -> dict[str, Numbers]:
+    """{what: numbers} of an engine's programs that a lesson may need; of all for None. A warning is an error."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return [program() for first, program in PROGRAMS[engine] if lesson is None or lesson >= first]
+        return {what: program() for first, what, program in PROGRAMS[engine] if lesson is None or lesson >= first}
+
+
+def differing(found: dict[str, Numbers], others: dict[str, Numbers]) -> str:
+    """What does not come out the same; "" if all does. Another order of additions is as right."""
+    return next((what for what in found if not same(found[what], others[what])), "")
+
+
+def same(a: Numbers, b: Numbers) -> bool:
+    return len(a) == len(b) and np.allclose(a, b, rtol=1e-4, atol=1e-6, equal_nan=True)

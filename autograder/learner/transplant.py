@@ -17,7 +17,7 @@ from typing import Any
 
 from autograder.errors import CourseError
 from autograder.learner.own_work import ADDED, Answer, Work, execute, quiet, said
-from autograder.learner.probes import Numbers, same
+from autograder.learner.probes import Numbers, differing
 from autograder.lesson.symbols import parse, pull
 from autograder.lesson.text import Cell
 from autograder.stand_in import is_packages
@@ -117,10 +117,10 @@ def holders() -> list[ModuleType]:
     ]
 
 
-def carry(work: Work, probe: Callable[[], list[Numbers]]) -> Carried:
+def carry(work: Work, probe: Callable[[], dict[str, Numbers]]) -> Carried:
     """Let the package run on what is right of a notebook.
 
-    probe   runs programs on the package, and returns numbers, which have to stay what they were
+    probe   runs programs on the package, and returns {what: numbers}, which have to stay what they were
 
     First all exercises together, since one may need another that is written in the same style (with closures, say). If the
     package does not run on them, one by one: one that is right by its check, but not for the package, stays the reference's.
@@ -129,10 +129,10 @@ def carry(work: Work, probe: Callable[[], list[Numbers]]) -> Carried:
 
     def complaint() -> str:
         try:
-            agrees = same(probe(), expected)
+            what = differing(probe(), expected)
         except Exception as error:
             return f"right by its check, but the package cannot run on it: {said(error)}"
-        return "" if agrees else "right by its check, but a test program of the package gets other numbers with it"
+        return what and f"right by its check, but {what} would not be the same with it"
 
     with quiet():
         together = carry_each(work, lambda: "")
