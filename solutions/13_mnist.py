@@ -882,7 +882,8 @@ print(ran)
 for _ in range(2):
     for x, y in batches:
         step(x, y)
-print(f"\nafter two epochs, {accuracy(model, images[unseen], labels[unseen]):.1%} of the unseen ones are right")
+share = accuracy(model, images[unseen], labels[unseen])
+print(f"\nafter two epochs, {share:.1%} of the unseen ones are right")
 
 # %% [markdown]
 # And how fast is it? The step on your functions and on the reference's take turns; inside `mine.reference()` the package runs
@@ -908,9 +909,10 @@ print(f"a step on your engine {1e6 * np.median(own_seconds):.0f} µs, "
       f"on the reference's {1e6 * np.median(reference_seconds):.0f} µs")
 print(f"ratio {ratio:.2f} (most turns between {low:.2f} and {high:.2f})")
 if not any(whose.startswith("yours") for whose in ran.whose.values()):
-    print("Nothing of earlier lessons is yours here, so both are the reference's: that is how far times scatter.")
+    print("Nothing of earlier lessons is yours here, so both are the reference's:",
+          "that is how far times scatter.")
 elif low <= 1 <= high:
-    print("Faster in some turns and slower in others: this machine sees no difference.")
+    print("Faster in some turns, slower in others: this machine sees no difference.")
 else:
     print(f"Yours is {'slower' if ratio > 1 else 'faster'}.")
 

@@ -129,6 +129,7 @@ CONTRACT = {
         # The programs of learner/probes, one for each engine.
         "tinygrad_cl.scalar",
         "tinygrad_cl.tensor",
+        "tinygrad_cl.tensor.core",
         "tinygrad_cl.tensor.mxnet",
         "tinygrad_cl.netcl",
         "tinygrad_cl.netcl.core",
