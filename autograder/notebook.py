@@ -1,9 +1,10 @@
-"""What a student's notebook imports: `check`, `predict` and `add_to_class`."""
+"""What a student's notebook imports: `check`, `predict`, `add_to_class` and `mine`."""
 
 import os
 import sys
 from typing import Any
 
+from autograder import paths
 from autograder.checks import find
 from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.check import Check
@@ -15,9 +16,17 @@ from autograder.judge.plan import run
 from autograder.judge.replay import Replay, replay
 from autograder.judge.report import Report
 from autograder.judge.verdict import judge
-from autograder.student import add_to_class, predict
+from autograder.student import ReferenceAlone, add_to_class, predict
 
-__all__ = ["add_to_class", "case", "check", "predict"]
+__all__ = ["add_to_class", "case", "check", "mine", "predict"]
+
+mine: Any
+if paths.is_students_copy():
+    mine = ReferenceAlone(
+        "mine() is for the whole course: in this copy of a class the course's own engine carries you."
+    )
+else:
+    from autograder.learner.mine import mine
 
 watch_cells()
 RUNNING: list[str] = []  # the check that is running; a function that checks itself would never end
@@ -75,13 +84,14 @@ def run_check(name: str, namespace: dict) -> Report:
         )
     RUNNING.append(name)
     try:
-        exercise = find(name)
-        trials = run(exercise, namespace, NOTEBOOK_SEED)
-        verdict = judge(exercise, trials, NOTEBOOK_SEED)
-        verdict.stale = failure_of(exercise)
-        if verdict.status != "ok":
-            verdict.needs = [need for need in exercise.needs if not is_right(find(need), namespace)]
-        return Report(add_finite_differences(verdict, trials, NOTEBOOK_SEED))
+        with mine.reference():  # as when it is graded: earlier lessons are the reference's
+            exercise = find(name)
+            trials = run(exercise, namespace, NOTEBOOK_SEED)
+            verdict = judge(exercise, trials, NOTEBOOK_SEED)
+            verdict.stale = failure_of(exercise)
+            if verdict.status != "ok":
+                verdict.needs = [need for need in exercise.needs if not is_right(find(need), namespace)]
+            return Report(add_finite_differences(verdict, trials, NOTEBOOK_SEED))
     finally:
         RUNNING.clear()
 

@@ -917,3 +917,5 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # `sin(a) * b` is two nodes, and backward launches a kernel for every single step of its rules. In lesson 11 it becomes one
 # operation of yours: composed, with a saved sine, and as one hand-written kernel each way.
+#
+# What you wrote here can carry you: lessons 11, 12 and 13 have a cell near the top that lets them run on your tape.

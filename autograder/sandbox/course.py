@@ -14,7 +14,9 @@ from autograder.sandbox.folders import kept_folder
 
 NOTEBOOK = '''"""What a student's notebook imports, while it is graded: checks are run by the grader, not here."""
 
-from autograder.student import add_to_class, predict
+from autograder.student import ReferenceAlone, add_to_class, predict
+
+mine = ReferenceAlone("mine(): while a notebook is graded, the reference stands in for earlier lessons.")
 
 
 def check(name: str) -> None:

@@ -23,7 +23,7 @@ def given(shape, kind, rng, options=({}, {"eps": 0.5}, {"eps": 1e-2})):
 def far(rng):
     small = (0.004 * rng.normal(size=(2, 5))).round(5)
     usual = rng.normal(size=(2, 5)).round(1)
-    for numbers, options in ((small, {}), (usual + 100, {}), (np.full((2, 3), 2.0), {}), (small * 5, {"eps": 0.01})):
+    for numbers, options in ((small, {}), (usual + 1000, {}), (np.full((2, 3), 2.0), {}), (small * 5, {"eps": 0.01})):
         yield Draft({"p": on_device(numbers, "Parameter"), "x": Text("lambda p: ag.tensor(p)"), "options": options})
 
 
