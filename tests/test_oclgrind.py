@@ -9,7 +9,7 @@ import pytest
 from tinygrad_cl.opencl import NoDeviceError, default_device, oclgrind
 from tinygrad_cl.opencl.kernels import KernelError, launch
 from tinygrad_cl.opencl.oclgrind import faults_of, inspect_kernel
-from tinygrad_cl.opencl.trial import tried, watching
+from tinygrad_cl.opencl.trial import tried, unset, watching
 
 SOURCE = "\n__kernel void k(__global float *a)\n{\n    a[get_global_id(0)] = 1;\n}\n"
 LOG = """
@@ -177,9 +177,17 @@ def test_results_are_filled_with_what_the_seed_says_and_inputs_may_not_be_writte
     source = "__kernel void k(__global float *p, __global float *x, __global float *q) {int i = get_global_id(0); p[i] = 2 * x[i]; x[0] = 9;}"
     x = numbers(4)
     found = tried(source, "k", None, x, None, result=(4, 5), work_items=4, seed=3)
-    filled = np.random.default_rng(3).normal(0, 50, 9).astype(np.float32)[4:]
+    rng = np.random.default_rng(3)
+    _, filled = unset(4, rng), unset(5, rng)
     assert (found["out"][0] == [18, *2 * x[1:]]).all() or (found["out"][0] == 2 * x).all()
-    assert (found["out"][1] == filled).all() and found["inputs changed"] == 1
+    assert np.array_equal(found["out"][1], filled, equal_nan=True) and found["inputs changed"] == 1
+
+
+def test_memory_that_nobody_has_set_holds_large_numbers_and_nan():
+    """0 times what is there is 0 for every number but NaN."""
+    memory = unset(1000, np.random.default_rng(0))
+    assert memory.dtype == np.float32 and 100 < np.isnan(memory).sum() < 300
+    assert np.nanmax(abs(memory)) > 50 and not (memory == 0).any()
 
 
 def test_launch_takes_arrays_and_numbers_in_the_kernels_order(device):
