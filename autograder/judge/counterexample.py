@@ -9,14 +9,16 @@ LONGEST, WIDEST = 6, 300  # lines of a program that is shown; a longer one is re
 
 
 def shown(aspect: Aspect, case: Case, check: str, number: int, in_notebook: bool) -> str:
-    """What shows the case: its lines, or the call that replays it. A number means the same case for one seed only: of a
-    secret seed's the inputs are shown.
+    """What shows the case: its lines. Where a notebook cannot run them, since they use the check's own tools or are too many,
+    the last line is the call that replays the case. A number means the same case for one seed only: of a secret seed there is
+    no such call.
     """
     if lines := as_code(aspect, case):
         return lines
-    if in_notebook:
-        return f'from autograder.notebook import case; case("{check}", {number})'
-    return "\n".join(f"{name} = {text}" for name, text in case.inputs.items())
+    inputs = [f"{name} = {text}" for name, text in case.inputs.items()]
+    said = next((lines for lines in (program(aspect, case), inputs) if is_short(lines)), [] if in_notebook else inputs)
+    call = f'from autograder.notebook import case; case("{check}", {number})'
+    return "\n".join([*said, call] if in_notebook else said)
 
 
 def as_code(aspect: Aspect, case: Case) -> str:
@@ -29,7 +31,11 @@ def as_code(aspect: Aspect, case: Case) -> str:
     if any(is_name(node, "tools") for node in ast.walk(ast.parse(aspect.source))):
         return ""
     lines = program(aspect, case)
-    return "\n".join(lines) if len(lines) <= LONGEST and max(map(len, lines)) <= WIDEST else ""
+    return "\n".join(lines) if is_short(lines) else ""
+
+
+def is_short(lines: list[str]) -> bool:
+    return len(lines) <= LONGEST and max(map(len, lines), default=0) <= WIDEST
 
 
 def program(aspect: Aspect, case: Case) -> list[str]:
