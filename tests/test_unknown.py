@@ -162,9 +162,8 @@ def test_the_class_page_shows_groups_and_escapes_what_students_wrote(records):
     everybody = [graded(HOSTILE, nasty), graded("ben", records["ben"]), graded("dora", records["dora"])]
     page = class_page(everybody)
     assert "2 students, one unknown mistake" in page and id_of(nasty) in page and "start.sin_times" in page
-    assert (
-        "<script" not in page and "{{ 7 * 7 }}" in page and f"group <code>{id_of(records['dora'])}</code>: dora" in page
-    )
+    assert page.count("<script") == 1  # the page's own
+    assert "{{ 7 * 7 }}" in page and f"group <code>{id_of(records['dora'])}</code>: dora" in page
 
 
 def test_the_smallest_counterexample_is_recorded(records):
