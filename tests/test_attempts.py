@@ -24,6 +24,13 @@ def test_a_right_attempt_earns_all_points_and_a_wrong_one_does_not(attempt):
     assert result.full == (attempt["label"] == "right"), result
 
 
+@pytest.mark.parametrize("name", ["03-matmul_any-f2", "04-shapes-s1", "04-backward-f2"])
+def test_of_parts_that_an_error_took_away_nothing_is_said_to_be_right(name):
+    (attempt,) = [attempt for attempt in FRESH if attempt["id"] == name]
+    result = judged(attempt, "a secret")
+    assert not result.full and "right in all of them" not in result.text
+
+
 def test_the_table_counts_by_lesson():
     results = [
         Judged("a", "value.mul", "wrong", "", 0.0, 2.0, "name", "it"),

@@ -301,3 +301,8 @@ def test_what_is_recorded_tells_an_array_from_one_that_differs(made):
 def test_a_source_without_draws_lists_all_there_is():
     source = Source(lambda rng: (Draft({"n": n}) for n in range(3)))
     assert [case.inputs["n"] for case in source.choose(RNG, 10, 10)] == ["0", "1", "2"]
+
+
+def test_what_only_the_check_knows_is_no_word():
+    found = tags_of(Case({"fill": "263597", "n": "5"}))
+    assert "n is 5" in found and not [tag for tag in found if "fill" in tag]

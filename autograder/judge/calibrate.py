@@ -82,7 +82,7 @@ def apart(attempts: list[dict], seed: str) -> list[Judged]:
         except TimeoutError:
             pool.terminate()
             pool = None
-            found.append(Judged.of(attempt, 0.0, "exactly", "it never ends"))
+            found.append(Judged.of(attempt, 0.0, "", f"no verdict within {SECONDS} s"))
     if pool:
         pool.terminate()
     return found

@@ -136,6 +136,9 @@ class Cases:
             if label[:1] not in ("~", "") and "parts" not in str(outcome.array)
         }
         wrong = {label for number in numbers if number in failed for label, _, _ in failed[number].parts}
+        errors = (got.error for number in numbers if number in failed for _, _, got in failed[number].parts)
+        if any(errors):  # of what did not come about, nothing can be said
+            return ""
         fine = sorted(labels - wrong)
         if not fine or not wrong & labels or len(fine) > 3:
             return ""
