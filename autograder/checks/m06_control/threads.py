@@ -88,7 +88,7 @@ def overlapping(student, case):
 
 
 control_threads.mistake(
-    "the mode is read when the wrapper is called, in the other thread",
+    "the mode is read when the result is called, not when in_my_mode is",
     swap=("engine.set_grad_enabled(mode)", "engine.set_grad_enabled(engine.is_grad_enabled())"),
     hint=[
         "In the new thread, is_grad_enabled() answers for the new thread.",

@@ -155,7 +155,7 @@ memory_checkpoint.mistake(
     hint=["The result is no single number.", "`result.backward(grad)`."],
 )
 memory_checkpoint.mistake(
-    "the second run is not recorded",
+    "what backward is called on was not recorded: the second run, or what is computed from it, is outside of enable_grad()",
     swap=("with enable_grad():\n            result", "if True:\n            result"),
     hint=["In a backward, recording is off.", "`with enable_grad():` around the second run."],
 )

@@ -72,7 +72,7 @@ host.mistake(
     hint="10 numbers in groups of 4: two groups leave two numbers out.",
 )
 host.mistake(
-    "there is always one group more, even where n fills its groups",
+    "where n fills its groups, one group more is started",
     swap=("(n + local_size - 1) // local_size", "n // local_size + 1"),
     hint="What does your line give for n = 12 in groups of 4? Three groups are enough.",
 )

@@ -123,7 +123,7 @@ apply.mistake(
     hint="`MUL(v0, v1)`.",
 )
 apply.mistake(
-    "the op has another name on the tape",
+    "the op is not called what it should be on the tape: another name, or none",
     swap=(', op_name="sin_times"', ""),
     hint='`apply_op(…, op_name="sin_times")`.',
 )

@@ -167,7 +167,7 @@ def sin_times_fused(a, b):
     hint="Layer 3: `start(FORWARD, …)` in forward, `start(BACKWARD, …)` in grad_fn.",
 )
 fused.mistake(
-    "the op has another name on the tape",
+    "the op is not called what it should be on the tape: another name, or none",
     swap=(', op_name="sin_times_fused"', ""),
     hint='`apply_op(…, op_name="sin_times_fused")`.',
 )

@@ -116,7 +116,7 @@ def key_of(args):
     hint="For x alone another kernel is written than for y alone.",
 )
 key.mistake(
-    "numbers are compared as numbers: nan is never found, and -0.0 is taken for 0.0",
+    "numbers are compared as numbers: another nan is never found, and -0.0 is taken for 0.0",
     swap=("c_number(x)", "float(x)"),
     hint=[
         "What is `0.0 == -0.0` in Python, and `float('nan') == float('nan')`?",

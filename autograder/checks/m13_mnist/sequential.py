@@ -147,7 +147,7 @@ sequential.mistake(
     "the list holds lists", swap=(FOUND, "found.append(layer.parameters())"), hint="`+=` or `extend`: one flat list."
 )
 sequential.mistake(
-    "only layers of class Linear are asked: not a row in a row",
+    "layers are asked by their class, and not by whether they have `parameters()`: some are left out",
     swap=('hasattr(layer, "parameters")', "isinstance(layer, Linear)"),
     hint="A Sequential, and layers that somebody else writes, have parameters, too.",
 )
