@@ -123,6 +123,11 @@ def test_when_a_module_is_due(graded):
     graded.grade()
     due = {row["student"]: row["due"] for row in graded.rows("submissions.csv")}
     assert due == {"anna": "2026-10-08 16:00:00", "ben": "2026-10-01 16:00:00"}
+    for all_of_them, hers in (("2026-10-03 16:00:00", "2026-10-08 16:00:00"), ("2026-10-09 16:00:00",) * 2):
+        set_due(MODULE, f"{all_of_them} UTC", graded.out)  # hers stays, or ends with that
+        graded.grade()
+        due = {row["student"]: row["due"] for row in graded.rows("submissions.csv")}
+        assert due == {"anna": hers, "ben": all_of_them}
     assert set_due(MODULE, "none", graded.out, "anna").startswith(f"{MODULE} is due as for all for anna")
     set_due(MODULE, "none", graded.out)
     graded.grade()

@@ -3,137 +3,22 @@
 The judge is not asked again and again: a worker stands in for it, which finds right what a notebook says that it is.
 """
 
-import csv
 import json
 import os
-import subprocess
-import sys
 from datetime import datetime, timedelta
 
 import nbformat
 import pytest
-from nbgrader.api import Gradebook
-from small_class import options
+from term_class import ALL, MODULE, MUL, WRITTEN, NoJudge, Term
 
-from autograder.checks import find
-from autograder.grading.classroom import GradingOptions, grade
+from autograder.grading.classroom import GradingOptions
 from autograder.grading.gradebook import CONFIG, ClassFolder
-from autograder.grading.sample_class import solved, write_submission
-from autograder.grading.submissions import find_submissions
-from autograder.grading.worker import finished, submission_in_template
-from autograder.judge.notebook import Judgement, write_verdicts
-from autograder.judge.verdict import Verdict
-from autograder.lesson.text import read_lesson
-
-MODULE = "01_value"
-LESSON = read_lesson(MODULE)
-WRITTEN = next(cell for cell in LESSON.cells if cell.kind == "written")
-EXERCISES = LESSON.exercises
-MUL = find("value.mul")
-
-
-class NoJudge:
-    """Workers that find every exercise right, but for those that a cell names: `# wrong: value.mul`."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        pass
-
-    def results(self, jobs):
-        for name, task in jobs:
-            notebook = submission_in_template(task)
-            text = "\n".join(cell.source for cell in notebook.cells)
-            verdicts = {}
-            for exercise in read_lesson(task.module).exercises:
-                check, wrong = find(exercise), f"# wrong: {exercise}" in text
-                verdicts[exercise] = Verdict(check, "wrong" if wrong else "ok", points=0.0 if wrong else check.points)
-            write_verdicts(notebook, verdicts)
-            yield name, finished(notebook, Judgement(verdicts), task, 0.1)
 
 
 @pytest.fixture
 def term(tmp_path, monkeypatch):
     monkeypatch.setattr(GradingOptions, "start_workers", lambda self: NoJudge())
     return Term(tmp_path / "in", tmp_path / "out")
-
-
-class Term:
-    def __init__(self, folder, out):
-        self.folder, self.out = folder, out
-
-    def hand_in(self, student, answer="Because.", wrong=(), timestamp=""):
-        notebook = solved(MODULE)
-        cells = {cell.id: cell for cell in notebook.cells}
-        cells[WRITTEN.id].source = answer
-        for exercise in wrong:
-            cells[f"exercise-{exercise.replace('.', '-')}"].source += f"\n# wrong: {exercise}"
-        write_submission(self.folder, student, MODULE, notebook)
-        if timestamp:
-            (self.folder / student / MODULE / "timestamp.txt").write_text(timestamp)
-
-    def grade(self, **more):
-        found, _ = find_submissions(self.folder)
-        seen = []
-        grade(found, self.out, [MODULE], seen.append, options(**more))
-        return {each.submission.student: each for each in seen}
-
-    def book(self):
-        return Gradebook(f"sqlite:///{self.out / 'gradebook.db'}", "autodiff")
-
-    def give(self, student, name, score=None, comment=None):
-        """What formgrader does when somebody types a mark, or a comment."""
-        with self.book() as book:
-            if score is not None:
-                found = book.find_grade(name, MODULE, MODULE, student)
-                found.manual_score, found.needs_manual_grade = score, False
-            if comment is not None:
-                book.find_comment(name, MODULE, MODULE, student).manual_comment = comment
-            book.db.commit()
-
-    def rows(self, table="grades.csv"):
-        with open(self.out / table, encoding="utf-8") as file:
-            return list(csv.DictReader(file))
-
-    def row(self, student, exercise):
-        return next(row for row in self.rows() if (row["student"], row["exercise"]) == (student, exercise))
-
-    def page(self, student):
-        return (self.out / "feedback" / student / MODULE / f"{MODULE}.html").read_text(encoding="utf-8")
-
-    def index(self, student):
-        return (self.out / "feedback" / student / "index.html").read_text(encoding="utf-8")
-
-    def exported(self):
-        """{student: row} of `nbgrader export`."""
-        done = subprocess.run(
-            [sys.executable, "-m", "nbgrader", "export", "--to", "exported.csv"],
-            cwd=self.out,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
-        return {row["student_id"]: row for row in self.rows("exported.csv")}
-
-    def agree(self):
-        """grades.csv, submissions.csv, report.html and `nbgrader export` say the same of everybody."""
-        exported, report = self.exported(), (self.out / "report.html").read_text(encoding="utf-8")
-        for row in self.rows("submissions.csv"):
-            student = row["student"]
-            theirs = exported[student]
-            total = sum(float(each["points"]) for each in self.rows() if each["student"] == student)
-            assert total == pytest.approx(float(theirs["raw_score"]))
-            assert float(row["points"]) == pytest.approx(float(theirs["score"]))
-            assert float(row["penalty"]) == pytest.approx(
-                float(theirs["late_submission_penalty"]) if theirs["late_submission_penalty"] else 0
-            )
-            assert float(row["max_points"]) == float(theirs["max_score"])
-            assert f">{float(row['points']):g}</td></tr>" in report or f"</span>{float(row['points']):g}</td>" in report
-        return {row["student"]: row for row in self.rows("submissions.csv")}
-
-
-ALL = sum(find(name).points for name in EXERCISES)
 
 
 def test_marks_of_a_person_reach_every_page_and_every_total(term):

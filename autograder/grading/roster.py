@@ -10,6 +10,7 @@ from nbgrader.utils import parse_utc
 from autograder.characters import one_line
 from autograder.errors import CourseError
 from autograder.grading.gradebook import ClassFolder
+from autograder.grading.marks import submissions_to
 from autograder.grading.submissions import student_name
 
 # What columns are called by nbgrader, Canvas and Moodle; the first that is there counts.
@@ -65,11 +66,19 @@ def person_in(row: dict, columns: dict[str, str | None]) -> dict[str, str]:
 
 
 def set_due(module: str, when: str, out: Path, student: str = "") -> str:
-    """Set when a module is due, for all or for one student ("none": at no time, or as for all); returns a sentence."""
+    """Set when a module is due, for all or for one student ("none": at no time, or as for all); returns a sentence.
+
+    Who has an extension keeps its time when that of all is changed: nbgrader itself would move it along.
+    """
     time = None if when == "none" else parsed(when)
     folder = ClassFolder(out, [module])
     with folder.said_plainly(), folder.gradebook() as book:
         if not student:
+            before = book.find_assignment(module).duedate
+            for made in submissions_to(book, module):
+                if made.extension is not None and before is not None and time is not None:
+                    until = before + made.extension
+                    made.extension = until - time if until > time else None
             book.update_or_create_assignment(module, duedate=time)
         else:
             due = book.find_assignment(module).duedate
