@@ -81,9 +81,13 @@ def printed(student, case):
         times = sum(known.partition(" #")[0] == label for known in found)
         found[f"{label} #{times + 1}" if times else label] = plain(values[0] if len(values) == 1 else values)
 
+    names = {**student.__dict__["_namespace"], **vars(case), "print": note}
     try:
-        with set_grad_enabled(True):  # whatever a program leaves behind ends with it
-            exec(case.program, {**student.__dict__["_namespace"], **vars(case), "print": note})
+        with set_grad_enabled(True):  # whatever a program leaves behind ends with it: also a generator in the middle
+            try:
+                exec(case.program, names)
+            finally:
+                names.clear()
     except NotImplementedError:  # nothing is written yet
         raise
     except Exception as error:
