@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from browser import open_browser
 from made_class import made_class
+from playwright.sync_api import expect
 
 from autograder.grading.class_page import class_page
 from autograder.grading.records import Graded, Row, Submission
@@ -115,7 +116,7 @@ def test_the_tables_are_filtered_by_student_or_the_name_of_the_person(opened):
     assert shown(page, "students") == [student for student in sorted(ROSTER) if ROSTER[student] == name]
     page.press("[name=student]", "Enter")
     page.click("#filter button")
-    page.wait_for_function("document.querySelector('#filter output').textContent === ''")
+    expect(page.locator("#filter output")).to_have_text("")
     assert shown(page, "students") == sorted(ROSTER)
 
 
@@ -167,7 +168,7 @@ def test_a_mistake_leads_to_its_students(opened):
     assert shown(page, module) == wanted and page.locator(f".hit[data-mistake='{number}']").count() == len(wanted)
     link = page.locator(f"#exercises a[href='#mistake-{number}']")
     link.evaluate("(link) => { link.closest('details').open = true; link.click(); }")
-    page.wait_for_function(f"document.querySelector('#mistake-{number} details').open")
+    expect(page.locator(f"#mistake-{number} details")).to_have_attribute("open", "")
 
 
 def test_a_tap_on_a_cell_says_what_a_mouse_would_be_told(opened):
