@@ -13,8 +13,10 @@
 # %% [markdown]
 # # 00 · Start: your device, and a first kernel
 #
-# At the end of this notebook a kernel that you wrote runs on your own device: forward and backward, with the right
-# numbers. On the way there you meet your device, and the checks.
+# In this notebook you write two small programs that run on your own device: a graphics card, or the processor of your
+# computer. The first one computes a formula; that is called *forward*. The second one computes how much the result
+# moves with each input; that is called *backward*. Before that, you see how the checks work, and which devices you
+# have.
 
 # %% given
 import numpy as np
@@ -29,11 +31,17 @@ from tinygrad_cl.viz import plot_times, seconds_per_call
 # %% [markdown]
 # ## What you build
 #
-# A program computes one number from many others. If one of those moved a little, how much would the result move?
-# *Automatic differentiation* answers that for any program and all of its inputs at once. It is what training a neural
-# network rests on.
+# A program computes one number from many others. If one of those moved a little, how much would the result move? A
+# computer can answer this for all inputs at once. In <dfn>automatic differentiation</dfn>, a program finds how fast a
+# computed number moves with each number that went into it.
 #
-# You build a machine that does it, three times. Each one is checked against something simpler that you already trust.
+# A <dfn>neural network</dfn> is a formula with very many numbers in it, and training changes these numbers. It changes
+# each of them a little, again and again, so that the results of the formula get better. To know how to change a number,
+# training needs the answer to the question above.
+#
+# An <dfn>engine</dfn> is a program that records computations and finds gradients: how fast a result moves with each
+# number that went into it. In this course you build three engines. Each one is checked against something simpler that
+# you already trust.
 
 # %% demo
 draw_course("00")
@@ -62,25 +70,29 @@ def double(x):
 # %% check="start.double"
 
 # %% [markdown]
-# That is all there is to know about checks. They call your function with numbers of their own. If something is wrong,
-# they show the input, what was expected and what came out.
+# A check calls your function with its own inputs. If something is wrong, it shows the input, the result that was
+# expected, and the result that came out. That is all you need to know about checks.
 
 # %% [markdown]
 # ## Your device
 #
-# OpenCL programs run on a *device*: a processor together with a compiler for it. It may be a graphics card, or the very
-# chip that runs Python. The next cell tries every device that it finds with a small program.
+# OpenCL is a standard for programs that compute many numbers at the same time, on processors of many makers. A
+# <dfn>device</dfn> is a processor together with a compiler for it, on which OpenCL programs run. It may be a graphics
+# card. It may also be the same processor that runs Python.
+#
+# The next cell looks for devices, and runs a small program on each one that it finds.
 
 # %% demo
 draw_devices(report())
 
 # %% [markdown]
-# The thick frame is where you compute. The squares are numbers that this device takes in one step.
+# The device with the thick frame is the one on which you compute. Each square stands for one number that a device can
+# take in one step. If there are very many, only some are drawn.
 #
 # <details><summary>There is no thick frame</summary>
 #
-# Then no device works here yet. The sentence below the cards says what to do on your system. The exercises before
-# «The same on your device» work without one.
+# Then no device works here yet. The text at the bottom of the picture says what to do on your system. The exercises
+# before «The same on your device» work without a device.
 #
 # </details>
 
@@ -89,8 +101,9 @@ draw_devices(report())
 #
 # $$\text{out} = \sin(a) \cdot b$$
 #
-# Small enough to do by hand, and there is everything in it: a function, a product, two inputs. Here it is as a graph, for
-# one pair of numbers. Each box is computed from the boxes on its left.
+# This formula is small enough to do by hand, and it has all that we need: a function, a product, two inputs. Below it
+# is drawn for one pair of numbers. A <dfn>graph</dfn> shows a computation: a box for each number, and an edge, which is
+# a line, from each box to every box that is computed directly from it. The numbers go from left to right.
 
 # %% demo
 from types import SimpleNamespace as Node
@@ -108,7 +121,7 @@ draw(out)
 def sin_times(a, b):
     """sin(a) · b, number by number.
 
-    a, b and the result have the same shape; a and b may be whole numbers, and stay as they are.
+    a, b and the result have the same shape. a and b may hold whole numbers. Do not change them.
 
     >>> sin_times(np.array([0.0, np.pi / 2]), np.array([5.0, 7.0]))
     array([0., 7.])
@@ -136,27 +149,40 @@ move_b = (sin_times(0, 3 + h) - sin_times(0, 3 - h)) / (2 * h)
 guess.compare(move_a=move_a, move_b=move_b)
 
 # %% [markdown]
-# Those two numbers are the *partial derivatives* ∂out/∂a and ∂out/∂b at this place.
+# Those two numbers are written ∂out/∂a and ∂out/∂b. A <dfn>partial derivative</dfn> says how fast a result moves with
+# one input, while all other inputs stay as they are. If ∂out/∂a is 3, then out moves three times as far as a, for a
+# tiny move.
 #
-# Usually `out` is not the end. Something further right, the *loss*, is computed from it. Someone has worked out for you how
-# the loss moves with out, and hands you that number: the **upstream** gradient ∂loss/∂out. The chain rule does the rest:
+# Usually `out` is not the end: more is computed from it, and the last result is one number. The <dfn>loss</dfn> is the
+# one number at the end of a computation, and training makes it smaller. So we want to know how fast the loss moves with
+# a and with b. The <dfn>gradient</dfn> of an input is the partial derivative of the loss with respect to this input:
+# how fast the loss moves with it. So ∂loss/∂a is the gradient of a, and ∂loss/∂b is the gradient of b.
+
+# %% [markdown]
+# Next you write a function that computes these two gradients. It need not know how the loss is computed. It is given
+# ∂loss/∂out: one number, or, if out is an array, one such number for each number of out. The
+# <dfn>upstream gradient</dfn> of a function is the gradient of the loss with respect to the function's output.
+#
+# The <dfn>chain rule</dfn> says: where the result of one step goes into the next step, the derivatives of the two steps
+# are multiplied. Here:
 #
 # $$\frac{\partial\,\text{loss}}{\partial a} = \text{upstream} \cdot \frac{\partial\,\text{out}}{\partial a}
 # \qquad\qquad
 # \frac{\partial\,\text{loss}}{\partial b} = \text{upstream} \cdot \frac{\partial\,\text{out}}{\partial b}$$
 #
-# Every backward function in this course has this form: upstream gradient in, one gradient for each input out. Only the
-# partial derivatives differ. Find the two of sin(a) · b.
+# A function that computes these is called a *backward function*. All of them have the same form in this course: a
+# backward function takes the upstream gradient, and returns one gradient for each input. Only the partial derivatives
+# differ. Find the two partial derivatives of sin(a) · b.
 #
 # <details><summary>Hint: ∂out/∂a</summary>
 #
-# While a moves, b stands still: it is a constant factor. What is the derivative of sin?
+# While a moves, b does not: it is a constant factor. What is the derivative of sin?
 #
 # </details>
 #
 # <details><summary>Hint: ∂out/∂b</summary>
 #
-# While b moves, sin(a) stands still. What is the derivative of 5 · b for b?
+# While b moves, sin(a) does not. What is the derivative of 5 · b with respect to b?
 #
 # </details>
 
@@ -164,7 +190,8 @@ guess.compare(move_a=move_a, move_b=move_b)
 def sin_times_gradient(a, b, upstream):
     """(∂loss/∂a, ∂loss/∂b) for out = sin(a) · b, where upstream = ∂loss/∂out.
 
-    All five have the same shape; a, b and upstream may be whole numbers, and stay as they are.
+    The two results have the shape that a, b and upstream have. These three may hold whole numbers.
+    Do not change them.
 
     >>> grad_a, grad_b = sin_times_gradient(0.0, 3.0, upstream=1.0)
     >>> float(grad_a), float(grad_b)
@@ -180,10 +207,10 @@ def sin_times_gradient(a, b, upstream):
 # %% check="start.gradient"
 
 # %% [markdown]
-# Here is the graph again, for upstream = 10, now with your gradients in the two leaves. The number on each edge is how much
-# its end moves with its start.
+# Here is the graph again, for upstream = 10, now with your gradients in the boxes a and b. The number on each edge is a
+# partial derivative: how fast the box on the right moves with the box on the left.
 #
-# Start with the gradient of out. Follow the path back to a, and multiply by each number on it. What do you get?
+# Start with the gradient of out. Follow the edges back to a, and multiply by the number on each edge. What do you get?
 
 # %% demo
 out.grad = 10.0
@@ -198,10 +225,11 @@ draw(out)
 # %% [markdown]
 # ## The same on your device
 #
-# A **kernel** is a small function in OpenCL C. The device runs it many times at once: once for each number. Each of these
-# runs is a **work-item**, and asks for its own number: `get_global_id(0)` gives 0 to the first, 1 to the second, and so on.
+# A <dfn>kernel</dfn> is a small function that a device runs many times at once. Ours are written in OpenCL C. We let a
+# kernel run once for each number of an array. A <dfn>work-item</dfn> is one of the many runs of a kernel. Each
+# work-item asks for its index: `get_global_id(0)` gives 0 to the first, 1 to the second, and so on.
 #
-# Work-items start in groups of equal size. So there may be more of them than numbers:
+# Work-items start in groups of equal size. So there may be more work-items than numbers:
 
 # %% demo
 draw_launch(n=10, local_size=4)
@@ -217,11 +245,14 @@ work_items = int(np.ceil(1000 / 64)) * 64
 guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 
 # %% [markdown]
-# If those write all the same, they write into memory that belongs to somebody else. Nothing warns you. Reading is no better:
-# behind the last number of an array there may be no memory at all. So every kernel begins with a **guard**: a work-item
-# whose number is not below n does nothing, it does not even read `a[i]`.
+# Some work-items have no number to compute. If such a work-item writes anyway, it writes behind the end of the array,
+# into memory that is used for something else. Nothing warns you. Reading there is just as wrong: behind the last number
+# of an array there may be no memory at all.
 #
-# C in one look:
+# So our kernels begin with a guard. A <dfn>guard</dfn> is a test in a kernel that lets a work-item do nothing if there
+# is no number for it. If its index is not below n, it does not even read `a[i]`.
+#
+# The C that you need:
 #
 # | Python | OpenCL C |
 # |---|---|
@@ -231,7 +262,11 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 # | `if i < n:` and an indented block | `if (i < n) { … }` |
 # | `np.sin(x)` | `sin(x)` |
 #
-# Write the body of the kernel. It has a number to find, a guard, and one line of mathematics.
+# The first lines of the kernel are given. `__kernel` marks a function that can be started from outside the device, for
+# us from Python. `void` says that it returns nothing. `__global float *out` is an array of float32 numbers in the
+# memory of the device; you write `out[i]`. An array with `const` may only be read. `const int n` is one whole number.
+#
+# Write the body of the kernel: find the index of the work-item, write the guard, and one line of mathematics.
 #
 # <details><summary>Hint: the first line</summary>
 #
@@ -241,7 +276,7 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 #
 # <details><summary>Hint: the guard</summary>
 #
-# With n = 10, work-item 9 has a number and work-item 10 has none. Is that `i < n` or `i <= n`?
+# With n = 10, work-item 9 has a number to compute and work-item 10 has none. Is that `i < n` or `i <= n`?
 #
 # </details>
 
@@ -264,11 +299,11 @@ __kernel void sin_times(__global const float *a, __global const float *b, __glob
 # %% check="start.kernel"
 
 # %% [markdown]
-# The check ran your kernel on arrays of several lengths, between margins. It counted every number in the margins that
-# was overwritten.
+# The check ran your kernel on arrays of several lengths. Before and after each array there were some extra numbers, a
+# margin. The check counted how many numbers in the margins were overwritten.
 #
-# Now hold it against NumPy yourself. `run_kernel` copies arrays to the device, starts the work-items, and copies the
-# arrays back.
+# Now compare your kernel with NumPy yourself. `run_kernel` copies arrays to the device, starts the work-items, and
+# copies the arrays back.
 
 # %% demo
 rng = np.random.default_rng(0)
@@ -288,7 +323,8 @@ print(f"the step between neighbouring float32 numbers near 1: {np.spacing(np.flo
 # %% exercise="start.backward_kernel" own="a kernel by hand; the package generates its kernels"
 SIN_TIMES_BACKWARD = """
 // grad_a[i] and grad_b[i]: the gradients of sin(a[i]) * b[i], given upstream[i].
-// All arrays hold n numbers; n or more work-items run. Nobody has set grad_a and grad_b before.
+// All arrays hold n numbers; n or more work-items run. At first grad_a and grad_b hold arbitrary
+// numbers.
 __kernel void sin_times_backward(__global const float *a, __global const float *b,
                                  __global const float *upstream,
                                  __global float *grad_a, __global float *grad_b, const int n)
@@ -306,8 +342,9 @@ __kernel void sin_times_backward(__global const float *a, __global const float *
 # %% check="start.backward_kernel"
 
 # %% [markdown]
-# A second opinion, without any formula for a derivative. Move every a by h, both ways, and see how out moves: this is what
-# you did by hand above, now for a thousand numbers.
+# Now a test of your kernel that needs no formula for a derivative. Move every a up by h and down by h, and see how far
+# out moves. A <dfn>central difference</dfn> is a measured derivative: (f(x + h) − f(x − h)) / 2h, with a small h. The
+# cell below your first guess computed it for one number. Here it is done for a thousand:
 
 # %% demo
 upstream = rng.normal(size=x.size).astype(np.float32)
@@ -331,7 +368,8 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 #
 # <details><summary><code>NameError: name 'np' is not defined</code></summary>
 #
-# The cells at the top did not run, perhaps because the notebook was restarted. Menu: Run → Run All Above Selected Cell.
+# The cells at the top did not run, perhaps because the notebook's process (Jupyter calls it a kernel) was restarted.
+# Menu: Run → Run All Above Selected Cell.
 #
 # </details>
 #
@@ -343,8 +381,8 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 #
 # <details><summary><code>KernelError: line 6, `int i = get_global_id(0)`: expected ';' at end of declaration</code></summary>
 #
-# The kernel does not compile. The message has the line of *your* text and what the compiler says of it. Often the cause is
-# at the end of the line before: a missing semicolon, a missing brace.
+# The kernel does not compile. The message has the line of *your* text and what the compiler says about it. Often the
+# cause is at the end of the line before: a missing semicolon, a missing brace.
 #
 # </details>
 #
@@ -356,8 +394,8 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 #
 # <details><summary>The check shows <code>-1000</code> where a number should be, or a little off it</summary>
 #
-# The check fills the results with −1000 before it runs your kernel. Where that is still there, no work-item wrote. Where it
-# is a little off, your kernel added to what was there.
+# The check fills the results with −1000 before it runs your kernel. Where −1000 is still there, no work-item wrote.
+# Where a number is a little off −1000, your kernel added to what was there.
 #
 # </details>
 #
@@ -416,8 +454,9 @@ for n in sizes:
 plot_times(sizes, times, f"sin(a)·b on {device.name}")
 
 # %% [markdown]
-# On the left the curves of the kernel are flat. Python has to prepare the call, the driver has to start the work-items,
-# and then Python waits until they are done. This **launch overhead** hardly depends on how many numbers there are.
+# On the left the curves of the kernel are flat. To start a kernel once is a *launch*. Python has to prepare the call,
+# the driver has to start the work-items, and then Python waits until they are done. The <dfn>launch overhead</dfn> is
+# the time that starting a kernel takes, nearly the same for few numbers and for many.
 
 # %% demo
 overhead, per_number = times["your kernel"][0], times["NumPy"][-1] / sizes[-1]
@@ -427,17 +466,19 @@ wins = [n for n, ours, numpys in zip(sizes, times["your kernel"], times["NumPy"]
 print(f"Your kernel beats NumPy at {', '.join(f'{n:,}' for n in wins) or 'none of these'} numbers.")
 
 # %% [markdown]
-# So one launch should do a lot. That is why module 12 turns a whole chain of operations into a single kernel.
+# So one launch should do a lot. That is why lesson 12 turns a whole chain of operations into a single kernel.
 #
-# On the right the work itself counts. Does your kernel lose there, too? Then look at the squares in the picture of your
-# device. Your kernel asks for one number at a time, and may leave most of them idle. Module 09 asks for more.
+# On the right, with many numbers, the work itself takes most of the time. Does your kernel lose there, too? Then look
+# at the squares in the picture of your device: the device can take that many numbers in one step. A work-item of your
+# kernel asks for one number only. On some devices one step takes several numbers only if a single work-item asks for
+# several. There most of the squares have nothing to do. In lesson 09 a work-item asks for several numbers at a time.
 
 # %% [markdown] written="start.explain" points=2
 # ## In your own words
 #
-# A friend wants to move a program to the device. It computes sin(a) · b for 100 numbers, then another small step, and so on,
-# ten thousand steps in all. With the numbers you measured above: will it get faster? What would you advise?
-# Three or four sentences.
+# A friend wants to move a program to the device. It computes sin(a) · b for 100 numbers, then another small step, and
+# so on, ten thousand steps in all. Use the numbers that you measured above: will the program get faster? What would you
+# advise? Three or four sentences.
 #
 # <!-- BEGIN SOLUTION -->
 # No. Each step starts a kernel, and that costs the same for 100 numbers as for one: the flat part of my plot. NumPy is done
@@ -455,6 +496,9 @@ print(f"Your kernel beats NumPy at {', '.join(f'{n:,}' for n in wins) or 'none o
 # %% [markdown]
 # ## The same in other words
 #
+# PyTorch is a Python library with which many people train neural networks. netcl is a small Python library that does
+# this with OpenCL. Both have the parts that you wrote, under other names:
+#
 # | here | PyTorch | netcl |
 # |---|---|---|
 # | `sin_times` | `torch.autograd.Function.forward` | `fn` in `apply_op(fn, grad_fn, …)` |
@@ -464,6 +508,6 @@ print(f"Your kernel beats NumPy at {', '.join(f'{n:,}' for n in wins) or 'none o
 #
 # ## What comes next
 #
-# Today you found the derivatives of one formula by hand. In module 01, *Value*, you build the machine that finds
-# them for every formula, from a handful of rules like this one. In module 11 this very function comes back: as an
-# operation of your own engine, in one fused kernel.
+# In this lesson you found the derivatives of one formula by hand. In lesson 01, *Value*, you build an engine that finds
+# them for every formula, from a few rules like this one. In lesson 11 this function comes back as an operation of your
+# own engine. There it is *fused*: one kernel computes the whole formula.

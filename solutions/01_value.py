@@ -13,21 +13,22 @@
 # %% [markdown]
 # # 01 · Value: a number that remembers
 #
-# Training a network comes down to one question, asked for every weight: **if this number goes up a little, how far does
-# the result move?** The answer is called the gradient.
+# A neural network is a formula with very many numbers in it. Most of them are *weights*: numbers by which others are
+# multiplied. Training changes the weights, and for every weight it needs the answer to one question: **if this number
+# goes up a little, how many times as far does the result move?** The answer is called the gradient of the weight.
 #
-# Today you build `Value`, a number that remembers what it was computed from. With that memory, one call answers the
-# question for all inputs at once:
+# In this lesson you build a class, `Value`. A <dfn>Value</dfn> is a number that remembers what it was computed from. So
+# one call answers the question for all inputs at once:
 #
 # ```python
 # a, b = Value(2.0), Value(-3.0)
 # c = (a + b) * b
 # c.backward()
-# a.grad, b.grad          # how far c moves with a, and with b
+# a.grad, b.grad          # how fast c moves with a, and with b
 # ```
 #
-# Eleven small exercises, each with its check right below. You need Python and the derivatives from school; the ones that
-# you have forgotten stand in the docstrings.
+# Eleven small exercises, each with its check right below. You need Python and the derivatives from school. If you have
+# forgotten a derivative, you find it in the docstring.
 
 # %% given
 import math
@@ -41,15 +42,25 @@ from tinygrad_cl.viz import draw, plot_lines, plot_step_size, plot_times, steps
 # %% [markdown]
 # ## One box, four facts
 #
-# Here is the whole class, still without a single operation. A box holds a number (`data`), the boxes it was computed from
-# (`parents`), and, for each parent, one more number: **how fast this box moves if only that parent moves**
-# (`local_derivatives`). The fourth, `grad`, stays 0 until the end of the lesson.
+# Here is the whole class, still without a single operation. In the pictures a `Value` is a box. A box is also called a
+# *node*. It holds four facts:
+#
+# - `data`: its number.
+# - `parents`: the boxes from which it was computed. A <dfn>parent</dfn> of a box is a box that it was computed from
+#   directly.
+# - `local_derivatives`: one number for each parent. A <dfn>local derivative</dfn> says how fast a box moves if only one
+#   of its parents moves.
+# - `grad`: its gradient. It stays 0 until exercise 10.
+#
+# A <dfn>leaf</dfn> is a number or an array that no recorded operation computed, such as an input or a weight. So a leaf
+# has no parents.
 
 # %% given source="tinygrad_cl.scalar:Value[__array_ufunc__ __init__ __repr__ __bool__] tinygrad_cl.scalar:as_value"
 
 # %% [markdown]
-# There is no `+` and no `*` yet, so we put the boxes for $c = (a + b)\cdot b$ together by hand. Read the picture from left
-# to right: the numbers flow that way. Where an edge enters a box stands the local derivative.
+# There is no `+` and no `*` yet, so we put the boxes for $c = (a + b)\cdot b$ together by hand. Read the picture from
+# left to right: the numbers flow that way. The local derivative is written at the end of each edge, where the edge
+# enters a box.
 
 # %% demo
 a = Value(2.0, label="a")
@@ -61,10 +72,11 @@ draw(c)
 # %% [markdown]
 # ### Predict, then run
 #
-# `b` goes up by a tiny bit, from −3 to −2.999. How far does `c` move, **counted in that tiny bit**? The picture has all
-# you need; how many ways lead from `b` to `c`?
+# `b` goes up by a tiny bit, from −3 to −2.999. **How many times as far** as `b` does `c` move? (A minus sign means: in
+# the other direction.) And how many times as far as `a` does `c` move, if only `a` goes up? You find all you need in
+# the picture. How many paths lead from `b` to `c`?
 #
-# Write your guesses in place of `...`, with no calculator. Nobody grades them.
+# Write your guesses in place of `...`, without a calculator. A guess is never graded.
 
 # %% predict
 paths_guess = predict(a=..., b=...)  # how fast does c move with a? with b?
@@ -77,7 +89,7 @@ def c_of(a, b):
 bit = 0.001
 paths_guess.compare(a=(c_of(2.0 + bit, -3.0) - c_of(2.0, -3.0)) / bit,
                     b=(c_of(2.0, -3.0 + bit) - c_of(2.0, -3.0)) / bit)
-smaller = bit / 100  # the bit itself is squared in c, so a little is left over
+smaller = bit / 100  # c contains b · b, so the answer for b is off by the bit itself, 0.001
 print(f"b, with a bit 100 times smaller: "
       f"{(c_of(2.0, -3.0 + smaller) - c_of(2.0, -3.0)) / smaller:.5f}")
 
@@ -95,14 +107,18 @@ print(f"together:  {through_s + directly:g}")
 #
 # $$\frac{\partial c}{\partial b} \;=\; \sum_{\text{paths } b \to c}\;\; \prod_{\text{edges on the path}} \text{local derivative}$$
 #
+# (Σ means: add all of them. ∏ means: multiply all of them.)
+#
 # The rest of the lesson makes the computer do it: each operation notes its local derivatives (exercises 2 to 8), then
-# `backward` multiplies and adds (9 and 10). But first we need a referee.
+# `backward` multiplies and adds (9 and 10). But first we need a second way to find a gradient, with which we can test
+# the first one. It decides who is right, so we call it the *referee*.
 
 # %% [markdown]
 # ## 1 · A referee that knows no rule
 #
-# Anybody can measure a slope without calculus: stand a bit to the left, stand a bit to the right, divide the rise by the
-# distance.
+# The *slope* of a function at x is another word for its derivative there. A slope can be measured without any rule.
+# Take one point a little to the left of x, and one a little to the right. Divide the difference of the two results by
+# the distance of the two points.
 
 # %% demo
 def cube(x):
@@ -123,7 +139,7 @@ plot
 
 # %% exercise="value.slope" own="of one number, plain floats; gradcheck.numerical_gradient is the same for arrays, with a step that fits the dtype"
 def slope(f, x, h=1e-5):
-    """The slope of f at x, measured: f(x + h) minus f(x − h), over the distance of the points.
+    """The measured slope of f at x: f(x + h) minus f(x − h), divided by the distance of the points.
 
     f    takes a number and returns a number
     h    how far to go to each side
@@ -145,7 +161,8 @@ def slope(f, x, h=1e-5):
 # %% [markdown]
 # ### Predict, then run
 #
-# The slope of x³ at 2. And with a wide step, h = 1: is what you measure the same, too large or too small?
+# What is the slope of x³ at 2? And which number does `slope` measure with a wide step, h = 1: the same, a larger one,
+# or a smaller one? Guess a number for each.
 
 # %% predict
 # the slope of x³ at 2, with h = 1e-5 and with h = 1
@@ -155,8 +172,9 @@ cube_guess = predict(small_step=..., wide_step=...)
 cube_guess.compare(small_step=slope(cube, 2.0), wide_step=slope(cube, 2.0, h=1.0))
 
 # %% [markdown]
-# So a small step is better. The smallest, then? Guess the shape of the curve before you look: the error of the measured
-# slope, for ever smaller steps. (Of exp, because there we know the slope: it is exp again.)
+# So a small step is better than a wide one. Is the smallest step the best? The next picture shows the error of the
+# measured slope, for steps h that get smaller and smaller. The function is exp, because we know its slope: it is exp
+# again. Guess the shape of the curve before you look.
 
 # %% demo
 def one_sided(f, x, h):
@@ -176,21 +194,28 @@ plot_step_size(sizes, {"yours: f(x + h) − f(x − h)": central,
                        "one-sided: f(x + h) − f(x)": [worst_error(one_sided, h) for h in sizes]})
 
 # %% [markdown]
-# Read it from right to left. First the straight line gets closer to the curve: an error of h² (one-sided only h). Then
-# f(x + h) and f(x − h) agree in nearly all of their 16 digits, and the subtraction leaves only noise, divided by a tiny h. The
-# valley between is why `h=1e-5` is the default.
+# Read the picture from right to left. On the right h is large. As h shrinks, the straight line gets closer to the
+# curve, and the error shrinks like h². The one-sided slope, (f(x + h) − f(x)) / h, is worse: its error shrinks only
+# like h.
 #
-# A referee, but a slow one: two runs of f for each input. A network has millions of inputs. So, rules.
+# On the left h is very small. There f(x + h) and f(x − h) agree in nearly all of their 16 digits. Their difference is
+# mostly rounding error, and it is divided by a tiny h. The error is smallest between these two parts, near `h=1e-5`. So
+# 1e-5 is the default.
+#
+# So we have a referee, but it is slow: it runs f twice for each input. The loss of a network may depend on millions of
+# weights, and each of them counts as an input. That would take millions of runs. So we need rules.
 
 # %% [markdown]
 # ## 2 · The sum
 #
-# Each operation does what we did by hand in the first picture: make a new box from the numbers, with its parents and one
-# local derivative per parent.
+# Each operation does what we did by hand in the first picture: it makes a new box from the numbers, with its parents
+# and one local derivative for each parent.
 #
-# `a + b`: if only `a` goes up by a bit, the sum goes up by just that bit. The same for `b`.
+# `a + b`: if only `a` goes up by a tiny h, the sum goes up by h, too. The same holds for `b`.
 #
-# The other side of the `+` may be a plain number, as in `a + 2.5`; `as_value` makes a box of it.
+# The other side of the `+` may be a plain number, as in `a + 2.5`; `as_value` makes a box of it. The line
+# `@add_to_class(Value)` above a function makes the function a method of the class `Value`. So the class grows from
+# exercise to exercise.
 
 # %% exercise="value.add" source="tinygrad_cl.scalar:Value.__add__"
 
@@ -205,10 +230,11 @@ plot_step_size(sizes, {"yours: f(x + h) − f(x − h)": central,
 # %% [markdown]
 # ## 3 · The product
 #
-# A rectangle with the sides a and b. Make a longer by a bit: the area grows by that bit times … which side?
+# The product a · b is the area of a rectangle with the sides a and b. Make a longer by a tiny h: the area grows by h
+# times … which side?
 #
 # ```
-#        a            bit
+#        a             h
 #   ┌───────────────┬───┐
 # b │     a · b     │ ? │ b
 #   └───────────────┴───┘
@@ -219,12 +245,14 @@ plot_step_size(sizes, {"yours: f(x + h) − f(x − h)": central,
 # %% check="value.mul"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The new strip is bit · b: the local derivative for a is the <em>other</em> side.</details>
-# <details><summary>Hint 2</summary>The derivatives stand in the order of the parents: first the one for
+# <details><summary>Hint 1</summary>The area of the new strip is h · b: the local derivative for a is the <em>other</em>
+# side.</details>
+# <details><summary>Hint 2</summary>The derivatives are in the order of the parents: first the one for
 # <code>self</code>, then the one for <code>other</code>.</details>
 
 # %% [markdown]
-# Now Python builds the first picture for you, from the formula alone. And what happens if one box comes in twice?
+# Now Python builds the first picture for you, from the formula alone. And what happens if both factors are the same
+# box?
 
 # %% demo
 a, b = Value(2.0, label="a"), Value(-3.0, label="b")
@@ -234,26 +262,29 @@ draw((a + b) * b)
 draw(a * a)
 
 # %% [markdown]
-# Two edges, two paths. No special rule for squares: the sum over paths gives 2a.
+# There are two edges, so two paths. Squares need no special rule: the sum over the paths gives 2a.
 
 # %% [markdown]
 # ## 4 · The power
 #
-# $a^n$ with a plain number n has one parent, a, and the rule from school: the exponent comes down, and goes down by one.
-# The function below knows it, with the corners (0 to a negative power, and so on). It is given; read its first line.
+# $a^n$ with a plain number n has one parent, a. The rule from school: the derivative of $a^n$ is $n \cdot a^{n-1}$. The
+# function below computes the power and this derivative. It also takes care of special cases, such as 0 to a negative
+# power. It is given. You need only the first line of its docstring, which says what it returns.
 
 # %% given source="tinygrad_cl.scalar:power_and_slope"
 
 # %% [markdown]
-# If n is a `Value`, it is a parent, too: $a^n = e^{n \ln a}$, so with n it moves by $a^n \cdot \ln a$.
+# If n is a `Value`, n is a parent, too, and we need the derivative of $a^n$ with respect to n. Write $a^n = e^u$ with
+# $u = n \ln a$. The derivative of $e^u$ with respect to u is $e^u$. The derivative of u with respect to n is $\ln a$.
+# By the chain rule we multiply: the derivative of $a^n$ with respect to n is $a^n \cdot \ln a$.
 
 # %% exercise="value.pow" source="tinygrad_cl.scalar:Value.__pow__"
 
 # %% check="value.pow"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Two cases, so start with
-# <code>if not isinstance(exponent, Value):</code>. In the first there is one parent and one local derivative.</details>
+# <details><summary>Hint 1</summary>Two cases, so start with <code>if not isinstance(exponent, Value):</code>. In the
+# first case there is one parent and one local derivative.</details>
 # <details><summary>Hint 2</summary>A tuple of one needs its comma: <code>(slope,)</code>. Without it, it is only a number in
 # parentheses.</details>
 # <details><summary>Hint 3</summary>In the second case, call <code>power_and_slope(self.data, exponent.data)</code>, and the
@@ -262,24 +293,29 @@ draw(a * a)
 # %% [markdown]
 # ## 5 · Eight operations for free
 #
-# Nothing below needs a derivative. a − b is a + (−b), −a is a · (−1), a / b is a · b⁻¹: the boxes inside know the rules.
+# For the next eight operations you need no derivative. a − b is a + (−b), −a is a · (−1), a / b is a · b⁻¹: they are
+# made of operations that have their rules already.
 #
-# The five with an `r` are for a plain number on the **left**: at `2.5 - a` Python first asks the number, the number does not
-# know `Value`, then Python calls `a.__rsub__(2.5)`. So in there, `self` is the one on the right.
+# The five whose names begin with r (`__radd__`, `__rsub__`, `__rmul__`, `__rtruediv__`, `__rpow__`) are for a plain
+# number on the **left**. At `2.5 - a` Python first asks the number. The number does not know `Value`. Then Python calls
+# `a.__rsub__(2.5)`. So in `__rsub__`, `self` is the operand on the right.
 #
-# This one stands on 2, 3 and 4: an error there shows up here again, so get those green first.
+# This exercise uses your code of exercises 2, 3 and 4. An error there shows up here again, so first make sure that
+# those three checks pass.
 
 # %% exercise="value.derived" source="tinygrad_cl.scalar:Value.__neg__ tinygrad_cl.scalar:Value.__sub__ tinygrad_cl.scalar:Value.__truediv__ tinygrad_cl.scalar:Value.__radd__ tinygrad_cl.scalar:Value.__rsub__ tinygrad_cl.scalar:Value.__rmul__ tinygrad_cl.scalar:Value.__rtruediv__ tinygrad_cl.scalar:Value.__rpow__"
 
 # %% check="value.derived"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Each body is one line, and in it stand only operators that you have already.</details>
-# <details><summary>Hint 2</summary><code>return other + self</code> in <code>__radd__</code> asks the same question again, for
-# ever. With <code>as_value(other)</code> on the left, <code>__add__</code> answers.</details>
+# <details><summary>Hint 1</summary>The body of each method is one line, with only operators that you have
+# already.</details>
+# <details><summary>Hint 2</summary><code>return other + self</code> in <code>__radd__</code> calls
+# <code>__radd__</code> again, without end. With <code>as_value(other)</code> on the left, Python calls
+# <code>__add__</code>.</details>
 
 # %% [markdown]
-# Convenience has a price. Count the boxes of one little division:
+# This way is short to write, but it makes more boxes. Count the boxes of 1 − a / b, one subtraction and one division:
 
 # %% demo
 a, b = Value(2.0, label="a"), Value(-3.0, label="b")
@@ -288,26 +324,28 @@ draw(1 - a / b)
 # %% [markdown]
 # ## 6 · exp and log
 #
-# The exponential is the function that is its own slope. The logarithm undoes it, so its slope is one over: where exp is
-# steep, log is flat.
+# The exponential is the function that is its own slope. The logarithm is its inverse: it takes $e^a$ back to a. The
+# curve of an inverse has the two axes swapped. So where one curve goes up 3 for 1 to the right, the other goes up 1 for
+# 3 to the right. So its slope at a is 1 divided by the slope of exp at $\ln a$. That slope of exp is $e^{\ln a} = a$.
 
 # %% exercise="value.exp_log" source="tinygrad_cl.scalar:Value.exp tinygrad_cl.scalar:Value.log"
 
 # %% check="value.exp_log"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The local derivative of exp is a number that you have computed a line before.</details>
-# <details><summary>Hint 2</summary>math.exp raises OverflowError by itself for a too large a; you may say it better, you need
-# not.</details>
+# <details><summary>Hint 1</summary>The local derivative of exp is a number that you computed one line before.</details>
+# <details><summary>Hint 2</summary>math.exp raises OverflowError by itself if a is too large. You may raise one with a
+# better message, but you need not.</details>
 
 # %% [markdown]
 # ## 7 · tanh and sigmoid
 #
-# Two S-shaped curves: tanh from −1 to 1, sigmoid from 0 to 1. Both have a slope that can be had from the **result**
-# alone.
+# The next two functions have S-shaped curves. The <dfn>tanh</dfn> (hyperbolic tangent) is an S-shaped function with
+# results between −1 and 1. The <dfn>sigmoid</dfn> is the S-shaped function 1 / (1 + e⁻ᵃ) of a number a, with results
+# between 0 and 1. For both, the slope can be computed from the **result** alone.
 #
-# One trap: $1/(1 + e^{-a})$ is right as a formula, but for a = −1000 it asks for $e^{1000}$, and no float is that large.
-# For negative a multiply top and bottom by $e^{a}$.
+# There is one trap. $1/(1 + e^{-a})$ is right as a formula, but for a = −1000 it needs $e^{1000}$, and no float is that
+# large. For negative a, multiply numerator and denominator by $e^{a}$.
 
 # %% exercise="value.tanh_sigmoid" source="tinygrad_cl.scalar:Value.tanh tinygrad_cl.scalar:Value.sigmoid"
 
@@ -322,8 +360,9 @@ draw(1 - a / b)
 # %% [markdown]
 # ## 8 · ReLU, and the one number without a slope
 #
-# max(0, a). Left of 0 flat, right of 0 the line itself, at 0 a kink: no slope there. One has to be chosen; like PyTorch, we
-# take 0.
+# <dfn>ReLU</dfn> (rectified linear unit) is the function max(0, a): it gives 0 for a negative number a, and a itself
+# for a positive one. So it is flat on the left of 0, and a line with the slope 1 on the right. At 0 it has a corner,
+# and no slope. One has to be chosen. We take 0, as PyTorch does.
 
 # %% exercise="value.relu" source="tinygrad_cl.scalar:Value.relu"
 
@@ -332,7 +371,9 @@ draw(1 - a / b)
 # %% [markdown]
 # ### Predict, then run
 #
-# You have two activations now. How much of a nudge at the input comes out, for an input of −3 and for one of 3?
+# Networks need such functions. An <dfn>activation</dfn> is a function, such as tanh, sigmoid or ReLU, that a network
+# applies to its sums. Take ReLU and tanh. The input moves by a tiny step. How many times as far does the output move,
+# for an input of −3 and for an input of 3?
 
 # %% predict
 # the local derivatives at −3 (left) and at 3 (right)
@@ -350,64 +391,75 @@ number, passed_on = 3.0, 1.0
 for _ in range(10):  # the next tanh sees what the last one gave
     passed_on *= local(Value.tanh, number)
     number = math.tanh(number)
-print(f"ten tanh in a row, from 3 on, pass on {passed_on:.0e} of a nudge")
+print(f"ten tanh in a row, from 3 on, pass on {passed_on:.0e} of a tiny step")
 inputs = [i / 25 - 4 for i in range(201)]
 activations = {"relu": Value.relu, "tanh": Value.tanh, "sigmoid": Value.sigmoid}
 plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activations.items()},
-           "Local derivatives: what a nudge is multiplied by", "input a", "∂/∂a", markers=False)
+           "Local derivatives: what a tiny step is multiplied by", "input a", "∂/∂a", markers=False)
 
 # %% [markdown]
-# Far from 0, tanh lets hardly anything through, on both sides: it saturates. ReLU lets all through or nothing. Along a path
-# local derivatives are multiplied, so deep networks notice the difference.
+# Far from 0, on both sides, the local derivative of tanh is nearly 0. A function is said to <dfn>saturate</dfn> where
+# it is so flat that a moved input hardly moves the output. ReLU has the local derivative 0 or 1.
+#
+# Along a path local derivatives are multiplied. In a network with many activations one after the other (a *deep*
+# network), many small factors give a gradient of nearly 0. Factors of 1 do not make it smaller.
 
 # %% [markdown]
 # ## 9 · In which order?
 #
-# Now the way back, from right to left. Each box collects its `grad`, the answer to "how fast does the result move
-# with me?", and hands it on to its parents: times the local derivative, added to what they have.
+# Now we go back, from right to left. The `grad` of a box says how fast the result moves with this box. Each box hands
+# its `grad` on to each of its parents. On the way it is multiplied by the local derivative. The parent adds what it
+# gets to the `grad` that it has.
 #
-# Look at the picture once more. The result c starts with 1 and hands on to both of its parents, s and b. **If you read b.grad
-# now, what is missing?** The part that comes through s. A box is complete only when every box that uses it is done.
-#
-# So we need an order in which every box stands after all of its parents; `backward` then walks it from its end.
+# Look once more at the picture of $c = (a + b)\cdot b$. The result c starts with 1, since ∂c/∂c = 1: c moves exactly as
+# far as c. It hands on to both of its parents, s and b. **If you read b.grad now, what is missing?** The part that
+# comes through s. A box is complete only when every box that uses it is done.
+
+# %% [markdown]
+# So we need a list of the boxes, in a special order. A <dfn>topological order</dfn> is a list of all nodes of a graph,
+# each once, in which every node stands after all of its parents. `backward` goes through this list from its end to its
+# beginning.
 #
 # ```
 # parents first:   a   b   s   c          (b a s c is as good)
 # backward goes:   c → s → b → a
 # ```
 #
-# Two things to take care of. A box that is reached over many paths must stand in the list once. And a chain may be longer
-# than Python lets a function call itself, so recursion will do for small graphs only: keep a list of what is still to do.
+# Take care of two things. A box to which many paths lead must be in the list only once. And a chain may be long: Python
+# limits how often a function may call itself before it returns. So recursion works for small graphs only. Use a list of
+# what is still to do instead.
 
 # %% exercise="value.order" source="tinygrad_cl.scalar:topological_order"
 
 # %% check="value.order"
 
 # %% [markdown]
-# <details><summary>Hint 1: with recursion, for a start</summary>visit(node): if it was visited, return; note it as visited;
-# visit each parent; then append the node. Every quantity but the long chain gets green.</details>
+# <details><summary>Hint 1: with recursion, for a start</summary>visit(node): if it was visited, return; note it as
+# visited; visit each parent; then append the node. Then all of the check passes, except for the long chains.</details>
 # <details><summary>Hint 2: without</summary>Keep a list <code>stack</code> of pairs (node, are its parents done?). Take the last
 # pair. If the parents are done: append the node to the order. If not, and it is new: put the node back with True, then all
 # its parents with False, which come off first.</details>
-# <details><summary>Hint 3: another way</summary>Count for each box how many boxes use it. Start at the root; whenever
-# all the users of a box are done, it is its turn. At the end reverse the list (Kahn, 1962).</details>
+# <details><summary>Hint 3: another way</summary>Count for each box how many boxes use it. Start at the root. A box may
+# go into the list when all boxes that use it are in the list. At the end reverse the list (Kahn, 1962).</details>
 
 # %% [markdown]
 # ## 10 · backward
 #
-# All is ready: boxes, local derivatives, an order (2, 3, 4 and 9 have to be green). What is left is one line per edge.
+# You have boxes, local derivatives and an order: the checks of 2, 3, 4 and 9 must pass. A <dfn>backward pass</dfn> goes
+# from the result back to the leaves and computes all gradients by the chain rule. It is what `backward` does. What is
+# left to write is one line for each edge.
 #
-# One decision, the same as PyTorch's: **leaves keep adding up** over several calls, since a weight often gets its gradient
-# from several results. Boxes in between belong to one call; they start from 0, or an old gradient would be handed on once
-# more. To begin again with leaves at 0, call `zero_grad`.
+# We decide one thing as PyTorch does: **the `grad` of a leaf keeps adding up** over several calls of `backward`, since
+# a weight often gets its gradient from several results. A box with parents starts from 0 in each call. If it did not,
+# it would hand an old gradient on once more. To begin again with 0 in the leaves, call `zero_grad`.
 
 # %% exercise="value.backward" source="tinygrad_cl.scalar:Value.backward tinygrad_cl.scalar:Value.zero_grad"
 
 # %% check="value.backward"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Three steps: set grad to 0 on every box that has parents; add 1 to self.grad; walk
-# the order from its end.</details>
+# <details><summary>Hint 1</summary>Three steps: set grad to 0 on every box that has parents; add 1 to self.grad; go
+# through the order from its end.</details>
 # <details><summary>Hint 2</summary>At each node, for each parent and its local derivative:
 # <code>parent.grad += local_derivative * node.grad</code>. Why +=?</details>
 
@@ -422,9 +474,9 @@ c.backward()
 draw(c)
 
 # %% [markdown]
-# That is where it ends. To see how it gets there, walk through it one edge at a time, with ▶ or the arrow keys. It is your
-# own `backward` that runs; change `a`, and it runs again. The gradient of `b` has two
-# parts: which two boxes hand them over?
+# This picture shows the end of the backward pass. To see how it gets there, go through it one edge at a time, with ▶ or
+# the arrow keys. It is your own `backward` that runs. Above the picture is a field for each leaf: write another number
+# there, and `backward` runs again. The gradient of `b` has two parts: which two boxes hand them on?
 
 # %% demo
 steps(c)
@@ -432,8 +484,10 @@ steps(c)
 # %% [markdown]
 # ### Predict, then run
 #
-# Two scores, a = 1 and b = 2, become a probability: $p = \dfrac{e^a}{e^a + e^b}$, the softmax of two. If a goes up, p goes
-# up. If b goes up? And if **both** go up by the same bit: what is ∂p/∂a + ∂p/∂b?
+# Two numbers, a = 1 and b = 2, are the scores of two answers: the larger a is, the more probable is the first answer,
+# and the larger b is, the more probable is the second one. The probability of the first answer is
+# $p = \dfrac{e^a}{e^a + e^b}$. This is called the *softmax* of two numbers. If a goes up, p goes up. Does p go up or
+# down if b goes up? And if **both** go up by the same tiny step: what is ∂p/∂a + ∂p/∂b?
 
 # %% predict
 softmax_guess = predict(b_sign=..., both=...)  # −1, 0 or 1; and the sum of the two gradients
@@ -448,15 +502,15 @@ print(f"\np = {p.data:.6f}   ∂p/∂a = {a.grad:.6f}   ∂p/∂b = {b.grad:.6f}
 print(f"sigmoid(a − b) = {(a - b).sigmoid().data:.6f}   p · (1 − p) = {p.data * (1 - p.data):.6f}")
 
 # %% [markdown]
-# Only the difference of the scores counts: the softmax of two numbers is the sigmoid of a − b. So a push on both does
-# nothing, and the two gradients add up to 0 (rounding aside: the sum is shown to 12 places). If they did not, there would
-# be a bug. Such laws are the cheapest tests there are.
+# Only the difference of the scores counts: the softmax of two numbers is the sigmoid of a − b. So if both move
+# together, p does not move, and the two gradients add up to 0 (the sum is rounded to 12 places). If they did not, there
+# would be a bug. Such a law is a test that costs hardly anything.
 
 # %% [markdown]
 # ## 11 · Call the referee
 #
-# You have gradients by rules, and a way to measure slopes that knows no rule. Let them meet, for a whole function. PyTorch
-# tests its own rules just so (`torch.autograd.gradcheck`).
+# You have gradients by rules, and a way to measure slopes that knows no rule. Compute the gradient of a whole function
+# in both ways, so that the two can be compared. PyTorch tests its own rules in this way (`torch.autograd.gradcheck`).
 
 # %% exercise="value.gradcheck" own="compares two gradients of Values; gradcheck.gradcheck is for functions of arrays and says by how much they differ"
 def two_gradients(f, inputs):
@@ -487,12 +541,14 @@ def two_gradients(f, inputs):
 # %% check="value.gradcheck"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>For the slope along input i you need a function of one number x: f with x in the place i and
-# the given numbers in the others, and of its result the <code>.data</code>.</details>
-# <details><summary>Hint 2</summary>Make fresh Values for each call of f; leaves that you use twice add up.</details>
+# <details><summary>Hint 1</summary>For the slope along input i you need a function of one number x. It calls f with x
+# in place i and the given numbers in the other places, and returns the <code>.data</code> of the result.</details>
+# <details><summary>Hint 2</summary>Make new Values for each call of f: in leaves that you use twice, the gradients add
+# up.</details>
 
 # %% [markdown]
-# Now everything you wrote stands trial, and one impostor with it:
+# Now all rules that you wrote are tested. Among them is one function with a mistake, called `impostor`. The test should
+# find it:
 
 # %% demo
 def impostor(a, b):
@@ -514,9 +570,10 @@ for name, (f, inputs) in trials.items():
 # %% [markdown]
 # ## The same on the device
 #
-# Finite differences are many runs of one formula on slightly different numbers, and none waits for another: just what a
-# device is good at. `device_gradient` runs your function once to note its boxes. Then the device moves every box, inputs
-# and those between, once a little up and once a little down, all at the same time, in one launch.
+# <dfn>Finite differences</dfn> are slopes measured by running a formula again on slightly moved numbers, as `slope`
+# does. No run has to wait for another one, so a device can do many of them at once. `device_gradient` runs your
+# function once to note its boxes. Then the device moves every box, the inputs and those between, once a little up and
+# once a little down, all in one launch.
 
 # %% demo
 from tinygrad_cl.gradcheck import device_gradient
@@ -537,9 +594,9 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 # %% [markdown]
 # ## When Python complains
 #
-# <details><summary><code>NotImplementedError</code></summary>
-# The cell still holds <code>raise NotImplementedError</code>, or you changed it and did not run it. After a restart of the
-# kernel all cells above have to run again: Run → Run All Above Selected Cell.</details>
+# <details><summary><code>NotImplementedError</code></summary> The cell still holds
+# <code>raise NotImplementedError</code>, or you changed it and did not run it. After a restart of the notebook's
+# process all cells above have to run again: Run → Run All Above Selected Cell.</details>
 #
 # <details><summary><code>AttributeError: 'float' object has no attribute 'data'</code> (or <code>'int'</code>)</summary>
 # The other operand is a plain number, as in <code>a + 2.5</code>. First line of the method:
@@ -559,9 +616,10 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 # A box stands where a number should be, as in the local derivatives <code>(other, self)</code>. The numbers are
 # <code>other.data</code> and <code>self.data</code>.</details>
 #
-# <details><summary><code>TypeError: a Value holds one real number, not Value(…)</code></summary>
-# <code>Value(other)</code> of an <code>other</code> that is a Value already: <code>as_value(other)</code> looks first. Or a
-# box stands where a number should be: inside, compute with <code>self.data</code> and <code>other.data</code>.</details>
+# <details><summary><code>TypeError: a Value holds one real number, not Value(…)</code></summary> You wrote
+# <code>Value(other)</code>, and <code>other</code> is a Value already. <code>as_value(other)</code> takes both. Or a
+# box stands where a number should be: inside, compute with <code>self.data</code> and
+# <code>other.data</code>.</details>
 #
 # <details><summary><code>TypeError: 'float' object is not iterable</code> (or <code>'Value'</code>)</summary>
 # <code>(slope)</code> is a number, <code>(slope,)</code> is a tuple with one number in it. The same with <code>(self)</code>
@@ -573,9 +631,9 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 # <code>topological_order</code> or <code>backward</code>: the graph is deeper than Python's stack; use a list as your own
 # stack.</details>
 #
-# <details><summary>It runs and never ends</summary>
-# <code>topological_order</code> goes down every path again, and there may be 2ⁿ of them: note what was visited. Or it is
-# <code>node not in order</code> with a list: right, but each box is compared with all before it; use a set.</details>
+# <details><summary>It runs and never ends</summary> <code>topological_order</code> follows every path again, and there
+# may be 2ⁿ of them: note which nodes were visited. Or you wrote <code>node not in order</code> with a list. That is
+# right, but slow: each box is compared with all before it. Use a set.</details>
 
 # %% [markdown]
 # ## What it costs
@@ -596,8 +654,11 @@ size_of_box = sys.getsizeof(a) + sys.getsizeof(a.__dict__)
 print(f"\none box: at least {size_of_box} bytes, for a number of 8")
 
 # %% [markdown]
-# **Time.** N inputs, all N gradients: one forward and one backward, against 2N forwards. Guess first: how many times
-# faster is backward for N = 256?
+# A <dfn>forward pass</dfn> is one run of a computation from its inputs to its result; an engine records the computation
+# on the way. We say *forward* and *backward* for short.
+#
+# **Time.** For all gradients of N inputs, your engine needs one forward and one backward. Finite differences need 2N
+# forwards. Guess first: for N = 256, how many times faster are one forward and one backward than 2N forwards?
 
 # %% predict
 cost_guess = predict(times_faster_at_256=...)
@@ -641,9 +702,9 @@ plot_times(sizes, {"2N forwards (finite differences)": differences, "forward + b
                    "forward": forwards}, "All gradients of N inputs", "N inputs")
 
 # %% [markdown]
-# Those few forwards are the reason why networks can be trained: **all** gradients for the price of a few runs, however
-# many inputs there are. (Finite differences could run on plain numbers, without boxes. That moves their line down, but
-# does not make it less steep.)
+# Forward and backward together take the time of a few forwards, however many inputs there are: you get **all**
+# gradients in the time of a few runs. That is why large networks can be trained. (Finite differences could run on plain
+# numbers, without boxes. That moves their line down, but does not make it less steep.)
 #
 # **Paths.** `h = h + h`, again and again: each time the number of paths doubles, and your `backward` counts them, since
 # each path contributes 1.
@@ -664,7 +725,8 @@ years = x.grad * per_path / 3600 / 24 / 365
 print(f"\nat your time per edge, one walk per path would take {years:,.0f} years")
 
 # %% [markdown]
-# **Depth.** 100,000 boxes in a row, as a long recurrent network makes them, and why your order needed its own stack:
+# **Depth.** The next cell makes a chain of 100,000 boxes in a row. A network that reads a long text word by word may
+# make such chains. You see why `topological_order` must do without recursion:
 
 # %% demo
 def chain(n):
@@ -700,15 +762,16 @@ for n in (100, 100_000):
 # %% [markdown] written="value.explain" points=3
 # ## In your own words
 #
-# A friend's `backward` says `parent.grad = local_derivative * node.grad`, with `=` in place of `+=`, and it walks the
-# boxes in the order in which they come. For `c = (a + b) * b` with a = 2 and b = −3: which gradients of a and b may it
-# find, and why is it not enough to repair only one of the two faults? Five sentences at most. You may run it.
+# A friend's `backward` sets `c.grad` to 1. Then it says `parent.grad = local_derivative * node.grad`, with `=` in place
+# of `+=`, and it goes through the boxes in the order in which they were made: a, b, s, c. For `c = (a + b) * b` with
+# a = 2 and b = −3, where s = a + b: which gradients of a and b does it find? Why is it not enough to repair only one of
+# the two faults? Five sentences at most. You may run it.
 #
 # <!-- BEGIN SOLUTION -->
-# Forwards, s comes before c, so it hands on a gradient of 0: a gets 0; then c gives b its direct part, s = −1. Right would
-# be −3 and −4. With `+=` alone, that stays so: what was handed on too early is lost. With the right order alone, a becomes
-# −3, which is right, since it has one path; but b has two, −1 directly and −3 through s, and `=` keeps only the one that
-# comes last, −3. Adding needs all the parts, and the order makes sure that each part is complete.
+# In that order s comes before c, so s hands on a gradient of 0: a gets 0; then c gives b its direct part, s = −1. Right
+# would be −3 and −4. With `+=` alone, that stays so: what was handed on too early is lost. With the right order alone,
+# a becomes −3, which is right, since it has one path; but b has two, −1 directly and −3 through s, and `=` keeps only
+# the one that comes last, −3. Adding needs all the parts, and the order makes sure that each part is complete.
 #
 # **How it is marked**
 #
@@ -723,7 +786,7 @@ for n in (100, 100_000):
 # %% [markdown]
 # ## The same in other words
 #
-# In PyTorch you would have written:
+# PyTorch's `Tensor` is an array that can remember how it was computed. In PyTorch you would have written:
 #
 # ```python
 # import torch
@@ -734,6 +797,8 @@ for n in (100, 100_000):
 # c.backward()
 # print(a.grad, b.grad)
 # ```
+#
+# micrograd (Karpathy, 2020) is a very small engine in Python, with a class much like yours.
 #
 # | yours | PyTorch | micrograd |
 # |---|---|---|
@@ -746,7 +811,7 @@ for n in (100, 100_000):
 # | ReLU at 0 passes on 0 | 0 | 0 |
 # | an order with its own stack | an own queue, in C++ | recursion; a long chain ends in RecursionError |
 #
-# micrograd (Karpathy, 2020) hangs a function on each node instead of numbers on the edges:
+# micrograd keeps a function in each node, where you keep numbers on the edges:
 #
 # ```python
 # def __mul__(self, other):
@@ -763,5 +828,5 @@ for n in (100, 100_000):
 #
 # ## What comes next
 #
-# **02 neuron**: a weighted sum, a bias and a tanh are a neuron; a few of them are a network. With `backward`, and a step
-# against the gradient, it learns.
+# **02 neuron**: a weighted sum, one more number and a tanh are a neuron. Several neurons are a network. With
+# `backward`, and small steps against the gradient, the network learns.

@@ -13,12 +13,14 @@
 # %% [markdown]
 # # 02 · Neuron: numbers that learn
 #
-# You have `Value`: after one call of `backward` each number knows how far it moves the result. Today the numbers use that.
-# Each one takes a small step in the direction that makes the result better, again and again. That is all that training is.
+# You have `Value`: after one call of `backward` each number knows how fast the result moves with it. In this lesson you
+# use that. Each number takes a small step in the direction that makes the result better, again and again. That is all
+# that training is.
 #
-# At the end a network made of your neurons draws the border between two moons. Then we look at the bill.
+# At the end a network made of your neurons separates two sets of points, each in the shape of a half moon. Then we
+# measure what that costs, in time and in memory.
 #
-# Nine small exercises, each with its check right below. The engine is given, as you built it in lesson 01.
+# Nine small exercises, each with its check right below. The engine, `Value`, is given, as you built it in lesson 01.
 
 # %% given
 import math
@@ -35,9 +37,9 @@ from tinygrad_cl.viz import Plot, draw, plot_boundary, plot_lines, plot_losses, 
 # %% [markdown]
 # ### Go on with your own engine, if you like
 #
-# `Value` is what you built in lesson 01. The next cell looks for your saved notebooks of lesson 01 in `work/`, tries
-# what you wrote with its checks, and lets what is right run here in the place of the finished engine. It says whose
-# functions stand where; without such a notebook, that there is none.
+# The next cell looks for your saved notebook of lesson 01 in `work/`, and runs the checks on the functions that you
+# wrote. Those that are right take the place of the finished ones in this notebook. The cell says which functions are
+# yours. If it finds no notebook of yours, it says so.
 
 # %% demo
 from autograder.notebook import mine
@@ -47,7 +49,8 @@ mine(before=2)
 # %% [markdown]
 # ## One neuron
 #
-# A neuron weighs what it sees, adds it up, and bends the sum:
+# A <dfn>neuron</dfn> is a function: it multiplies each of its inputs by a weight, adds the products and a bias, and
+# applies an activation to the sum.
 #
 # ```
 #  x₁ ──( · w₁ )──┐
@@ -57,8 +60,11 @@ mine(before=2)
 #        b ───────┘
 # ```
 #
-# The weights w say which input matters, and with which sign. The bias b says how easily the neuron says yes. In the
-# boxes of lesson 01:
+# A <dfn>weight</dfn> is a number by which a neuron multiplies one of its inputs: it says how much the input counts, and
+# with which sign. A <dfn>bias</dfn> is a number that a neuron adds to its weighted sum, whatever the inputs are. If an
+# output above 0 means yes and one below 0 means no, a neuron with a larger bias says yes more easily.
+#
+# Here is a neuron in the boxes of lesson 01:
 
 # %% demo
 x1, x2 = Value(1.0, label="x₁"), Value(3.0, label="x₂")
@@ -72,8 +78,8 @@ draw(out)
 # %% [markdown]
 # ### Predict, then run
 #
-# The weights are what will be trained, so look at them. If $w_1$ goes up by a bit, by how many bits does the sum s move?
-# If $w_2$ does? The numbers are in the picture.
+# Training will change the weights, so look at them. If $w_1$ goes up by a tiny h, by how many h does the sum s move?
+# And if $w_2$ goes up by h? The numbers are in the picture.
 
 # %% predict
 weights_guess = predict(w1=..., w2=...)  # ∂s/∂w₁ and ∂s/∂w₂
@@ -83,8 +89,9 @@ s.backward()
 weights_guess.compare(w1=w1.grad, w2=w2.grad)
 
 # %% [markdown]
-# The slope for a weight is **its input**. A loud input moves its weight a lot. An input of 0 moves it not at all: for that
-# example the weight does not count, so nothing can be learned about it.
+# The slope of the sum for a weight is **its input**. In training, a weight moves by a multiple of its gradient. So if
+# its input is far from 0, the weight moves a lot. If its input is 0, the weight does not move: it had no effect on the
+# output, so nothing can be learned about it.
 
 # %% [markdown]
 # ## 1 · The weighted sum
@@ -122,14 +129,16 @@ def weighted_sum(weights, inputs, bias):
 # %% [markdown]
 # ## 2 · The neuron
 #
-# A neuron keeps its weights and its bias between two calls. They start as small random numbers; why not all the same,
-# you will be asked at the end. `__init__` is there. The other two are yours.
+# A neuron keeps its weights and its bias between two calls. They start as small random numbers. Why not all the same
+# number? That is the question at the end of the lesson. A <dfn>parameter</dfn> is a number, or an array of numbers,
+# that training changes: a weight or a bias. `__init__` is given. You write the other two methods.
 #
 # `__call__` is what runs when you write `neuron(inputs)`.
 
 # %% exercise="neuron.neuron" own="a user of engine 1, which ends at Value and has no layers"
 class Neuron:
-    """One neuron.
+    """One neuron. Neuron(3) takes three inputs: in `__init__`, `inputs` is how many there are, in
+    `__call__` it is the list of them.
 
     w            its weights, a list of Values, one for each input
     b            its bias, a Value
@@ -169,8 +178,8 @@ class Neuron:
 # <code>self.w.append(self.b)</code> do to the neuron?</details>
 
 # %% [markdown]
-# What can one neuron say about points of the plane? Above 0 means yes, below 0 no: it splits them. Guess the shape of the border before
-# you run this.
+# One neuron can divide the points of the plane into two sets: an output above 0 means yes, below 0 no. Guess the shape
+# of the border before you run this.
 
 # %% demo
 one = Neuron(2, rng=random.Random(4))
@@ -187,12 +196,13 @@ def score_of(model):
 plot_boundary(score_of(one), scatter, sides, "One neuron", cells=40)
 
 # %% [markdown]
-# A straight line, always: the border is where w₁x₁ + w₂x₂ + b = 0, whatever the activation. Keep that in mind.
+# The border of one neuron is a straight line, always: it is where w₁x₁ + w₂x₂ + b = 0. This is so for tanh, for ReLU
+# and without an activation, because each of these is above 0 exactly where the sum is above 0. Remember it for later.
 
 # %% [markdown]
 # ## 3 · A layer
 #
-# Several neurons side by side. All see the same inputs, each has weights of its own:
+# A <dfn>layer</dfn> is several neurons side by side, which get the same inputs and have their own weights. Here is one:
 #
 # ```
 #         ┌── neuron ── out₁
@@ -241,8 +251,8 @@ class Layer:
 # %% [markdown]
 # ## 4 · A network
 #
-# Layers one after the other: what comes out of one goes into the next. It is called a *multi-layer perceptron*, MLP.
-# `MLP([2, 4, 1])` has two inputs, four neurons in the middle, and one output.
+# A <dfn>multi-layer perceptron</dfn> (MLP) is a network of layers, one after the other: the outputs of one layer are
+# the inputs of the next. `MLP([2, 4, 1])` has two inputs, four neurons in the middle, and one output.
 #
 # The last layer has no activation. An output should reach any number, and tanh would keep it between −1 and 1.
 
@@ -256,7 +266,7 @@ class MLP:
     def __init__(self, sizes, activation=Value.tanh, rng=random):
         """Make the layers, first to last: one for each two neighbours in the list `sizes`.
 
-        All have the activation, except for the last one: there it is None.
+        All have the activation, except for the last one: there it is None. All get that rng.
         """
         ### BEGIN SOLUTION
         pairs = list(zip(sizes, sizes[1:]))
@@ -294,8 +304,8 @@ class MLP:
 # layer.</details>
 
 # %% [markdown]
-# Here is one, with its weights as lines: blue if positive, orange if negative, the thicker the larger. The number of
-# parameters is easy to underestimate. How many do you count in this one?
+# The next cell draws `MLP([2, 4, 3, 1])`. Each line is a weight: blue if it is positive, orange if it is negative; a
+# thick line is a large weight. There are more parameters than one thinks. How many do you count in this network?
 
 # %% predict
 count_guess = predict(parameters=...)
@@ -325,10 +335,13 @@ draw_network(example, "MLP([2, 4, 3, 1]), before training")
 # %% [markdown]
 # ## 5 · How wrong is it?
 #
-# Gradients need **one** number to start from. It says how wrong the network is, over all examples: the *loss*. We take the
-# mean of the squared differences, the mean squared error.
+# An *example* is a list of inputs together with the right answer. A <dfn>target</dfn> is the right answer to one
+# example. A <dfn>prediction</dfn> is what a network answers to one example.
 #
-# It is a Value, made of the predictions, so `backward` finds its way to every weight.
+# `backward` starts from **one** number. It is the loss: it says how wrong the network is, over all examples. The
+# <dfn>mean squared error</dfn> is the mean of (prediction − target)² over all examples. It is the loss that we use.
+#
+# The loss is a `Value` that is computed from the predictions, so `backward` finds the gradient of every parameter.
 
 # %% exercise="neuron.loss" own="a user of engine 1, which ends at Value and has no losses"
 def mean_squared_error(predictions, targets):
@@ -358,7 +371,8 @@ def mean_squared_error(predictions, targets):
 # %% [markdown]
 # ## Downhill
 #
-# One neuron, one input x = 2, and we want it to answer 0.8. Hold the bias at 0, turn only the weight, and look at the loss:
+# Take one neuron with one input, x = 2. The target is 0.8. Leave the bias at 0, change only the weight, and look at the
+# loss:
 
 # %% demo
 def loss_at(w):
@@ -379,15 +393,19 @@ for at in (-0.3, 0.2, 1.0):
 valley
 
 # %% [markdown]
-# Left of the bottom the slope is negative, and w should go up. Right of it the slope is positive, and w should go down. So
-# the step is **against the slope**: $w \leftarrow w - \eta \cdot \frac{\partial\, \text{loss}}{\partial w}$. And where it is steep, it
-# may be a long one. The *learning rate* η says how long. That is gradient descent, for one weight or for a billion.
+# Left of the bottom the slope is negative, and w should go up. Right of the bottom the slope is positive, and w should
+# go down. So the step is **against the slope**:
+# $w \leftarrow w - \eta \cdot \frac{\partial\, \text{loss}}{\partial w}$. The steeper the curve, the longer the step.
+# The <dfn>learning rate</dfn> η (eta) is the number by which a gradient is multiplied to get the step. We choose it.
+#
+# In <dfn>gradient descent</dfn>, every parameter takes small steps against its gradient, again and again, so that the
+# loss gets smaller. It is the same for one weight and for a billion.
 
 # %% [markdown]
 # ## 6 · The step, and the eraser
 #
-# Two tiny functions. `step` moves the parameters. `zero_grad` clears their gradients, since leaves keep adding up, as you
-# decided in lesson 01.
+# You write two tiny functions. `step` moves the parameters. `zero_grad` sets their gradients to 0: it is the eraser. It
+# is needed because each `backward` adds to the `grad` of a leaf, as in lesson 01, and parameters are leaves.
 
 # %% exercise="neuron.step" own="a user of engine 1, which ends at Value and has no optimizers"
 def step(parameters, learning_rate):
@@ -420,12 +438,12 @@ def zero_grad(parameters):
 # %% check="neuron.step"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>In a loop <code>for p in parameters</code>, the line <code>p = …</code> only gives the name
-# <code>p</code> to something else. The network does not notice. What is inside p has to change.</details>
+# <details><summary>Hint 1</summary>In a loop <code>for p in parameters</code>, the line <code>p = …</code> only gives
+# the name <code>p</code> to another object. The network still has the old one. So change what is inside p.</details>
 # <details><summary>Hint 2</summary><code>p.data</code> and <code>p.grad</code> are plain numbers; compute with those.</details>
 
 # %% [markdown]
-# Now the neuron, with both its weight and its bias, step by step to its target:
+# Now the neuron moves step by step to its target. Both its weight and its bias are trained:
 
 # %% demo
 def descend(learning_rate, times):
@@ -448,8 +466,9 @@ for i in (0, 1, 2, 5, 10, 29):
 print(f"at the end w = {neuron.w[0].data:.3f}, b = {neuron.b.data:.3f}")
 
 # %% [markdown]
-# The whole of one round in boxes, from the weight to the loss. Walk back through it with ▶: it is `backward` that you watch,
-# and the last boxes it reaches are the two that `step` will move.
+# One *round* of training: compute the predictions and the loss, set the gradients to 0, call `backward`, make one step.
+# Here is the graph of one round, from the parameters to the loss. Go back through it with ▶. You watch `backward`. The
+# two parameters are among the last boxes that it reaches: `step` will move them.
 
 # %% demo
 neuron = descend(0.1, 0)[0]
@@ -468,15 +487,15 @@ lines.axes.axhline(0.8, color="black", linewidth=0.8)
 lines
 
 # %% [markdown]
-# Too small: it creeps. Too large: it jumps over the valley and lands where tanh is flat. There the slope is nearly 0, and it
-# sits for a long time.
+# With a learning rate that is too small, the output moves too slowly. With one that is too large, the weight jumps over
+# the valley and lands where tanh is flat. There the slope is nearly 0, so the weight hardly moves for a long time.
 
 # %% [markdown]
 # ### Predict, then run: the forgotten eraser
 #
-# loss = 3 · w, so the slope is 3, wherever w is. w starts at 1, the learning rate is 0.1, and there are three rounds of
-# `backward` and `step`. Where is w at the end with `zero_grad` in each round? Without it, where is w, and what is in its
-# grad?
+# Take loss = 3 · w. The slope is 3, wherever w is. w starts at 1, the learning rate is 0.1, and there are three rounds
+# of `backward` and `step`. Where is w at the end with `zero_grad` in each round? Without `zero_grad`, where is w at the
+# end, and what is in its grad?
 
 # %% predict
 eraser_guess = predict(w_with=..., w_without=..., grad_without=...)
@@ -496,14 +515,15 @@ eraser_guess.compare(w_with=three_rounds(True).data, w_without=three_rounds(Fals
                      grad_without=three_rounds(False).grad)
 
 # %% [markdown]
-# Without it, the steps are 3, then 3 + 3, then 3 + 3 + 3 long. Every old slope pushes on for ever, though the place where it
-# was measured is long behind. No error message says so. What it looks like in real training, you see below.
+# Without `zero_grad`, the gradients are 3, then 3 + 3, then 3 + 3 + 3, and each step is 0.1 times that. Every old slope
+# is used again in each later step, though w is no longer where that slope was found. No error message says so. Below
+# you see what it does in real training.
 
 # %% [markdown]
 # ## 7 · Training
 #
-# All parts are there: predictions, loss, gradients, step. Write the loop. There is one right order, and some wrong ones
-# that nobody complains about.
+# You have all parts: predictions, loss, gradients, step. Write the loop. The order matters: some orders are wrong, and
+# no error message tells you.
 
 # %% exercise="neuron.train" own="a training loop; the package leaves loops to its users"
 def train(model, inputs, targets, rounds, learning_rate):
@@ -540,13 +560,14 @@ def train(model, inputs, targets, rounds, learning_rate):
 # %% [markdown]
 # ## XOR
 #
-# Four examples, and the oldest argument against neurons: say 1 if just one of the two inputs is 1, else −1. The ones stand on
-# one diagonal, the others on the other. One neuron draws one straight line.
+# XOR ("exclusive or") has four examples. The target is 1 if exactly one of the two inputs is 1, else −1. Draw the four
+# points as the corners of a square: the two with target 1 are on one diagonal, the two with target −1 are on the other
+# diagonal. The border of one neuron is a straight line, and no straight line separates them.
 
 # %% [markdown]
 # ### Predict, then run
 #
-# One neuron without activation, trained until nothing moves any more. How small does its loss get?
+# One neuron without activation is trained until its loss no longer changes. How small does the loss get?
 
 # %% predict
 line_guess = predict(loss=...)
@@ -560,8 +581,8 @@ line_guess.compare(loss=straight_losses[-1])
 print("its answers:", *(f"{straight(x).data:.4f}" for x in corners))
 
 # %% [markdown]
-# It answers 0 to everything and is wrong by 1 each time: there is nothing better on a straight line. (Minsky and Papert wrote
-# a book about it in 1969.) Four neurons in between, and it works:
+# The neuron answers 0 to every example and is wrong by 1 each time. One neuron without an activation cannot do better.
+# (Minsky and Papert wrote a book about such limits in 1969.) With four neurons in a layer before it, it works:
 
 # %% demo
 xor_net = MLP([2, 4, 1], rng=random.Random(3))
@@ -577,7 +598,7 @@ plot_boundary(score_of(xor_net), corners, xor, "XOR: the border of MLP([2, 4, 1]
 draw_network(xor_net, "MLP([2, 4, 1]), after training")
 
 # %% [markdown]
-# And now the same network, from the same start, with the eraser left out of the loop:
+# And now the same network, from the same start, without `zero_grad` in the loop:
 
 # %% demo
 def train_without_erasing(model, inputs, targets, rounds, learning_rate):
@@ -594,14 +615,16 @@ forgetful = train_without_erasing(MLP([2, 4, 1], rng=random.Random(3)), corners,
 plot_losses({"with zero_grad": xor_losses, "without": forgetful}, "XOR, with and without zero_grad")
 
 # %% [markdown]
-# At first it is even faster: old slopes still point in about the right direction, and the steps get longer. Then it cannot
-# stop. It is a ball on the slope without any friction. (With some friction the idea is good: it is called momentum, and
-# comes in lesson 05.)
+# At first training without `zero_grad` is even faster: old slopes still point in about the right direction, and the
+# steps get longer. Then it cannot stop, like a ball that rolls down without any friction. With some friction the idea
+# is good, and lesson 05 uses it. A step with <dfn>momentum</dfn> uses older gradients, too, and the older a gradient
+# is, the less it counts.
 
 # %% [markdown]
 # ## Two moons
 #
-# A larger problem: forty points, two half circles that reach into each other, with noise. No line splits them.
+# A larger problem: forty points on two half circles, moved a little at random. Each half circle reaches into the other
+# one, so no straight line separates them.
 
 # %% demo
 def make_moons(n, rng, noise=0.1):
@@ -626,7 +649,7 @@ print(f"after {len(moon_losses)} rounds: {accuracy(moon_net, points, labels):.0%
 plot_boundary(score_of(moon_net), points, labels, "Two moons, after 30 rounds", cells=30)
 
 # %% [markdown]
-# Nearly a straight line still. It goes on from there; what will the border look like?
+# The border is still nearly a straight line. Training goes on from there. What will the border look like?
 
 # %% demo
 start = time.perf_counter()
@@ -642,10 +665,11 @@ plot_boundary(score_of(moon_net), points, labels, "Two moons, after 150 rounds",
 plot_losses({"MLP([2, 8, 8, 1])": moon_losses}, "Two moons")
 
 # %% [markdown]
-# Look at the flat part: for a long time nearly nothing happens, while the network finds its bend. Whoever stops there
-# concludes that it cannot learn. And a sudden peak is a step that was too long: out of the valley, and slowly back in.
+# Look at the flat part: for a long time the loss hardly changes, while the border is still nearly straight and slowly
+# begins to bend. If you stop there, you may think that the network cannot learn. A sudden peak is a step that was too
+# long: it leaves the valley, and the next steps lead slowly back.
 #
-# And points that it has never seen?
+# And how good are the predictions for points that were not used in training?
 
 # %% demo
 fresh_points, fresh_labels = make_moons(400, random.Random(7))
@@ -654,9 +678,9 @@ print(f"{accuracy(moon_net, fresh_points, fresh_labels):.0%} of 400 new points r
 # %% [markdown]
 # ## 8 · Dead neurons
 #
-# ReLU is cheaper than tanh and does not saturate on the right. But on the left it gives 0, with a slope of 0. A neuron that
-# gives 0 for **every** example has the gradient 0 for all of its weights. It does not move, so it stays like that: it is
-# dead. No message; only a network that is smaller than you think.
+# ReLU is cheaper than tanh and does not saturate on the right. But on the left it gives 0, with a slope of 0. A
+# <dfn>dead neuron</dfn> is a neuron with ReLU that gives 0 for every example, so the gradients of all its parameters
+# are 0 and it does not learn. No message tells you. The network is then smaller than you think.
 
 # %% exercise="neuron.dead" own="a measurement of a network; nothing in the package needs it"
 def dead_neurons(layer, inputs):
@@ -673,15 +697,16 @@ def dead_neurons(layer, inputs):
 # %% check="neuron.dead"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Two questions, one in the other: for each neuron, is it 0 for all examples? Python has
-# <code>all(…)</code>.</details>
+# <details><summary>Hint 1</summary>There are two loops, one inside the other: for each neuron, is its output 0 for all
+# examples? Python has <code>all(…)</code>.</details>
 # <details><summary>Hint 2</summary>True counts as 1: <code>sum(all(…) for neuron in layer.neurons)</code>.</details>
 
 # %% [markdown]
 # ### Predict, then run
 #
-# Eight ReLUs in the middle, five different starts, twenty rounds on the moons. How many of the forty neurons are dead before
-# training, how many after it with the learning rate 0.1, and with 0.8?
+# Take a network with eight neurons with ReLU in the middle. It is trained on the moons for twenty rounds, from five
+# different starts: that is forty neurons. How many of them are dead before training? How many after it with the
+# learning rate 0.1, and with 0.8?
 
 # %% predict
 dead_guess = predict(before=..., after_small_steps=..., after_large_steps=...)
@@ -707,8 +732,8 @@ dead_guess.compare(before=small_steps[0], after_small_steps=small_steps[-1],
 plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", markers=False)
 
 # %% [markdown]
-# A step that is too long, and the weights land where no example lifts the sum above 0. Nothing brings the neuron back.
-# Counting the dead is the cheapest look into a ReLU network that there is.
+# After a step that is too long, the weights of a neuron may be such that its sum is not above 0 for any example. Then
+# nothing moves them any more. To count dead neurons is a cheap test of a network with ReLU.
 
 # %% [markdown]
 # ## When Python complains
@@ -732,19 +757,18 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 # <details><summary><code>ValueError: zip() argument 2 is shorter than argument 1</code></summary>
 # A neuron with two weights got one input, or the other way round. In a Layer: were inputs and outputs exchanged?</details>
 #
-# <details><summary><code>AttributeError: 'float' object has no attribute 'backward'</code></summary>
-# The loss is a plain number. Somewhere on the way stands a <code>.data</code>, and the graph ends there.</details>
+# <details><summary><code>AttributeError: 'float' object has no attribute 'backward'</code></summary> The loss is a
+# plain number. Somewhere on the way you took the <code>.data</code> of a Value, and the graph ends there.</details>
 #
 # <details><summary><code>AttributeError: 'list' object has no attribute 'grad'</code></summary>
 # <code>parameters()</code> gives a list of lists. It has to be flat: a comprehension with two <code>for</code>, or
 # <code>+=</code> of lists in place of <code>append</code>.</details>
 #
-# <details><summary>An exercise was repaired, and a demo below still does the old thing</summary>
-# Its network was made from the class as it was before. Run the cells from the class on once more.</details>
+# <details><summary>An exercise was repaired, and a demo below still does the old thing</summary> The network of the
+# demo was made from the class as it was before. Run all cells from the class on once more.</details>
 #
-# <details><summary><code>OverflowError: … is larger than any float</code></summary>
-# The loss grew from round to round: the learning rate is too large, or nobody calls <code>zero_grad</code>, or the step goes
-# uphill.</details>
+# <details><summary><code>OverflowError: … is larger than any float</code></summary> The loss grew from round to round:
+# the learning rate is too large, or <code>zero_grad</code> is not called, or the step goes up the slope.</details>
 #
 # <details><summary>No error, but the loss stays the same in every round</summary>
 # The predictions are computed before the loop, or <code>p = p − …</code> changes only a name, or every neuron is
@@ -753,8 +777,9 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 # %% [markdown]
 # ## What it costs
 #
-# Inside the moons is one thing, many thousand times: a weighted sum, a dot product. Here is one with a thousand elements. How
-# many boxes is that, all inputs, products and sums together? And how many times longer does it take than NumPy's `w @ x`?
+# Training on the moons does one thing many thousand times: a weighted sum. Without the bias it is called a *dot
+# product*. Take one with a thousand weights and a thousand inputs. How many boxes is that: all weights, inputs,
+# products and sums together? And how many times longer does it take than NumPy's `w @ x`?
 
 # %% predict
 price_guess = predict(boxes=..., times_slower=...)
@@ -798,7 +823,8 @@ price_guess.compare(boxes=len(topological_order(value_dot(1000))),
                     times_slower=value_seconds(1000) / numpy_seconds(1000))
 
 # %% [markdown]
-# Four boxes for each element: two inputs, their product, a sum. And what do they weigh?
+# There are four boxes for each element: a weight, an input, their product, and a sum. One more box holds the 0 with
+# which the sum begins. How much memory do they take?
 
 # %% demo
 def bytes_of(make):
@@ -817,22 +843,23 @@ print(f"Values: {boxes:9,} bytes, {boxes / n:.0f} for each element of the sum")
 print(f"NumPy:  {arrays:9,} bytes, {arrays / n:.0f} for each element of the sum")
 
 # %% [markdown]
-# Everything is done one element at a time. For NumPy, one call is one call, and the elements run through the processor in
-# groups. But to learn, we need slopes, not only a result.
+# With Values, everything is done one element at a time, and each element costs several calls in Python. With NumPy
+# there is one call for all elements, and the processor takes several of them at once. But to learn, we need slopes, not
+# only a result.
 
 # %% [markdown]
 # ## 9 · All the slopes at once
 #
-# ∂(w·x)/∂w₁ is x₁, ∂(w·x)/∂w₂ is x₂, and so on: you predicted that at the very beginning. So all slopes for w together are
-# … one array that you already have. Whatever comes after the dot product hands back a number, ∂loss/∂(w·x); by the chain rule
-# it is a factor on each of them.
+# ∂(w·x)/∂w₁ is x₁, ∂(w·x)/∂w₂ is x₂, and so on: you predicted that at the beginning of this lesson. So all slopes for w
+# together are … one array that you already have. The upstream gradient of the dot product is one number, ∂loss/∂(w·x).
+# By the chain rule each slope is multiplied by it. In the code the upstream gradient is called `arrived`.
 
 # %% exercise="neuron.dot" own="the bridge from numbers to arrays, in NumPy; engine 2 has it as MatMul, lesson 04"
 def dot_with_slopes(w, x, arrived):
     """The dot product of two arrays, and what it hands back: (w·x, ∂loss/∂w, ∂loss/∂x).
 
     w, x      arrays of shape (n,); they stay as they are
-    arrived   ∂loss/∂(w·x), a number
+    arrived   ∂loss/∂(w·x), a number: the upstream gradient
 
     The two slopes have shape (n,), too.
 
@@ -848,10 +875,10 @@ def dot_with_slopes(w, x, arrived):
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>w @ x</code> is the dot product. The other two need one multiplication
 # each.</details>
-# <details><summary>Hint 2</summary>The slope for a weight is its input, times what arrived.</details>
+# <details><summary>Hint 2</summary>The slope for a weight is its input, times <code>arrived</code>.</details>
 
 # %% [markdown]
-# Forward and backward, both ways, over the length:
+# The next cell measures forward and backward, with Values and with NumPy, for dot products of several lengths:
 
 # %% demo
 def value_both(n):
@@ -883,12 +910,12 @@ plot_times(lengths, {"Values, forward + backward": by_values,
            "elements n")
 
 # %% [markdown]
-# Values cost the same for each element, from the first on: a straight line. NumPy costs the same for each **call**, up to
-# some thousand elements, and then little. For a single number, NumPy gains next to nothing; for a thousand it is another
-# world.
+# With Values, each element costs the same, from the first one on: a straight line. With NumPy, each **call** costs
+# nearly the same, as long as there are no more than some thousand elements. Beyond that, each further element costs a
+# little. For a single number, NumPy gains hardly anything. For a thousand, it gains very much.
 #
-# So the plan for the next lessons: the same engine, the same chain rule, but each box holds an array. Few boxes, each with
-# much in it.
+# So this is the plan for the next lessons: the same chain rule, but each box holds an array. Then there are few boxes,
+# each with many numbers.
 
 # %% [markdown] written="neuron.explain" points=3
 # ## In your own words
@@ -934,6 +961,9 @@ plot_times(lengths, {"Values, forward + backward": by_values,
 #     optimizer.step()
 # ```
 #
+# JAX is another Python library for this. You write functions of arrays, and `jax.grad` makes from such a function
+# another one, which returns the gradients.
+#
 # | yours | PyTorch | JAX |
 # |---|---|---|
 # | `Neuron` | one row of the matrix in `nn.Linear` | the same, in an array of your own |
@@ -945,10 +975,11 @@ plot_times(lengths, {"Values, forward + backward": by_values,
 # | `step` | `optimizer.step()` | `w - rate * g`, new arrays; nothing changes in place |
 # | weights within ±1/√inputs | the same; its bias is drawn, too | your choice |
 #
-# Gradients that add up are no accident: a network whose batch does not fit into memory takes it in parts, and only then
-# steps. Lesson 07 does that.
+# It is useful that gradients add up. A <dfn>batch</dfn> is the set of examples that are used for one step. If a batch
+# does not fit into memory, it is cut into parts. `backward` is called for each part, the gradients add up, and then
+# there is one step. Lesson 07 does that.
 #
 # ## What comes next
 #
-# **03 broadcast**: arrays in place of numbers. The rule for a product stays; new is the question of what becomes of a slope
-# when a row was added to a whole table.
+# **03 broadcast**: arrays in place of numbers. The rule for a product stays the same. The new question is: what is the
+# gradient of a row that was added to every line of a table?

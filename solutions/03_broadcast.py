@@ -13,8 +13,8 @@
 # %% [markdown]
 # # 03 · Broadcast: gradients have shapes
 #
-# A box for every single number is clear, and slow. NumPy does one operation for a whole array of numbers. So from now on
-# a box holds an **array**, and so does its gradient:
+# A box for every single number is clear, but slow. NumPy does one operation for a whole array of numbers. So from now
+# on a box holds an **array**, and its gradient is an array, too:
 #
 # ```
 # forward      x  ───▶  y  ───▶  …  ───▶  L         L is one number
@@ -26,8 +26,9 @@
 # The rules of lesson 01 stay. One thing is new: NumPy lets you add arrays of **different** shapes. What becomes of the
 # gradients then?
 #
-# No class today, only functions. Each takes `grad`, which is ∂L/∂y, and returns ∂L/∂x for its inputs. At the end they
-# train a network on XOR.
+# L is the loss. In this lesson you write no class, only functions. Most of them are rules: the *rule* of an operation
+# that computes y takes `grad`, which is ∂L/∂y, the upstream gradient of lesson 00. It returns ∂L/∂x for each input x of
+# the operation. From now on a box is called a *node*. At the end your functions train a network on XOR.
 
 # %% given
 import time
@@ -67,8 +68,12 @@ def draw_arrays(title, *parts):
 # %% [markdown]
 # ## 1 · Two shapes become one
 #
-# A column plus a row. The column has one number per line, the row one per column. NumPy repeats both until they fit; the
-# dashed numbers are copies.
+# Below is a column plus a row. The column has shape (3, 1): one number for each line of the result. (A *line* of a
+# table goes from left to right.) The row has shape (4,): one number for each column of the result. NumPy repeats both
+# until they have the same shape, (3, 4). The numbers in dashed boxes are copies.
+#
+# With <dfn>broadcasting</dfn>, NumPy repeats the numbers of arrays of different shapes until the arrays have the same
+# shape.
 
 # %% demo
 column, row = np.array([[10.0], [20.0], [30.0]]), np.array([1.0, 2.0, 3.0, 4.0])
@@ -76,7 +81,8 @@ both = (column + row).shape
 draw_arrays("a column plus a row", (column, both), "+", (row, both), "=", column + row)
 
 # %% [markdown]
-# The rule looks at shapes only. Write them one above the other, **flush right**, and go column by column:
+# NumPy looks at the shapes only. Write them one above the other, so that **both end at the right edge**, and go column
+# by column:
 #
 # ```
 #     column    3  1              8  1  6            4  3
@@ -85,12 +91,13 @@ draw_arrays("a column plus a row", (column, both), "+", (row, both), "=", column
 #     result    3  4              8  7  6           error
 # ```
 #
-# A missing size counts as 1. Equal sizes stay. If one of the two is 1, the other one is taken.
-# Any other pair is an error.
+# A missing size counts as 1. If both sizes are equal, that size is taken. If one of the two is 1, the other one is
+# taken. Any other pair is an error.
 #
 # ### Predict, then run
 #
-# Shapes (5, 1, 3) and (4, 1). How many axes has the sum? How many numbers?
+# An <dfn>axis</dfn> is one direction of an array: an array of shape (5, 1, 3) has three axes, with the sizes 5, 1
+# and 3. Add an array of shape (4, 1) to it. How many axes has the sum? How many numbers?
 
 # %% predict
 shape_guess = predict(axes=..., numbers=...)
@@ -114,7 +121,8 @@ print("shape:", total.shape)
 # %% [markdown]
 # ## 2 · What was copied is summed
 #
-# Now backwards. y = x + b, with x of shape (3, 2) and b of shape (2,): three examples, and one bias for each column.
+# Now we go backward. Take y = x + b, with x of shape (3, 2) and b of shape (2,): three examples, and one bias for each
+# column.
 
 # %% demo
 x = np.array([[0.5, 1.0], [1.5, 2.0], [2.5, 3.0]])
@@ -122,7 +130,10 @@ b = np.array([10.0, 20.0])
 draw_arrays("y = x + b", x, "+", (b, x.shape), "=", x + b)
 
 # %% [markdown]
-# The referee is that of lesson 01, for arrays: it moves each number a little, and sees by how much L moves.
+# Here is the referee of lesson 01 for arrays. It is given a function f, and an array `grad` of the shape of y = f(x),
+# which we choose. It needs one number L with ∂L/∂y = grad. L = Σ grad · y is such a number: if a number of y goes up by
+# h, L goes up by h times the number of grad in the same place. The referee moves each number of x a little, and
+# measures by how much L moves.
 
 # %% given
 def measured(f, x, grad, h=1e-5):
@@ -134,7 +145,7 @@ def measured(f, x, grad, h=1e-5):
 # %% [markdown]
 # ### Predict, then run
 #
-# This gradient arrives at y:
+# Let this be the gradient of y:
 #
 # ```
 #            1   2
@@ -155,11 +166,11 @@ bias_guess.compare(b_0=measured_b[0], b_1=measured_b[1])
 draw_arrays("back", grad, "each column summed →", measured_b.round(6))
 
 # %% [markdown]
-# Nothing new happened. b₀ has three copies, so three paths lead from it to L, and **over all paths, add**:
+# This is the rule of lesson 01. b₀ has three copies, so three paths lead from it to L, and **over all paths, add**:
 #
 # > Forward copies. Backward sums over the copies.
 #
-# In which axes were there copies? Hold the two shapes one above the other once more. For a `grad` of shape (8, 7, 6):
+# In which axes were there copies? Write the two shapes one above the other once more. For a `grad` of shape (8, 7, 6):
 #
 # ```
 # grad              8  7  6          8  7  6          8  7  6          8  7  6
@@ -168,27 +179,32 @@ draw_arrays("back", grad, "each column summed →", measured_b.round(6))
 # sum over         axis 0             axis 1         0 and 1             all
 # ```
 #
-# Everything that this lesson adds to lesson 01 is in this one function.
+# To <dfn>unbroadcast</dfn> a gradient is to sum it over the axes in which broadcasting made copies, so that it has the
+# shape of the input again. What is new in this lesson is in this one function.
 
 # %% exercise="broadcast.unbroadcast" source="tinygrad_cl.tensor.core.engine:unbroadcast"
 
 # %% check="broadcast.unbroadcast"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Two kinds of axes: those that the input has not (there are
+# <details><summary>Hint 1</summary>There are two kinds of axes: those that the input does not have (there are
 # <code>grad.ndim - len(shape)</code> of them, on the left), and those in which its size is 1.</details>
 # <details><summary>Hint 2</summary>In the second kind, the axis must stay, with size 1:
 # <code>grad.sum(axis=…, keepdims=True)</code>.</details>
-# <details><summary>Hint 3</summary>A loop will do: while <code>grad</code> has too many axes, sum over axis 0; then for each
-# axis i with <code>shape[i] == 1</code>, sum over i with keepdims.</details>
-# <details><summary>Hint 4: the ValueError</summary><code>reshape</code> makes (3, 2) of (2, 3) without a word. So ask before:
-# if <code>shape</code> broadcasts to grad's, what must <code>broadcast_shape(grad.shape, shape)</code> be?</details>
+# <details><summary>Hint 3</summary>You can write a loop: while <code>grad</code> has too many axes, sum over axis 0;
+# then for each axis i with <code>shape[i] == 1</code>, sum over i with keepdims.</details>
+# <details><summary>Hint 4: the ValueError</summary><code>reshape</code> makes an array of shape (3, 2) from one of
+# shape (2, 3), without an error. So test before: if <code>shape</code> broadcasts to grad's, what must
+# <code>broadcast_shape(grad.shape, shape)</code> be?</details>
 
 # %% [markdown]
-# ### Why it is called an adjoint
+# ### For the curious: broadcasting as a matrix
 #
-# Broadcasting is linear: numbers are copied, nothing else. So it is a matrix B of zeros and ones. Here is the one from
-# shape (2, 1) to (2, 3): six lines for the six results, two columns for the two inputs.
+# You may skip this part; no exercise needs it. Broadcast an array of shape (2, 1) to shape (2, 3). Write its 2 numbers
+# as a vector x, and the 6 results as a vector, too. Each of the 6 is a copy of one of the 2. So the results are a
+# product B x, where B is a matrix of zeros and ones. Below, B has six lines for the six results, and two columns for
+# the two inputs. A 1 says: this result is a copy of this input. The <dfn>transpose</dfn> Bᵀ of a matrix B has the
+# columns of B as its lines.
 
 # %% demo
 small, large = (2, 1), (2, 3)
@@ -196,8 +212,12 @@ B = np.stack([np.broadcast_to(unit.reshape(small), large).ravel() for unit in np
 draw_arrays("broadcasting as a matrix, and its transpose", "B =", B, "Bᵀ =", B.T)
 
 # %% [markdown]
-# Read B by lines: each result copies **one** input. Read Bᵀ by lines: each input gets the **sum** over its copies.
-# `unbroadcast` is Bᵀ, the adjoint. That gives a test without any step size: for all x and all g
+# Read B by lines: each result copies **one** input. Read Bᵀ by lines: each input gets the **sum** over its copies. So
+# `unbroadcast` multiplies by Bᵀ. The <dfn>adjoint</dfn> of an operation that multiplies by a matrix is the operation
+# that multiplies by the transpose of the matrix. So `unbroadcast` is the adjoint of broadcasting.
+#
+# Write ⟨u, v⟩ for the dot product: multiply u and v number by number, and add. This gives a test without any step size.
+# For all x and all g:
 #
 # $$\langle g,\; B x \rangle \;=\; \langle B^T g,\; x \rangle$$
 
@@ -210,13 +230,16 @@ print("⟨g, Bx⟩ = ⟨Bᵀg, x⟩:", np.vdot(g, np.broadcast_to(x, large)),
       np.vdot(unbroadcast(g, small), x))
 
 # %% [markdown]
-# Each rule of this lesson is the transpose of something. Keep that in mind: **what is the transpose of summing?**
+# Summing is a product with a matrix, too. Section 4 shows the operation that multiplies by the transpose of this
+# matrix. Guess before you read it: **which operation is it?**
 
 # %% [markdown]
 # ## 3 · The product, number by number
 #
-# y = a · b with broadcasting. Two steps, each of which you have: the rule of lesson 01 for every single product, then
-# `unbroadcast`. Only the order matters. Think of a column b, used in every column of a: each copy of b₀ met **another** a.
+# Take y = a · b with broadcasting. The rule has two steps, and you know both: first the rule of lesson 01 for every
+# single product, then `unbroadcast`. Keep this order. Think of a column b that is used in every column of a. The copies
+# of b₀ were multiplied by **different** numbers of a. So their gradients differ, and you can sum them only after each
+# one is computed.
 
 # %% demo
 a, b = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), np.array([[10.0], [-1.0]])
@@ -239,7 +262,8 @@ def mul_backward(grad, a, b):
 # %% check="broadcast.mul"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>∂y/∂a is b, for each product. Times what came from above, <code>grad</code>.</details>
+# <details><summary>Hint 1</summary>∂y/∂a is b, for each product. Multiply it by the upstream gradient,
+# <code>grad</code>.</details>
 # <details><summary>Hint 2</summary>Multiply while every copy is still there. Then sum.</details>
 
 # %% [markdown]
@@ -247,8 +271,8 @@ def mul_backward(grad, a, b):
 #
 # ### Predict, then run
 #
-# x has the shape (2, 4), y = x.sum(axis=1) the shape (2,). The gradient (8, −4) arrives at y. What is the gradient of
-# x₀₀? Of x₁₃? And if it were `mean` in place of `sum`?
+# x has the shape (2, 4), and y = x.sum(axis=1) has the shape (2,). The gradient of y is (8, −4). What is the gradient
+# of x₀₀? Of x₁₃? And with `mean` in place of `sum`?
 
 # %% predict
 sum_guess = predict(sum_00=..., sum_13=..., mean_00=..., mean_13=...)
@@ -262,12 +286,14 @@ sum_guess.compare(sum_00=of_sum[0, 0], sum_13=of_sum[1, 3],
 draw_arrays("sum over axis 1: back", (grad[:, None], x.shape), "is", of_sum.round(6))
 
 # %% [markdown]
-# If a number of a line goes up by h, the sum of the line goes up by h. So each gets the gradient of its sum: a **copy**.
+# If a number of a line goes up by h, the sum of the line goes up by h. So each number gets the gradient of its sum: a
+# **copy**.
 #
 # > Forward sums. Backward copies.
 #
-# The transpose of summing is broadcasting. The only trap is the shape: NumPy aligns to the right, and the axis that was
-# summed is gone. Put it back as a 1, then it stretches by itself:
+# So summing and broadcasting belong together: the backward of each is the forward of the other. (In the words of the
+# part for the curious: each is the adjoint of the other.) Only the shape needs care: NumPy aligns shapes at the right,
+# and the axis that was summed is missing. Put it back with size 1. Then NumPy broadcasts it:
 #
 # ```
 # x     (2, 4, 3)  ── sum over axis 1 ──▶   (2, 3)      with keepdims: (2, 1, 3)
@@ -294,18 +320,18 @@ def sum_backward(grad, x, axis=None, keepdims=False):
 # %% check="broadcast.sum"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>With keepdims the 1 is there already. With axis=None there is one number, which stretches to
-# any shape.</details>
-# <details><summary>Hint 2</summary><code>np.expand_dims(grad, axis)</code> puts a 1 back; it takes negative numbers and tuples.
-# <code>np.broadcast_to(grad, x.shape)</code> copies.</details>
+# <details><summary>Hint 1</summary>With keepdims the axis is there already, with size 1. With axis=None there is one
+# number, which broadcasts to any shape.</details>
+# <details><summary>Hint 2</summary><code>np.expand_dims(grad, axis)</code> puts an axis of size 1 back; it takes
+# negative numbers and tuples. <code>np.broadcast_to(grad, x.shape)</code> copies.</details>
 # <details><summary>Hint 3</summary>Another way: which shape has <code>x.sum(axis, keepdims=True)</code>? Reshape grad to
 # it.</details>
 
 # %% [markdown]
 # ## 5 · The mean
 #
-# A mean is a sum, divided by how many numbers went into it. One line, with the function above. How many were they? It
-# depends on the axis, but x and grad together know it.
+# A mean is a sum, divided by how many numbers were added. With the function above, the rule is one line. How many
+# numbers were added? It depends on the axis, but you can find it from x and grad.
 
 # %% exercise="broadcast.mean" own="a rule as a function of arrays, before there is a Function; engine 2 has it as Mean, which computes the count from the axes"
 def mean_backward(grad, x, axis=None, keepdims=False):
@@ -325,13 +351,14 @@ def mean_backward(grad, x, axis=None, keepdims=False):
 # %% check="broadcast.mean"
 
 # %% [markdown]
-# <details><summary>Hint</summary>24 numbers in x and 6 in grad: how many are behind each one?</details>
+# <details><summary>Hint</summary>If x has 24 numbers and grad has 6, how many numbers of x belong to each number of
+# grad?</details>
 
 # %% [markdown]
 # ## 6 · The matrix product, by its shapes
 #
-# Y = A @ B. Before any derivation: what **could** the gradient of A be? It is made of grad and B, and it must have the
-# shape of A. Write the three shapes down:
+# Take Y = A @ B. Before we derive anything: what **could** the gradient of A be? It is computed from grad and B, and it
+# must have the shape of A. Write the three shapes down:
 #
 # ```
 # A (2, 3)      B (3, 4)      Y and grad (2, 4)
@@ -364,9 +391,10 @@ fit_guess.compare(these=how_many(2, 3, 4), square=how_many(3, 3, 3))
 # %% [markdown]
 # The shapes alone leave no choice, as long as no two sizes are equal. (So never test on square matrices.)
 #
-# Why it is right: $y_{ij} = \sum_k a_{ik}\, b_{kj}$. The number $a_{ik}$ is used in **all of line i** of Y, each time next
-# to another number of line k of B. Over all paths, add: $\partial L/\partial a_{ik} = \sum_j g_{ij}\, b_{kj}$, and that is a
-# matrix product again.
+# Why it is right: $y_{ij} = \sum_k a_{ik}\, b_{kj}$. The number $a_{ik}$ is used for **every number in line i** of Y.
+# For $y_{ij}$ it is multiplied by $b_{kj}$, so each time by a different number of line k of B. Write $g_{ij}$ for the
+# numbers of grad. Over all paths, add: $\partial L/\partial a_{ik} = \sum_j g_{ij}\, b_{kj}$, and that is a matrix
+# product again.
 
 # %% exercise="broadcast.matmul" own="the case of two matrices alone, a step towards the next exercise but one"
 def matmul_2d_backward(grad, a, b):
@@ -390,7 +418,8 @@ def matmul_2d_backward(grad, a, b):
 # <details><summary>Hint 2</summary>For ∂L/∂b: what, of shape (3, 2), times (2, 4) gives (3, 4)?</details>
 
 # %% [markdown]
-# What a square test would have let through: all eight have the right shape, one is right.
+# With square matrices all eight products have the right shape, but only one is right. A test that looks at shapes would
+# let all eight pass:
 
 # %% demo
 a, b, g = rng.normal(size=(3, 3, 3))
@@ -406,8 +435,11 @@ for name, product in products(g, b).items():
 # `@` takes more than matrices:
 #
 # - a vector on the **left** is a matrix of one line; that line's axis is missing from the result;
-# - a vector on the **right** is a matrix of one column; the same;
-# - axes in front of the last two are a **stack** of matrices, and stacks broadcast.
+# - a vector on the **right** is a matrix of one column; that column's axis is missing from the result;
+# - an array with more than two axes is a stack of matrices.
+#
+# A <dfn>stack</dfn> of matrices is an array with more than two axes: the last two axes are those of the matrices, and
+# the axes before them number the matrices. The axes before the last two broadcast.
 
 # %% demo
 for a_shape, b_shape in [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)),
@@ -417,9 +449,14 @@ for a_shape, b_shape in [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,)
     print(f"{str(a_shape):14} @ {str(b_shape):11} → {y.shape}")
 
 # %% [markdown]
-# No new rule is needed. Make the axis explicit that a vector lacks (in a, in b and in grad), use the rule for matrices,
-# let `unbroadcast` sum over the stack, and give the vector its shape back. `np.swapaxes(x, -1, -2)` transposes every
-# matrix of a stack; `.T` would turn the whole stack around.
+# No new rule is needed, only four steps:
+#
+# 1. If a or b is a vector, add the axis that it lacks, with size 1. Add the missing axis to grad, too.
+# 2. Use the rule for matrices.
+# 3. Let `unbroadcast` sum over the stack.
+# 4. Give a vector its shape back.
+#
+# `np.swapaxes(x, -1, -2)` transposes every matrix of a stack. `.T` would reverse the order of all axes.
 
 # %% exercise="broadcast.matmul_any" own="a rule as a function of arrays, before there is a Function; engine 2 has it as MatMul, lesson 04"
 def matmul_backward(grad, a, b):
@@ -446,8 +483,9 @@ def matmul_backward(grad, a, b):
 # %% check="broadcast.matmul_any"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Two matrices first, then stacks: what does the old rule need, so that it works on the last
-# two axes only? Then a weight (3, 4) under a stack: it was copied, so its gradient is summed.</details>
+# <details><summary>Hint 1</summary>Begin with two matrices, then take stacks: what must you change in the rule, so that
+# it works on the last two axes only? Then take one weight of shape (3, 4) and a stack: the weight was copied, so its
+# gradient is summed.</details>
 # <details><summary>Hint 2: a vector on the right</summary><code>b[:, np.newaxis]</code> is a column (k, 1). Y would then have
 # shape (…, n, 1), so grad gets that last axis, too: <code>grad[..., np.newaxis]</code>.</details>
 # <details><summary>Hint 3: a vector on the left</summary><code>a[np.newaxis, :]</code> is a line (1, k), and grad gets the last
@@ -456,7 +494,7 @@ def matmul_backward(grad, a, b):
 # %% [markdown]
 # ### Call the referee
 #
-# All of your rules, on shapes of every kind, with a random gradient from above:
+# All of your rules are tested on shapes of every kind, with a random upstream gradient:
 
 # %% demo
 def worst(f, rule, *shapes):
@@ -484,9 +522,9 @@ for options in [{}, {"axis": 1}, {"axis": (0, -1)}, {"axis": -1, "keepdims": Tru
 # %% [markdown]
 # ## 8 · A network out of these
 #
-# XOR: 1 if just one of the two inputs is 1. No straight line separates the four points, so the network needs a layer in
-# between, with something that is not linear. We take z · z. You may miss tanh; but then every step is one of your
-# functions, and nothing else:
+# XOR again: the target is 1 if exactly one of the two inputs is 1, here else 0. No straight line separates the four
+# points, so the network needs a layer in between, with an activation. In place of tanh we take z · z. So you need only
+# the functions that you wrote, and the rule of lesson 01 for + and −:
 #
 # $$Z = XW_1 + b_1 \qquad H = Z \cdot Z \qquad \text{out} = HW_2 + b_2 \qquad E = \text{out} - \text{target} \qquad
 # L = \text{mean}(E \cdot E)$$
@@ -508,8 +546,9 @@ e = box("e 4×1", "−", out, box("target 4×1"))
 draw(box("loss", "mean ·", e, e))
 
 # %% [markdown]
-# Walk both from the right. At each box: which function of yours, with which inputs of the **forward** pass? Two boxes have
-# two edges to the same parent: h = z · z, and e · e inside of the loss. There, add both parts.
+# Go back from the right: first through the second picture, then through the first one. Ask at each node: which of your
+# functions do I call, and which arrays of the **forward** pass does it need? In two places both edges come from the
+# same parent: at h = z · z, and at e · e inside the loss. There, add the two parts.
 
 # %% exercise="broadcast.network" own="backward of one network by hand, the last time before an engine does it"
 def loss_and_gradients(x, target, w1, b1, w2, b2):
@@ -552,11 +591,11 @@ def loss_and_gradients(x, target, w1, b1, w2, b2):
 # <code>mean_backward(np.ones(()), e * e)</code> is the gradient of e · e.</details>
 # <details><summary>Hint 3: the squares</summary><code>mul_backward(grad, e, e)</code> returns two parts, for the left and the
 # right e. It is the same e: add them.</details>
-# <details><summary>Hint 4: the sums</summary>A + hands its gradient on as it is: to h @ w2 the whole, to b2 what
-# <code>unbroadcast</code> makes of it. A − does so to its left side.</details>
+# <details><summary>Hint 4: the sums</summary>A + hands its gradient on as it is: h @ w2 gets all of it, b2 gets what
+# <code>unbroadcast</code> makes of it. A − hands it on unchanged to its left side.</details>
 
 # %% [markdown]
-# Gradients are there; a step against them is one line. For the whole training:
+# You have the gradients. A step against them is one line. Now write the whole training:
 
 # %% exercise="broadcast.train" own="a training loop; the package leaves loops to its users"
 def train(x, target, parameters, steps, rate):
@@ -589,7 +628,7 @@ def train(x, target, parameters, steps, rate):
 # gradient</code> makes a new one.</details>
 
 # %% [markdown]
-# Here it is: XOR, by functions that you wrote.
+# Now your functions train a network on XOR:
 
 # %% demo
 def start(hidden=3, seed=1):
@@ -620,19 +659,20 @@ plot_losses({"XOR": losses})
 plot_boundary(score, points, xor[:, 0].astype(int), "XOR: where the network changes its mind")
 
 # %% [markdown]
-# The boundary is a pair of curves: with squares, a network of this kind draws conic sections. A hyperbola or two parallel
-# lines will do for XOR. Try another seed in `start(seed=…)`.
+# With z · z the score is a polynomial of degree 2 in x₁ and x₂. The border, where the score is 0, can be an ellipse, a
+# hyperbola, a parabola or a pair of lines. A hyperbola or two parallel lines are right for XOR. Try another seed in
+# `start(seed=…)`.
 
 # %% [markdown]
 # ## The bug that raises nothing
 #
-# Somebody stores the targets as a plain list of four, of shape (4,), not (4, 1). `out` is (4, 1). Now, what is
-# `out - target`?
+# Somebody stores the four targets in an array of shape (4,), not (4, 1). `out` has the shape (4, 1). What is
+# `out - target` then?
 #
 # ### Predict, then run
 #
-# How many numbers are in `out - target`? What is the loss of a **perfect** network, out = target? And of one that says 0.5
-# to everything?
+# How many numbers are in `out - target`? What is the loss of a **perfect** network, whose out has the right four
+# numbers? And of a network that answers 0.5 to everything?
 
 # %% predict
 silent_guess = predict(numbers=..., loss_of_perfect=..., loss_of_half=...)
@@ -644,10 +684,12 @@ silent_guess.compare(numbers=(perfect - flat).size, loss_of_perfect=((perfect - 
 draw_arrays("out − target", (perfect, (4, 4)), "−", (flat, (4, 4)), "=", perfect - flat)
 
 # %% [markdown]
-# Every output is compared with every target. The perfect network is punished more than the one that knows nothing, so
-# training walks away from the solution, and no error is raised. If a loss stalls, **print the shapes** first.
+# Every output is compared with every target. The perfect network has a larger loss than the one that knows nothing, so
+# training leads away from the solution, and no error is raised. If a loss does not get smaller, **print the shapes**
+# first.
 #
-# Its cousin: a gradient that was not un-broadcast. Watch what a bias of shape (3,) becomes.
+# A similar bug: somebody forgets `unbroadcast`, and the gradient keeps the large shape. See what a bias of shape (3,)
+# becomes.
 
 # %% demo
 bias, gradient = np.zeros(3), np.ones((4, 3))  # of each example: somebody forgot the sum
@@ -663,45 +705,49 @@ except ValueError as error:
 # ## When Python complains
 #
 # <details><summary><code>ValueError: operands could not be broadcast together with shapes (3,4) (3,)</code></summary>
-# Write the shapes one above the other, aligned on the right: 4 stands above 3, and neither is 1.
-# If the vector is meant as one number per line, it is a column:
-# <code>v[:, np.newaxis]</code>. In a backward: the 1 of a summed axis is missing.</details>
+# Write the shapes one above the other, aligned on the right: 4 stands above 3, and neither is 1. If the vector should
+# have one number for each line, it is a column: <code>v[:, np.newaxis]</code>. In a rule: the axis that was summed is
+# missing; put it back with size 1.</details>
 #
 # <details><summary><code>ValueError: matmul: Input operand 1 has a mismatch in its core dimension 0</code></summary>
-# The inner sizes differ: (n, k) @ (k, m) needs the same k. Print both shapes; one side wants a transpose, or the order is
-# the other way round.</details>
+# The inner sizes differ: (n, k) @ (k, m) needs the same k. Print both shapes; one side must be transposed, or the order
+# is the other way round.</details>
 #
 # <details><summary><code>ValueError: cannot reshape array of size 12 into shape (3,)</code></summary>
 # In <code>unbroadcast</code>: an axis was not summed, so there are too many numbers left.</details>
 #
-# <details><summary><code>ValueError: non-broadcastable output operand with shape (3,) doesn't match the broadcast shape
-# (4,3)</code></summary>
-# <code>b -= …</code> with a gradient that is larger than b: it was not un-broadcast. Be glad: <code>b = b - …</code> would
-# have said nothing.</details>
+# <details><summary><code>ValueError: non-broadcastable output operand with shape (3,) doesn't match the broadcast shape (4,3)</code></summary>
+# <code>b -= …</code> with a gradient that is larger than b: <code>unbroadcast</code> was not called.
+# <code>b = b - …</code> would have raised no error.</details>
 #
 # <details><summary><code>ValueError: input operand has more dimensions than allowed by the axis remapping</code></summary>
-# <code>np.broadcast_to(grad, x.shape)</code> with a grad of more axes than x: keepdims was set, and you put the 1 in once
-# more.</details>
+# <code>np.broadcast_to(grad, x.shape)</code> with a grad of more axes than x: keepdims was set, and you added an axis
+# of size 1 once more.</details>
 #
 # <details><summary><code>AxisError: axis 1 is out of bounds for array of dimension 1</code></summary>
 # An axis of <code>grad</code> that it does not have (any more). After a sum without keepdims, all axes to its right have
 # moved.</details>
 #
-# <details><summary><code>ValueError: assignment destination is read-only</code></summary>
-# <code>np.broadcast_to</code> gives a view: its numbers are not copied, so it may not be written to. Compute a new array,
-# or take <code>.copy()</code>.</details>
+# <details><summary><code>ValueError: assignment destination is read-only</code></summary> <code>np.broadcast_to</code>
+# copies no numbers: one place in memory stands for all copies of a number. So its result may not be written to. Compute
+# a new array, or take <code>.copy()</code>.</details>
 #
 # <details><summary><code>TypeError: 'int' object is not iterable</code>, or <code>tuple indices must be integers</code></summary>
 # axis may be a number or a tuple. <code>np.expand_dims</code> and <code>sum</code> take both.</details>
 #
-# <details><summary><code>AttributeError: 'float' object has no attribute 'shape'</code></summary>
-# A plain number where an array is wanted: <code>np.ones(())</code> is the number 1 as an array.</details>
+# <details><summary><code>AttributeError: 'float' object has no attribute 'shape'</code></summary> There is a plain
+# number where an array is needed: <code>np.ones(())</code> is the number 1 as an array.</details>
 
 # %% [markdown]
 # ## What it costs
 #
-# **Copies.** The dashed numbers in the pictures are never written down. NumPy goes over the same place again: the step from
-# one line to the next (`strides`, in bytes) is 0.
+# **Copies.** The numbers in dashed boxes are never stored. NumPy reads the same place in memory again. A
+# <dfn>view</dfn> is an array that uses the memory of another array, so no numbers are copied. `np.broadcast_to` returns
+# a view.
+#
+# The <dfn>stride</dfn> of an axis is the distance in memory, in bytes, from one number to the next one along the axis.
+# NumPy lists them in `strides`. In the view below the stride from one line to the next is 0, so every line is in the
+# same place.
 
 # %% demo
 bias, lines = np.ones(500), 2_000
@@ -714,8 +760,8 @@ print(f"x + bias: {1e3 * seconds_per_call(lambda: x + bias):.2f} ms, "
       f"{1e3 * seconds_per_call(lambda: x + np.tile(bias, (lines, 1))):.2f} ms")
 
 # %% [markdown]
-# **Work.** (n, k) @ (k, m) takes n·k·m multiplications. How many does its backward take, counted in forwards? Write down
-# the sizes of your two products.
+# **Work.** (n, k) @ (k, m) takes n·k·m multiplications. Its backward takes more. How many times as many? Write down the
+# sizes of your two products.
 
 # %% predict
 work_guess = predict(backward_in_forwards=...)
@@ -752,12 +798,16 @@ plot_times(stacks, {"backward": backwards, "forward": forwards}, "Stacks of matr
            "products in the stack")
 
 # %% [markdown]
-# Counted in multiplications, forward and backward are three forwards: that is why a training step is said to cost three. The
-# measured time has more in it: the Python around a product, the transposes, the memory for the results. In a small stack
-# that may be the larger part. How near the last line comes to three depends on your NumPy and your machine.
-#
-# **A stack under one weight.** x (B, n, k) @ w (k, m): your rule makes B matrices of w's shape and sums them. But the sum over
-# the stack and the sum inside the product are one sum: lay the stack flat, (B·n, k), and a single product does it.
+# Forward and backward together take three times the multiplications of the forward alone. So people say that a training
+# step costs three forwards. The measured time contains more: the Python around a product, the transposes, the memory
+# for the results. In a small stack that may be the larger part. How near the last printed line comes to three depends
+# on your NumPy and your machine.
+
+# %% [markdown]
+# **A stack and one weight.** Take x of shape (B, n, k), a stack of B matrices, and x @ w with w of shape (k, m). Your
+# rule makes B matrices of w's shape and sums them. But each number of ∂L/∂w is a sum over the n lines of a matrix, and
+# then over the B matrices. Together that is one sum over B·n lines. So reshape x to (B·n, k) and grad to (B·n, m): then
+# a single matrix product does it.
 
 # %% demo
 def stacked(grad, x, w):
@@ -783,16 +833,17 @@ print(f"at a batch of {batch}, the flat product takes {flat[-1] / by_stack[-1]:.
 plot_times(batches, times, "∂L/∂w under a stack", "batch")
 
 # %% [markdown]
-# The same numbers, two orders of summing. The flat product never writes the B matrices, so it needs less memory, and mostly
-# less time. Mostly: where NumPy spreads a large product over several threads, and they wait for one another, it may take
-# longer. The printed line says which it was here. Engines lay the stack flat; `unbroadcast` stays for the general case.
+# Both ways give the same numbers; they sum in different orders. The flat product never stores the B matrices, so it
+# needs less memory, and usually less time. It may take longer where NumPy spreads a large product over several threads,
+# and they wait for one another. The printed line says which it was on your machine. Engines use the flat product;
+# `unbroadcast` stays for the general case.
 
 # %% [markdown] written="broadcast.explain" points=3
 # ## In your own words
 #
-# A friend trains with y = x @ w + b on batches of 32. The gradient that arrives at y has the shape (32, 10), and b has the
-# shape (10,). «The shape must fit, so I take `grad.mean(axis=0)`», says the friend. «An average is fairer than a sum, and
-# the loss goes down all the same.» Is it right? Why does the loss go down? Where would an average be right? Five sentences
+# A friend trains with y = x @ w + b on batches of 32. The gradient of y has the shape (32, 10), and b has the shape
+# (10,). «The shape must fit, so I take `grad.mean(axis=0)`», says the friend. «An average is fairer than a sum, and the
+# loss still goes down.» Is the friend right? Why does the loss go down? Where would an average be right? Five sentences
 # at most. You may run it.
 #
 # <!-- BEGIN SOLUTION -->
@@ -827,6 +878,8 @@ plot_times(batches, times, "∂L/∂w under a stack", "batch")
 # print(w1.grad, b1.grad, w2.grad, b2.grad)
 # ```
 #
+# You build engine 3 of this course from lesson 10 on. It has the same rules, under the names of the last column.
+#
 # | yours | PyTorch | JAX | engine 3 of this course |
 # |---|---|---|---|
 # | `broadcast_shape` | `torch.broadcast_shapes` | `jnp.broadcast_shapes` | the same rule |
@@ -836,11 +889,12 @@ plot_times(batches, times, "∂L/∂w under a stack", "batch")
 # | `np.swapaxes(x, -1, -2)` | `x.mT` | `x.mT` | a flag of the matmul kernel |
 # | `(4, 1) - (4,)` | `mse_loss` warns where the sizes differ | broadcasts silently | broadcasts silently |
 #
-# JAX takes the word *transpose* at face value: it has a rule for the derivative of each operation (forward), and for each
-# linear operation its transpose. Backward is then nothing but transposing.
+# JAX uses the word *transpose* literally. For each operation it has a rule that goes from left to right: it says how
+# fast the result moves if the inputs move in a given direction. For each linear operation (one that can be written as a
+# product with a matrix) it has a second rule: its transpose. Its backward pass uses only transposes.
 #
 # ## What comes next
 #
-# You called your functions by hand, in the right order, with the right arrays of the forward pass. That is what a machine is
-# for. **04 function**: an engine that keeps those arrays, remembers the order, and calls `unbroadcast` in one place, for
-# every operation.
+# You called your functions by hand, in the right order, with the right arrays of the forward pass. A program can do
+# that for you. **04 function**: an engine that keeps those arrays, remembers the order, and calls `unbroadcast` in one
+# place, for every operation.

@@ -13,18 +13,19 @@
 # %% [markdown]
 # # 04 · Function: an engine for arrays
 #
-# `Value` knew how to differentiate, but one number at a time. NumPy is fast, but it remembers nothing. Today you build what
-# has both: a `Tensor` holds a whole array, and one `backward` gives the gradients of all arrays.
+# `Value` knew how to differentiate, but one number at a time. NumPy is fast, but it remembers nothing. Today you build
+# an engine that has both: fast arrays and a memory. A `Tensor` holds a whole array, and one call of `backward` gives
+# the gradients of all arrays.
 #
 # ```python
 # w = Tensor([[0.5, -1.0], [2.0, 0.3]], requires_grad=True)
 # loss = ((x @ w - y) ** 2).sum()
 # loss.backward()
-# w.grad                      # an array of the shape of w
+# w.grad                      # a Tensor of the shape of w
 # ```
 #
-# These are PyTorch's words, and it works as PyTorch does inside. You need lesson 01 (boxes, order, backward) and
-# lesson 03 (gradients by shapes). Ten exercises.
+# The names are PyTorch's, and inside, this engine works as PyTorch does. You need lesson 01 (boxes, order, backward)
+# and lesson 03 (gradients by shapes). Ten exercises.
 
 # %% given
 import math
@@ -41,7 +42,10 @@ from tinygrad_cl.viz import draw, plot_lines, plot_losses, plot_times, seconds_p
 # ## A number on each edge?
 #
 # In lesson 01 each edge held one number: how fast the box moves if only this parent moves. Here is one layer of a
-# network for a batch of 64 pictures: a box now holds an array.
+# network for a batch of 64 pictures.
+#
+# A *batch* is a group of examples that go through a network together, one in each row of an array. A picture of 28 × 28
+# pixels is a row of 784 numbers. So a box now holds an array:
 
 # %% demo
 images = SimpleNamespace(data=np.zeros((64, 784)), label="x")
@@ -65,11 +69,13 @@ size = weights.data.size
 print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 
 # %% [markdown]
-# So nobody writes these numbers down. An edge holds a **rule** instead: tell me the gradient at the result, and I tell you
-# the gradient at the input. Of x @ w you know it from lesson 03: xᵀ @ grad, no table of pairs anywhere.
-#
-# An operation is then a pair of functions. What the second needs from the first travels in a bag called `ctx`, the
-# context:
+# So nobody writes these numbers down. An edge holds a **rule** instead: a function that takes the upstream gradient,
+# that is the gradient of the loss with respect to the result, and returns the gradient with respect to the input. The
+# rule of w in x @ w is known from lesson 03: xᵀ @ grad. No table of pairs is needed.
+
+# %% [markdown]
+# An operation is then a pair of functions, `forward` and `backward`. What `backward` needs from `forward` travels in a
+# bag called `ctx`, the context:
 #
 # ```
 #      a, b ───────▶ forward(ctx, a, b) ────────▶ result
@@ -79,13 +85,28 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 #   ∂L/∂a, ∂L/∂b ◀── backward(ctx, grad) ◀─────── grad = ∂L/∂result
 # ```
 #
-# One such pair is a `Function`. One *call* of it makes one `ctx`, and this is a node of the graph.
+# A <dfn>Function</dfn> is an operation together with its derivative: `forward` computes the result, `backward` computes
+# the gradients of the inputs from the upstream gradient. Each *call* of a Function makes one `ctx`. The
+# <dfn>context</dfn> (`ctx`) of a call carries shapes and saved arrays from its `forward` to its `backward`.
+#
+# In lesson 01 a node of the graph, a box, was a number. From now on it is a call. In a graph of tensors, a
+# <dfn>node</dfn> is one recorded call of a Function. In the program, the `ctx` of a recorded call is the node: they are
+# the same object. A *leaf* is a tensor that no recorded operation computed, such as a weight. There is no call for a
+# leaf, so in the graph stands the tensor itself; gradients end there.
 
 # %% [markdown]
 # ## What is given: the array with a memory
 #
-# Four facts, as in a `Value`; but the parents have moved: `grad_fn` points to the node that computed the array. `wrap` and
-# `raw` go from an array to a tensor and back; the rest is there to be used.
+# A `Variable` holds four facts:
+#
+# - `data` and `grad` are as in a `Value`, but `data` is an array and `grad` a tensor.
+# - `requires_grad` is new: must backward compute a gradient for this tensor? It must if you asked for this gradient,
+#   or if the tensor was computed from a leaf whose gradient you asked for.
+# - `grad_fn` is the node that computed the tensor. The parents are no longer stored here: they stand in that node, as
+#   its `next_nodes`.
+#
+# A `Tensor`, further below, is a `Variable` with operators. `wrap` makes a tensor around an array, and `raw` gives the
+# array of a tensor. The rest is there to be used.
 
 # %% given source="tinygrad_cl.tensor.core.variable:Variable tinygrad_cl.tensor.core.variable:as_array tinygrad_cl.tensor.core.variable:raw"
 
@@ -97,10 +118,10 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 # %% [markdown]
 # ## 1 · The bag
 #
-# `forward` works on plain arrays, `backward` on tensors, so the bag takes arrays in and gives tensors out. When the way
-# back is done, what it holds can go: these arrays are most of the memory that training takes.
+# `forward` works on plain arrays, `backward` on tensors, so the bag takes arrays in and gives tensors out. After
+# backward the bag can be emptied. The arrays in it are most of the memory that training takes.
 #
-# What a call has to know besides is given:
+# The rest of a node is given:
 
 # %% given source="tinygrad_cl.tensor.core.function:Context[next_nodes input_shapes kept freed __init__ name __repr__ wrap_result kept_arrays]"
 
@@ -111,22 +132,25 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 # %% [markdown]
 # <details><summary>Hint 1</summary>With <code>*arrays</code> in the signature, <code>arrays</code> is a tuple
 # already.</details>
-# <details><summary>Hint 2</summary><code>self.tensor_type</code> is <code>Tensor</code>, or a class that was made of it:
+# <details><summary>Hint 2</summary><code>self.tensor_type</code> is <code>Tensor</code> or a subclass of it:
 # <code>self.tensor_type.wrap(x)</code> makes a tensor around an array. What is an array?
 # <code>isinstance(x, np.ndarray)</code> says so.</details>
 
 # %% [markdown]
-# ## 2 · apply: the moment that is remembered
+# ## 2 · apply: a call is recorded
 #
-# `x * y` calls `Mul.apply(x, y)`. It runs `forward`, and then, if somebody wants gradients, makes the call a node.
-#
-# Whether anything is recorded at all depends on two switches. Why there are two, you will see in exercise 9. `GradMode` sets
-# one of them for the length of a `with` block, and puts it back however the block ends.
+# `x * y` calls `Mul.apply(x, y)`. It runs `forward`. Then, if an input requires a gradient, it records the call. To
+# <dfn>record</dfn> a call means: make it a node of the graph, and link its result to this node.
+
+# %% [markdown]
+# Whether anything is recorded at all depends on two switches. Exercise 9 shows why there are two. `GradMode` sets one
+# of them for a `with` block, and restores the old value at the end of the block, also after an error.
 
 # %% given source="tinygrad_cl.tensor.core.modes:Switch tinygrad_cl.tensor.core.modes:switch tinygrad_cl.tensor.core.modes:process tinygrad_cl.tensor.core.modes:is_grad_enabled tinygrad_cl.tensor.core.modes:GradMode"
 
 # %% [markdown]
-# Also given: `new_context`, which makes the node, and `run_forward`, which calls `forward` and says clearly what does not fit.
+# Also given: `new_context`, which makes the node, and `run_forward`, which calls `forward` and raises a clear error if
+# shapes or options do not fit.
 
 # %% given source="tinygrad_cl.tensor.core.function:Function[any_dtype forward backward] tinygrad_cl.tensor.core.function:new_context tinygrad_cl.tensor.core.function:run_forward"
 
@@ -156,8 +180,9 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 # node, or the leaf.</details>
 
 # %% [markdown]
-# Four Functions as examples. Look at what each of them puts into the bag: `Neg` and `Clone` nothing, `Exp` its result (it is
-# its own slope), `Log` its input. `backward` is written with the operators of tensors, and starts from `grad`, always.
+# Four Functions as examples. Look at what each of them puts into the bag: `Neg` and `Clone` nothing, `Exp` its result
+# (eˣ is its own slope), `Log` its input. `backward` is written with the operators of tensors, and starts from `grad`,
+# always.
 
 # %% given source="tinygrad_cl.tensor.core.arithmetic:Neg tinygrad_cl.tensor.core.shapes:Clone tinygrad_cl.tensor.core.elementwise:Exp tinygrad_cl.tensor.core.elementwise:Log"
 
@@ -167,9 +192,10 @@ draw((-Tensor([[1.0, 2.0], [3.0, -4.0]], requires_grad=True)).exp())
 # %% [markdown]
 # ## 3 · Two rules
 #
-# The sum hands its gradient on unchanged, to both. The product is lesson 01's rectangle again, for each number of the
-# array: for a it needs b, for b it needs a. Shapes that broadcast are not your business here: the engine will sum up
-# later, once for all Functions, with the `unbroadcast` of lesson 03.
+# The sum hands its upstream gradient on unchanged, to both inputs. The product is lesson 01's rectangle again, for each
+# number of the array: the gradient of a needs b, the gradient of b needs a. Shapes that broadcast need no code in these
+# rules: the engine sums each gradient to the shape of its input, for all Functions in one place, with the `unbroadcast`
+# of lesson 03.
 
 # %% exercise="function.add_mul" source="tinygrad_cl.tensor.core.arithmetic:Add tinygrad_cl.tensor.core.arithmetic:Mul"
 
@@ -184,7 +210,7 @@ draw((-Tensor([[1.0, 2.0], [3.0, -4.0]], requires_grad=True)).exp())
 # <code>grad * b</code> if it is needed, else <code>None</code>.</details>
 
 # %% [markdown]
-# Now the graph makes itself, from the formula alone. A constant (here 2.0) has no box: no gradient goes there.
+# Now Python builds the graph while it computes the formula. A constant (here 2.0) has no box: no gradient goes there.
 
 # %% demo
 x = Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], requires_grad=True)
@@ -193,13 +219,15 @@ x.label, w.label = "x", "w"
 draw(x * w + x * 2.0)
 
 # %% [markdown]
-# ## 4 · Both ends of the way
+# ## 4 · Where backward starts, and where it ends
 #
-# **Where it starts.** For one number L it is clear: ∂L/∂L = 1. For an array it is not: whose gradient? So there you have to
-# say how much each number of it counts: `y.backward(gradient)`, an array of the shape of y.
+# **Where backward starts.** If the result is one number L, the first gradient is ∂L/∂L = 1. If the result y is an
+# array, there is no L yet. So you say how much each number of y counts: `y.backward(gradient)`, with an array of the
+# shape of y. This is the same as backward from the one number L = Σ gradient · y.
 #
-# **Where it ends.** At a leaf. Gradients add up in `grad` until somebody says `zero_grad`, as in lesson 01. But now there is
-# a trap: the gradient that arrives may be the very same object that arrives elsewhere, too (look at what Add returns).
+# **Where backward ends.** At a leaf. Gradients add up in `grad`, as in lesson 01, until `zero_grad` is called. Here
+# `zero_grad` sets `grad` to None, and only in this one tensor. There is a trap: two leaves may get the very same object
+# as their gradient (look at what Add returns).
 
 # %% exercise="function.ends" source="tinygrad_cl.tensor.core.engine:start tinygrad_cl.tensor.core.tensor:Tensor.accumulate_grad tinygrad_cl.tensor.core.tensor:Tensor.zero_grad"
 
@@ -218,9 +246,14 @@ draw(x * w + x * 2.0)
 # %% [markdown]
 # ## 5 · The walk
 #
-# Now the heart. What is given: the order that you wrote in lesson 01 (what a node is computed from comes before it), the one
-# place where a rule is asked (it un-broadcasts what the rule says, and refuses a node that was freed), and `backward`, which
-# calls your three functions: from `start` through `propagate` to `accumulate_grad`.
+# Now the most important part: the walk back through the graph. Three functions are given:
+#
+# - `topological_order`, as in lesson 01: each node stands after everything that it was computed from.
+# - `input_gradients(node, grad)` calls the `backward` of a node; no other function does. It sums each gradient to the
+#   shape of its input (`unbroadcast`), and raises an error if the node was freed.
+# - `Tensor.backward` calls `start`, then `propagate`, then `accumulate_grad` for each leaf.
+#
+# You have written `start` and `accumulate_grad`. `propagate` is the exercise.
 
 # %% given source="tinygrad_cl.tensor.core.engine:topological_order tinygrad_cl.tensor.core.engine:broadcast_shape tinygrad_cl.tensor.core.engine:unbroadcast tinygrad_cl.tensor.core.engine:input_gradients tinygrad_cl.tensor.core.engine:as_gradient tinygrad_cl.tensor.core.engine:freed_error tinygrad_cl.tensor.core.tensor:Tensor.backward"
 
@@ -232,8 +265,9 @@ draw(x * w + x * 2.0)
 #      x ───────────┘           3. parts for the same node add up
 # ```
 #
-# When is a gradient complete? When everybody who uses the node has been there: walk the order from its end. Gradients
-# on the way are nobody's attribute: keep them in a dict, and drop them when they are used.
+# When is the gradient of a node complete? When every node that uses its result has handed its part on. So walk the
+# order from its end. A node has no attribute `grad`: keep the gradients that are not used yet in a dict, and take each
+# one out when you use it.
 
 # %% exercise="function.backward" source="tinygrad_cl.tensor.core.engine:propagate"
 
@@ -241,9 +275,9 @@ draw(x * w + x * 2.0)
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>A dict <code>arrived = {root: gradient}</code>, and a loop over
-# <code>reversed(topological_order([root]))</code>. A leaf is what is no <code>Context</code>.</details>
-# <details><summary>Hint 2</summary>At a node: <code>zip(node.next_nodes, ask(node, grad))</code> pairs each
-# part with the place where it goes. Skip parts that are None.</details>
+# <code>reversed(topological_order([root]))</code>. Whatever is no <code>Context</code> is a leaf.</details>
+# <details><summary>Hint 2</summary>At a node: <code>zip(node.next_nodes, ask(node, grad))</code> pairs each part with
+# the node or leaf that it goes to. Skip parts that are None.</details>
 # <details><summary>Hint 3</summary>First part: <code>arrived[below] = part</code>. Any further one:
 # <code>arrived[below] = arrived[below] + part</code>, a new tensor. Free the node after its parts have been handed
 # on.</details>
@@ -266,7 +300,9 @@ for _ in range(2):
 grad_guess.compare(first=x.grad.data[0], second=x.grad.data[1])
 
 # %% [markdown]
-# And what is left of the graph? Before backward, after it, and the same with `retain_graph=True`: count the arrays.
+# And what is left of the graph? With the option <dfn>retain_graph</dfn>, backward keeps what the nodes saved, so that a
+# second backward through the same graph is possible. Count the arrays that the nodes hold, before backward and after
+# it, without the option and with it.
 
 # %% demo
 def kept(y):
@@ -291,18 +327,18 @@ for retain_graph in (False, True):
 # %% [markdown]
 # ## 6 · Three more rules
 #
-# The rule of the power has a part for the exponent, with a logarithm in it. Of a negative number there is none. That hurts
-# nobody as long as nobody asks, so look at `needs_input_grad` before you compute it.
+# The rule of the power has a part for the exponent, and in it stands a logarithm. A negative number has no logarithm.
+# So look at `ctx.needs_input_grad` first, and compute this part only if it is needed.
 
 # %% exercise="function.sub_div_pow" source="tinygrad_cl.tensor.core.arithmetic:Sub tinygrad_cl.tensor.core.arithmetic:Div tinygrad_cl.tensor.core.arithmetic:Pow"
 
 # %% check="function.sub_div_pow"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Sub is Add with one sign changed. Div: the quotient a / b = a · b⁻¹, so for b the rule
-# of the power with n = −1, times a.</details>
-# <details><summary>Hint 2</summary>A plain number n comes out of the bag as a plain number, and
-# <code>grad * n</code> works with both.</details>
+# <details><summary>Hint 1</summary>Sub is Add with one sign changed. Div: the quotient a / b = a · b⁻¹, so the rule for
+# b is that of the power with n = −1, times a.</details>
+# <details><summary>Hint 2</summary>If n is a plain number, it comes out of the bag as a plain number, else as a
+# tensor. <code>grad * n</code> works with both.</details>
 # <details><summary>Hint 3</summary><code>a.log()</code> is the logarithm of a tensor.</details>
 
 # %% [markdown]
@@ -311,8 +347,9 @@ for retain_graph in (False, True):
 # `sum` makes few numbers of many, `reshape` and `transpose` move them. No array needs to be saved for any of them, a shape or
 # an axis is enough: put it on `ctx` as an attribute, `ctx.input_shape = x.shape`.
 #
-# One function to help with the sum: the shape that is left behind with `keepdims=True`. And one Function: `expand` copies
-# numbers to a larger shape, as broadcasting does.
+# Two things are given. `kept_shape` helps with the sum: it gives the shape that is left with `keepdims=True`. (A
+# *reduction* is an operation that makes one number of many, such as a sum or a mean.) `Expand` is a Function: it
+# repeats numbers up to a larger shape, as broadcasting does, without copying them in memory.
 
 # %% given source="tinygrad_cl.tensor.core.reductions:kept_shape tinygrad_cl.tensor.core.reductions:reduced_axes tinygrad_cl.tensor.core.shapes:Expand"
 
@@ -338,10 +375,13 @@ print(Tensor([[10.0], [20.0]]).expand(2, 3))
 # %% [markdown]
 # ## 8 · The matrix product
 #
-# Lesson 03 told you the rule by shapes: grad @ bᵀ and aᵀ @ grad. Two cases make work. A **vector** is a matrix with one axis
-# missing: put it back (`unsqueeze`), use the rule, take it away again (`squeeze`). A **stack** of matrices needs nothing but
-# care that only the last two axes are swapped: `x.mT`. Both rules need the numbers of a and b, so forward saves the two, as in
-# `Mul`.
+# Lesson 03 found the rules by shapes: grad @ bᵀ for a and aᵀ @ grad for b. The first needs b, the second needs a, so
+# forward saves both, as in `Mul`. `check_inner`, below, is given. Call it first in `forward`: it raises a clear error
+# if the shapes do not fit. Two cases need extra work:
+#
+# - A **vector** is a matrix with one axis missing: put the axis back (`unsqueeze`), use the rule, take the axis away
+#   again (`squeeze`).
+# - For a **stack** of matrices, swap only the last two axes: `x.mT`. Nothing else changes.
 #
 # ```
 #     a (k,)  @ b (k, m)  →  grad (m,)     as if   a (1, k) @ b (k, m) → grad (1, m)
@@ -355,8 +395,8 @@ print(Tensor([[10.0], [20.0]]).expand(2, 3))
 # %% check="function.matmul"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>First two matrices only; save them as in Mul. Most quantities get green with
-# <code>grad @ b.mT</code> and <code>a.mT @ grad</code>.</details>
+# <details><summary>Hint 1</summary>First two matrices only; save them as in Mul. Most lines of the check turn green
+# with <code>grad @ b.mT</code> and <code>a.mT @ grad</code>.</details>
 # <details><summary>Hint 2</summary>Note on ctx which of the two is a vector, <code>a.ndim == 1</code>. In backward, first
 # give grad its missing axes: <code>grad.unsqueeze(-1)</code> if b is a vector, then
 # <code>grad.unsqueeze(-2)</code> if a is one.</details>
@@ -364,13 +404,14 @@ print(Tensor([[10.0], [20.0]]).expand(2, 3))
 # vector a is (1, k), and the engine's unbroadcast makes it (k,).</details>
 
 # %% [markdown]
-# Every rule is there, so train something: sin, from 40 points, by a small network. There is no tanh, so put it together:
-# $\tanh u = (e^{2u} - 1)/(e^{2u} + 1)$. And since everybody forgets `zero_grad` once: both runs, side by side.
+# Every rule is there, so train something: sin, from 40 points, by a small network. There is no tanh yet, so the code
+# computes it from exp: $\tanh u = (e^{2u} - 1)/(e^{2u} + 1)$. And since everybody forgets `zero_grad` once, we train
+# twice: with `zero_grad` after each step, and without it.
 #
 # ### Predict, then run
 #
-# Without `zero_grad` each step follows the sum of **all** gradients so far. Will the loss fall slower, fall faster, or grow?
-# Write −1 for slower, 1 for faster, 0 for a mess.
+# Without `zero_grad` each step follows the sum of **all** gradients so far. Will the loss fall slower, fall faster, or
+# grow? Write −1 if it falls slower, 1 if it falls faster, 0 if it grows.
 
 # %% predict
 zero_guess = predict(without_zero_grad=...)
@@ -385,7 +426,7 @@ def network(inputs, w1, b1, w2, b2):
     return (e - 1) / (e + 1) @ w2 + b2
 
 
-def train(forget, steps=500, rate=0.1):
+def train(forget, steps=500, rate=0.1):  # forget: the old gradients, by zero_grad
     rng = np.random.default_rng(0)
     shapes = [(1, 12), (12,), (12, 1), (1,)]
     weights = [Tensor(rng.normal(size=shape), requires_grad=True) for shape in shapes]
@@ -414,10 +455,10 @@ plot_lines(points[:, 0], {"sin x": targets[:, 0], "the network": curve[:, 0]},
            "After training with zero_grad", "x", markers=False)
 
 # %% [markdown]
-# Gradients that pile up are like a ball without friction: it never comes to rest. Where the dashed line ends, a weight has grown
-# so large that exp is infinite, and everything after it is nan.
+# If all old gradients are added up, the weights move like a ball without friction: they never come to rest. Where the
+# curve without `zero_grad` ends, a weight has grown so large that exp is infinite, and everything after it is nan.
 #
-# The graph of the first layer, squared and summed. In each box: what is kept for backward, until backward has been there.
+# The graph of the first layer, squared and summed. Each box shows what its node keeps until backward has used it.
 
 # %% demo
 w1, b1, *_ = fitted
@@ -427,21 +468,23 @@ draw(((points @ w1 + b1) ** 2).sum())
 # %% [markdown]
 # ## 9 · On and off
 #
-# Recording costs memory, and who only wants the result of a network wants no graph. One switch is for the **whole
-# process**: `enable_autograd(False)` makes tensors plain arrays with operators, `enable_autograd()` brings the memory
-# back. It may be called twice; twice on is on.
+# Recording costs memory, and for the result of a network alone no graph is needed. One switch is for the **whole
+# process**, for all of its threads. <dfn>Autograd</dfn> is a short name for automatic differentiation, used in the
+# names of engines and of their functions. `enable_autograd(False)` makes tensors plain arrays with operators, and
+# `enable_autograd()` switches recording on again. Each of the two may be called several times: on twice is still on.
 #
-# The other switch is for a **block**. MXNet (2015), the engine behind the first *Dive into Deep Learning*, had it off from
-# the start: only what stood under `with autograd.record():` was recorded. Inside
-# it, `with autograd.pause():` switched recording off again for a few lines.
+# The other switch is for a **block**, in one thread. In MXNet, an engine of 2015, this switch was off at the start:
+# only what stood under `with autograd.record():` was recorded. Inside that block, `with autograd.pause():` switched
+# recording off again for a few lines. (The textbook *Dive into Deep Learning* was first written for MXNet.)
 
 # %% exercise="function.record" source="tinygrad_cl.tensor.core.modes:enable_autograd tinygrad_cl.tensor.mxnet.ndarray:record tinygrad_cl.tensor.mxnet.ndarray:pause"
 
 # %% check="function.record"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Which of the given classes makes already what <code>record</code> is to return?</details>
-# <details><summary>Hint 2</summary>Set the switch; do not turn it over.</details>
+# <details><summary>Hint 1</summary>Which of the given classes already makes the object that <code>record</code> must
+# return?</details>
+# <details><summary>Hint 2</summary>Set the switch to the given value; do not reverse its old one.</details>
 
 # %% demo
 def is_recorded():
@@ -460,21 +503,22 @@ finally:
 # %% [markdown]
 # ## 10 · The same program in MXNet's words
 #
-# Two engines, the same mathematics, other manners. In MXNet's words:
+# PyTorch and MXNet use the same mathematics and different conventions. In MXNet:
 #
-# - an array gets its room for a gradient by `x.attach_grad()`: zeros, at once;
+# - an array gets memory for its gradient by `x.attach_grad()`: zeros, at once;
 # - each backward **overwrites** it, unless you ask for `grad_req="add"`;
-# - the gradient at the start is called *head gradient*, and where it is missing it is **ones**: as if you had summed.
+# - where no head gradient is given, it is **ones**, as if you had summed.
 #
-# Your engine can speak them: a subclass, three methods.
+# A <dfn>head gradient</dfn> is MXNet's name for the gradient with which backward starts, one number for each number of
+# the result. Your engine can follow these conventions, too: with a subclass and three methods.
 
 # %% exercise="function.attach_grad" source="tinygrad_cl.tensor.mxnet.ndarray:NDArray"
 
 # %% check="function.attach_grad"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>super().accumulate_grad(grad)</code> calls the method of Tensor, which adds. What must
-# <code>self.grad</code> be, so that adding is overwriting?</details>
+# <details><summary>Hint 1</summary><code>super().accumulate_grad(grad)</code> calls the method of Tensor, which adds.
+# What must <code>self.grad</code> be, so that adding to it gives the new gradient alone?</details>
 # <details><summary>Hint 2</summary><code>np.ones_like(self.data)</code>, and then
 # <code>super().backward(out_grad, retain_graph, **options)</code>.</details>
 
@@ -511,16 +555,16 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # ## When Python complains
 #
 # <details><summary><code>NotImplementedError</code></summary>
-# The cell still holds <code>raise NotImplementedError</code>, or you changed it and did not run it. In the last line of the
-# traceback stands which one: <code>apply</code> is exercise 2, a <code>forward</code> or <code>backward</code> belongs to a
-# Function that you have not written yet.</details>
+# The cell still holds <code>raise NotImplementedError</code>, or you changed it and did not run it. The end of the
+# traceback names the function: <code>apply</code> is exercise 2, a <code>forward</code> or <code>backward</code>
+# belongs to a Function that you have not written yet.</details>
 #
 # <details><summary><code>NameError: name 'Sum' is not defined</code> (or <code>'MatMul'</code>, <code>'Reshape'</code>, …)</summary>
 # An operator asks for a Function of a later exercise, or its cell did not run. <code>unsqueeze</code> and
 # <code>squeeze</code> need Reshape, <code>mT</code> needs Transpose.</details>
 #
 # <details><summary><code>RuntimeError: backward of shape (2, 3) needs a gradient of that shape</code></summary>
-# Your own error. A loss is one number: <code>.sum()</code> it first, or say what counts how much:
+# Your own error. A loss is one number: <code>.sum()</code> it first, or say how much each number counts:
 # <code>backward(gradient)</code>.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code></summary>
@@ -528,7 +572,7 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # <code>pause()</code>, or after <code>enable_autograd(False)</code>.</details>
 #
 # <details><summary><code>RuntimeError: Mul: backward has been here before</code></summary>
-# The graph is freed after use. Compute the loss again (nearly always what you want), or, the first time,
+# The graph is freed after use. Compute the loss again (nearly always what you want), or make the first call
 # <code>backward(retain_graph=True)</code>.</details>
 #
 # <details><summary><code>RuntimeError: Mul.backward returned 1 gradients for 2 inputs</code></summary>
@@ -540,19 +584,19 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # (<code>expand</code>).</details>
 #
 # <details><summary><code>ValueError: not enough values to unpack (expected 2, got 0)</code></summary>
-# <code>a, b = ctx.saved_tensors</code>, and forward saved nothing. <code>too many values to unpack (expected 1)</code> is the
-# other way round. For one: <code>(x,) = ctx.saved_tensors</code>.</details>
+# <code>a, b = ctx.saved_tensors</code>, and forward saved nothing. <code>too many values to unpack (expected 1)</code>
+# means that forward saved more than backward unpacks. To unpack one: <code>(x,) = ctx.saved_tensors</code>.</details>
 #
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'requires_grad'</code></summary>
 # In apply: an input may be a plain array or a number. Ask <code>isinstance(x, Variable)</code> first.</details>
 #
 # <details><summary><code>AttributeError: 'Tensor' object has no attribute 'T'</code></summary>
-# NumPy's <code>.T</code> turns all axes round, which is wrong for a stack of matrices. Here it is <code>.mT</code>: only the
-# last two.</details>
+# NumPy's <code>.T</code> reverses the order of all axes, which is wrong for a stack of matrices. A Tensor has
+# <code>.mT</code>: it swaps only the last two.</details>
 #
 # <details><summary><code>TypeError: unsupported operand type(s) for *: 'float' and 'NoneType'</code></summary>
-# Something was saved as <code>None</code>, since nobody needed it, and backward uses it: ask
-# <code>ctx.needs_input_grad</code> there, too.</details>
+# Something was saved as <code>None</code>, since no gradient needed it, and backward uses it: look at
+# <code>ctx.needs_input_grad</code> in backward, too.</details>
 #
 # <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary>
 # <code>np.log(tensor)</code> or <code>np.exp(tensor)</code>: in backward you have tensors, so
@@ -561,8 +605,8 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # %% [markdown]
 # ## What it costs
 #
-# **Nodes.** The dot product of two vectors with 1000 numbers each, with all its gradients. How many boxes did `Value` need
-# (leaves included), and how many nodes and leaves does your engine?
+# **Nodes.** The dot product of two vectors with 1000 numbers each, with all its gradients. How many boxes did `Value`
+# need, leaves included? How many nodes and leaves does your engine need?
 
 # %% predict
 node_guess = predict(values=..., tensors=...)
@@ -595,8 +639,8 @@ node_guess.compare(values=len(scalar.topological_order(values_dot(1000))),
                    tensors=len(topological_order([tensors_dot(1000).grad_fn])))
 
 # %% [markdown]
-# **Time.** The same, forward and backward, for vectors of any length. From where on does the engine cost next to nothing,
-# compared with NumPy by hand?
+# **Time.** The same dot product, forward and backward, for vectors of different lengths. From which length on does the
+# engine take about the same time as NumPy by hand?
 
 # %% demo
 sizes = [4 ** k for k in range(10)]
@@ -612,10 +656,12 @@ print(f"at {sizes[-1]:,} numbers: {rows['Tensor'][-1] / rows['NumPy by hand'][-1
 plot_times(sizes, rows, "A dot product with all its gradients", "numbers in each vector")
 
 # %% [markdown]
-# A node costs the same few microseconds whether it stands for one number or for a million: that flat part on the left is
-# Python. A `Value` pays it for every number, a `Tensor` once for each operation. That is the whole trick.
+# Making a node takes the same few microseconds whether its array holds one number or a million: the flat part of the
+# curve, on the left, is Python's own work. A `Value` pays this time for every number, a `Tensor` once for each
+# operation. This is why an engine for arrays is so much faster.
 #
-# **Recording.** One layer of the network for a batch of 64. What does the memory cost, and what the way back?
+# **Recording.** One layer of the network for a batch of 64. How much time does recording cost, and how much does
+# backward cost?
 
 # %% demo
 rng = np.random.default_rng(0)
@@ -644,9 +690,9 @@ print("kept for backward:", ", ".join(
     f"{node.name} {sum(x.nbytes for x in node.kept_arrays()) / 1024:.0f} KiB" for node in nodes))
 
 # %% [markdown]
-# Recording itself is cheap: a few small objects, and references to arrays that exist anyway. (If the first two times differ much,
-# your machine was busy, and then the factor in the third line means nothing either: run it again.)
-# What it costs is that those arrays **stay**. Lesson 07 counts them.
+# Recording itself is cheap: a few small objects, and references to arrays that exist anyway. (If the first two times
+# differ much, your machine was busy, and then the factor in the third line means nothing either: run it again.) What
+# costs memory is that those arrays **stay** until backward has used them. Lesson 07 counts them.
 
 # %% [markdown] written="function.explain" points=3
 # ## In your own words
@@ -657,14 +703,15 @@ print("kept for backward:", ", ".join(
 # sentences at most.
 #
 # <!-- BEGIN SOLUTION -->
-# It is not right: backward has to answer with ∂L/∂x = grad · 2x, and `grad` is missing. The test passes because the sum hands
-# a gradient of ones to Square, and a factor of 1 cannot be seen. Wrong is already `(Square.apply(x) * 3).sum().backward()`:
-# x.grad is 2x and should be 6x. A better test calls `Square.apply(x).backward(g)` with random numbers g and compares
-# with g · 2x (or with finite differences of the sum of g · y).
+# It is not right: backward has to return ∂L/∂x = grad · 2x, and `grad` is missing. The test passes because the sum
+# hands a gradient of ones to Square, and a factor of 1 cannot be seen. Wrong is already
+# `(Square.apply(x) * 3).sum().backward()`: x.grad is 2x and should be 6x. A better test calls
+# `Square.apply(x).backward(g)` with random numbers g and compares with g · 2x (or with finite differences of the sum of
+# g · y).
 #
 # **How it is marked**
 #
-# - 1 point: the gradient that arrives is not used, and with `sum()` at the end it is all ones.
+# - 1 point: the upstream gradient is not used, and with `sum()` at the end it is all ones.
 # - 1 point: a program whose x.grad is wrong, one in which something other than a sum follows: a factor, a second Function,
 #   a power.
 # - 1 point: the better test has an upstream gradient that is not all ones (random, or a weighted sum).
@@ -710,8 +757,9 @@ print("kept for backward:", ", ".join(
 # | `zero_grad` sets None | the same, in the optimizer | nothing to do | nothing to do |
 #
 # The package that you import from now on, `tinygrad_cl.tensor`, has two storeys. The ground floor, the folder
-# `tinygrad_cl/tensor/core`, is what you built today, line for line: `Context`, `apply`, `propagate`, the rules. The upper floor
-# stands on it: hooks, in-place changes with version counters, gradients of gradients.
+# `tinygrad_cl/tensor/core`, is what you built today, line for line: `Context`, `apply`, `propagate`, the rules. The
+# upper floor stands on it: hooks, in-place changes with version counters, gradients of gradients. You need not know
+# these words yet.
 #
 # ## What comes next
 #

@@ -13,8 +13,9 @@
 # %% [markdown]
 # # 05 · Layers: a network that reads digits
 #
-# Your engine from lesson 04 adds, multiplies and walks back. A network needs more: a curve between the matrix products,
-# a loss at the end, and somebody who turns gradients into better weights.
+# Your engine from lesson 04 adds, multiplies and finds gradients. A network needs more: an activation (a curve such as
+# tanh) between the matrix products, a loss at the end, and an optimizer. An <dfn>optimizer</dfn> is an object that uses
+# the gradients to move the parameters in each step.
 #
 # ```
 #  picture ─▶ x @ W + b ─▶ ReLU ─▶ h @ V + c ─▶ cross-entropy ─▶ loss
@@ -43,12 +44,16 @@ from tinygrad_cl.viz import Plot, plot_lines, plot_losses, seconds_per_call
 #
 # The engine is what you built in lessons 03 and 04. The next cell looks for your saved notebooks of lessons 03 and 04
 # in `work/`, tries what you wrote with its checks, and lets what is right run here in the place of the finished engine.
-# It says whose functions stand where; without such a notebook, that there is none.
+# It prints which functions are yours. If there is no such notebook, it says so.
 
 # %% demo
 from autograder.notebook import mine
 
 mine(before=5)
+
+# %% [markdown]
+# The next cell loads the data: pictures of handwritten digits, 8 × 8 pixels each, and a label for each picture. A
+# *label* is the target of an example where the target is one of a few possible answers: here the digit in the picture.
 
 # %% demo
 from tinygrad_cl.datasets import load_digits
@@ -69,8 +74,8 @@ print(f"{len(images):,} pictures of {images[0].shape} pixels,"
 show_pictures(images[10:26], " ".join(map(str, labels[10:26])))
 
 # %% [markdown]
-# The engine is given, and it is yours from 04. What is missing, each method asks for by name: as soon as you have written
-# `ReLU`, `x.relu()` works.
+# The engine is given; it is what you built in lesson 04. The methods below call Functions that do not exist yet: you
+# write them today. As soon as you have written `ReLU`, `x.relu()` works.
 
 # %% given
 class Tensor(Engine):
@@ -113,8 +118,8 @@ def cross_entropy(logits, target):
     return CrossEntropyLoss.apply(logits, target)
 
 # %% [markdown]
-# One complete Function, to have the pattern before your eyes. `forward` gets **arrays** and returns an array. `backward`
-# gets `grad` = ∂L/∂y, a **Tensor**, and returns ∂L/∂x: one for each input of `apply`. What is saved as an array comes back
+# Here is one complete Function as a pattern. `forward` gets **arrays** and returns an array. `backward` gets `grad` =
+# ∂L/∂y, a **Tensor**, and returns ∂L/∂x: one gradient for each input of `apply`. What is saved as an array comes back
 # as a Tensor, too; with Tensors use their operators and methods, not `np.…`.
 
 # %% demo
@@ -124,7 +129,7 @@ class Cube(Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)  # arrays go here
-        ctx.factor = 3            # anything else may simply hang on ctx
+        ctx.factor = 3            # anything else: an attribute of ctx
         return x ** 3
 
     @staticmethod
@@ -138,28 +143,29 @@ Cube.apply(x).backward([1.0, 10.0])
 print(x.grad)
 
 # %% [markdown]
-# ## 1 · Three curves you know
+# ## 1 · Three activations you know
 #
-# You wrote them in lesson 01 for one number. Now for arrays, so there is no `if`: `np.where`, `np.maximum`, or a product
-# with a mask of True and False. Each docstring gives the derivative. Some need x, some need the result y: save just that
-# one.
+# You wrote them in lesson 01 for one number. Now write them for arrays. An `if` cannot decide for each number of an
+# array; use `np.where`, `np.maximum`, or a product with a mask, that is an array of True and False. Each docstring
+# gives the derivative. Some derivatives need x, some need the result y: save only that one.
 
 # %% exercise="layers.activations" source="tinygrad_cl.tensor.core.activations:ReLU tinygrad_cl.tensor.core.activations:Sigmoid tinygrad_cl.tensor.core.activations:Tanh"
 
 # %% check="layers.activations"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>x &gt; 0</code> of an array is an array of True and False, and as a factor True is
-# 1.</details>
+# <details><summary>Hint 1</summary><code>x &gt; 0</code> of an array is an array of True and False. In a product True
+# is 1 and False is 0.</details>
 # <details><summary>Hint 2: sigmoid</summary>With <code>small = np.exp(-np.abs(x))</code> nothing can overflow. For x ≥ 0 the
 # sigmoid is 1 / (1 + small), else small / (1 + small): <code>np.where</code> chooses.</details>
 # <details><summary>Hint 3</summary>Save s itself (or t): <code>ctx.save_for_backward(s)</code>, then
-# <code>(s,) = ctx.saved_tensors</code>. Mind the comma.</details>
+# <code>(s,) = ctx.saved_tensors</code>. Do not forget the comma.</details>
 
 # %% [markdown]
 # ### Predict, then run
 #
-# Where is the sigmoid steepest, and how steep is it there? Ten of them in a row: at best, what is left of a gradient of 1?
+# How steep is the sigmoid where it is steepest? If a gradient of 1 goes back through ten sigmoids in a row, how much of
+# it is left at best?
 
 # %% predict
 steepness = predict(steepest=..., after_ten=...)
@@ -179,20 +185,21 @@ steepness.compare(steepest=steepest, after_ten=steepest ** 10)
 plot_lines(points, slopes, "What a gradient is multiplied by", "x", "slope", markers=False)
 
 # %% [markdown]
-# That is why sigmoids left the inside of deep networks. They stayed where a probability is wanted: at the end.
+# That is why the inner layers of deep networks no longer use sigmoids. They are still used at the end, where a
+# probability is wanted.
 
 # %% [markdown]
 # ## 2 · GELU: a gate that opens slowly
 #
-# ReLU is x times a gate that is 0 or 1. GELU is x times a gate that opens smoothly, from 0 far left to 1 far right. It is
-# the curve in most language models.
+# ReLU is x times a gate that is 0 or 1. <dfn>GELU</dfn> is an activation: x times a gate that opens smoothly, from 0 (x
+# very negative) to 1 (x very positive). Many language models use it, such as GPT-2 and BERT.
 #
 # ```
 #  y = x · gate(x),   gate = (1 + t) / 2,   t = tanh u,   u ≈ 0.8 · (x + a little x³)
 # ```
 #
-# x occurs twice, so the derivative has two parts: the gate itself, and x times the slope of the gate (chain rule: gate ←
-# t ← u ← x).
+# x occurs twice, in x itself and in the gate. So the derivative has two parts: the gate, and x times the slope of the
+# gate (chain rule: gate ← t ← u ← x).
 
 # %% exercise="layers.gelu" source="tinygrad_cl.tensor.core.activations:GELU"
 
@@ -201,8 +208,8 @@ plot_lines(points, slopes, "What a gradient is multiplied by", "x", "slope", mar
 # %% [markdown]
 # <details><summary>Hint 1</summary>Save x alone. In <code>backward</code> compute t again, with
 # <code>.tanh()</code>: there u is a Tensor.</details>
-# <details><summary>Hint 2</summary>Three names make it readable: t; slope = u′; then grad times the parenthesis of the
-# docstring.</details>
+# <details><summary>Hint 2</summary>Compute three things, each with a name: t, then the slope u′, then grad times the
+# parenthesis of the docstring.</details>
 
 # %% [markdown]
 # ### Predict, then run
@@ -222,17 +229,20 @@ plot_lines(points[near], curves, "A gate that opens slowly", "x", "value, or slo
            markers=False)
 
 # %% [markdown]
-# The smooth gate has a price: left of 0 the curve dips, and there the slope is negative.
+# The smooth gate has a consequence: left of 0 the curve goes a little below 0, and on a part of it the slope is
+# negative.
 
 # %% [markdown]
 # ## 3 · Softmax: scores become probabilities
 #
-# A network ends in ten scores, one for each digit, called **logits**. Softmax makes them positive and makes them sum to 1.
+# The last layer of our network gives ten scores, one for each digit. The scores at the end of a network, before they
+# become probabilities, are called <dfn>logits</dfn>. <dfn>Softmax</dfn>, eˣ / Σ eˣ along each row, turns scores into
+# probabilities: positive numbers with the sum 1.
 #
 # ### Predict, then run
 #
 # Two pictures: scores (1, 2, 3), and (1001, 1002, 1003). How much larger is the last probability of the second picture?
-# And what does the plain formula $e^{x} / \sum e^{x}$ give there in float32?
+# And what does the formula above give for the last probability of the second picture, computed in float32 as it stands?
 
 # %% predict
 shift_guess = predict(difference=..., plain_formula=...)  # the second: a number, or float("nan")
@@ -249,22 +259,28 @@ with np.errstate(all="ignore"):
                         plain_formula=plain_softmax(high)[2])
 
 # %% [markdown]
-# Only differences of scores count: a common shift cancels. So shift each row such that its largest score is 0: no
-# exponential is then larger than 1.
-#
-# Now backward. A score $x_j$ moves **all** the probabilities of its row: its own up, the others down, since the sum stays 1.
+# Only differences of scores count: if the same number is added to all scores of a row, it cancels. So subtract from
+# each row its largest score. Then no exponential is larger than 1.
+
+# %% [markdown]
+# Now backward. A score $x_j$ moves **all** the probabilities of its row: its own up, the others down, since the sum
+# stays 1.
 #
 # $$\frac{\partial y_i}{\partial x_j} = y_i\,(\delta_{ij} - y_j)$$
 #
-# As a table for three scores (rows i, columns j):
+# Here $\delta_{ij}$ is 1 where i = j, and 0 elsewhere. As a table for three scores (rows i, columns j):
 
 # %% demo
 y = plain_softmax(low)
 print(np.round(np.diag(y) - np.outer(y, y), 3))
 
 # %% [markdown]
-# $\partial L/\partial x_j$ is the sum over column j, each entry times $\text{grad}_i$. Nobody builds that table: in the sum
-# $y_j$ can be pulled out, and what is left is the short rule in the docstring.
+# $\partial L/\partial x_j$ is the sum over column j, each entry times $\text{grad}_i$. Nobody builds that table. In the
+# sum over i, the part with δ has only one entry that is not 0, the one with i = j:
+#
+# $$\sum_i \text{grad}_i\, y_i\,(\delta_{ij} - y_j) = \text{grad}_j\, y_j - y_j \sum_i \text{grad}_i\, y_i$$
+#
+# Take the factor $y_j$ out: this is the short rule in the docstring.
 
 # %% exercise="layers.softmax" source="tinygrad_cl.tensor.core.activations:Softmax"
 
@@ -277,7 +293,7 @@ print(np.round(np.diag(y) - np.outer(y, y), 3))
 # <code>keepdims=True</code>; then y times (grad − inner).</details>
 
 # %% [markdown]
-# A law to test it by: a common shift of a row changes nothing, so along each row the gradients add up to 0.
+# A test for your rule: adding one number to a whole row changes nothing, so the gradients of each row add up to 0.
 
 # %% demo
 x = Tensor(np.random.default_rng(0).normal(size=(2, 4)), requires_grad=True)
@@ -287,12 +303,16 @@ print(x.grad.data.round(3), "\nsums of the rows:", x.grad.data.sum(axis=1).round
 # %% [markdown]
 # ## 4 · How wrong? Two losses
 #
-# **MSE** measures distances: for predictions that are numbers.
+# **MSE**, the mean squared error of lesson 02, measures distances. It is for predictions that are numbers.
 #
-# **BCE** measures probabilities: if the model gave probability p to what happened, it pays −ln p. A sure and wrong model
-# pays without limit. For yes or no, one logit x is enough, p = sigmoid(x).
+# **BCE**, binary cross-entropy, measures probabilities. It is for questions with the answer yes or no. The target t is
+# 1 for yes and 0 for no, and the model gives the probability p to yes. The loss <dfn>binary cross-entropy</dfn> is the
+# mean over all examples of −ln of the probability that the model gave to the right answer, yes or no. So an example
+# adds −ln p if t = 1, and −ln(1 − p) if t = 0. The loss of a model that is sure and wrong has no upper limit. One logit
+# x is enough: p = sigmoid(x).
 #
-# In pieces (first sigmoid, then logarithm) it breaks. Logits of 5, 15, 50, each of them wrong (the target is 0):
+# Computed in two steps (first the sigmoid, then the logarithm), it breaks. Logits of 5, 15, 50, each of them wrong (the
+# target is 0):
 
 # %% demo
 for logit in (5.0, 15.0, 50.0):
@@ -304,9 +324,10 @@ for logit in (5.0, 15.0, 50.0):
     print(f"logit {logit:4}: loss {loss.item():.6g}, gradient {x.grad.data[0]:.6g}")
 
 # %% [markdown]
-# From 15 on the digits go: 1 − p is a difference of nearly equal numbers. At 50 float32 says p = 1, ln 0 = −∞, and from then
-# on every weight is nan. The joint formula of sigmoid and logarithm has no such place, and its derivative is simpler than
-# either: p − t.
+# From 15 on, digits are lost: 1 − p is a difference of nearly equal numbers. At 50, p is exactly 1 in float32, so ln(1
+# − p) = ln 0 = −∞. The gradient is nan, and after one step with it the weights are nan. But there is one formula for
+# sigmoid and logarithm together: it stands in the docstring below. It never takes the logarithm of 0, so it gives a
+# finite loss for every logit. Its derivative with respect to x is also simpler than those of the two parts: p − t.
 
 # %% exercise="layers.losses" source="tinygrad_cl.tensor.core.losses:MSELoss tinygrad_cl.tensor.core.losses:BCEWithLogitsLoss"
 
@@ -317,7 +338,7 @@ for logit in (5.0, 15.0, 50.0):
 # <code>backward</code> has to do it itself, and <code>x.size</code> is N for every shape.</details>
 # <details><summary>Hint 2</summary><code>apply</code> gets two inputs, so two gradients come back. None means: this one gets
 # no gradient.</details>
-# <details><summary>Hint 3</summary><code>np.log1p(z)</code> is ln(1 + z), exact for tiny z, too.</details>
+# <details><summary>Hint 3</summary><code>np.log1p(z)</code> is ln(1 + z), and loses no digits for tiny z.</details>
 
 # %% demo
 for logit in (5.0, 15.0, 50.0):
@@ -329,14 +350,17 @@ for logit in (5.0, 15.0, 50.0):
 # %% [markdown]
 # ## 5 · Cross-entropy
 #
-# Ten classes in place of two: softmax, then −ln of the probability of the right class.
+# A *class* is one of the possible answers: here a digit from 0 to 9. With ten classes in place of two, take softmax,
+# then −ln of the probability of the right class. The loss <dfn>cross-entropy</dfn> is the mean over all examples of −ln
+# of the probability that the model gave to the right class. Its derivative uses a one-hot table. A <dfn>one-hot
+# table</dfn> has a row for each example, with 1 in the column of its class and 0 elsewhere.
 #
 # $$L = -\frac1N \sum_{\text{rows}} \ln \text{softmax}(x)_{\text{target}}
 # \qquad \ln \text{softmax}(x) = x - \max - \ln \sum e^{x - \max}$$
 #
 # ### Predict, then run
 #
-# A network that was never trained, and knows nothing: all ten scores are equal. What is its loss?
+# Take a network that was never trained and gives ten equal scores to each picture. What is its loss?
 
 # %% predict
 untrained = predict(loss=...)  # e = 2.718…
@@ -346,10 +370,12 @@ untrained = predict(loss=...)  # e = 2.718…
 # %% check="layers.cross_entropy"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>target[..., None] == np.arange(classes)</code> is the one-hot table: True in the
-# column of the target, False elsewhere. It serves both passes; let it hang on <code>ctx</code>.</details>
+# <details><summary>Hint 1</summary>target may be a list: first <code>target = np.asarray(target)</code>. Then
+# <code>target[..., None] == np.arange(classes)</code> is the one-hot table, with True for 1. forward and backward both
+# need it: make it an attribute of <code>ctx</code>.</details>
 # <details><summary>Hint 2</summary>Forward: <code>shifted = x - max</code>, along the last axis;
-# <code>np.log(np.exp(shifted).sum(-1))</code> less the shifted score of the target; mean of that.</details>
+# <code>np.log(np.exp(shifted).sum(-1))</code> minus the shifted score of the target; then the mean over the
+# rows.</details>
 # <details><summary>Hint 3</summary>N is the number of rows, not of numbers: the size of the target. Two inputs went into
 # <code>apply</code>.</details>
 
@@ -361,24 +387,27 @@ loss.backward()
 print("\ngradient of one row, times the rows:", (6 * know_nothing.grad.data[2]).round(2))
 
 # %% [markdown]
-# Read the gradient as an order: raise the score of the right class, lower each other by what it got too much. It adds up
-# to 0, and it is never larger than 1: no sure and wrong answer can blow it up.
+# Look at one step against the gradient. It raises the score of the right class, and lowers every other score in
+# proportion to the probability which that class got. The numbers of a row add up to 0, and none of them is larger than
+# 1: an answer that is sure and wrong cannot make the gradient huge.
 #
-# And keep the number. A fresh network of ten classes whose first loss is far from it has a bug, or far too large weights.
+# And remember the loss of a network that knows nothing: ln 10 ≈ 2.30 for ten classes. If the first loss of a new
+# network is far from this number, there is a bug, or its weights are far too large.
 
 # %% [markdown]
 # ## 6 · Permute: axes in another order
 #
-# Nine pictures, with a white margin of shape (9, 10, 10), shall become one of 30 × 30. `reshape` alone keeps the numbers in
-# their order in memory, so it cuts the pictures into strips. First the axes have to be in the right order:
+# Nine pictures of 8 × 8 pixels, each with a white margin, are an array of shape (9, 10, 10). They shall become one
+# picture of 30 × 30. `reshape` alone keeps the numbers in their order in memory, so it cuts the pictures into strips.
+# First the axes have to be in the right order:
 #
 # ```
-#  (9, 10, 10) → (3, 3, 10, 10)      a row and a column of pictures, a row and a column of pixels
-#              → (3, 10, 3, 10)      permute: all rows first, then all columns
+#  (9, 10, 10) → (3, 3, 10, 10)      row of the picture, column of the picture, row of the pixel, column of the pixel
+#              → (3, 10, 3, 10)      permute: row of the picture, row of the pixel, then the two columns
 #              → (30, 30)
 # ```
 #
-# Backward has to undo it. Careful: undoing «put axis 1 first, then 2, then 0» is not doing it again.
+# Backward has to undo it. Careful: to undo `permute(1, 2, 0)` is not to call `permute(1, 2, 0)` again.
 
 # %% exercise="layers.permute" source="tinygrad_cl.tensor.core.shapes:Permute"
 
@@ -387,8 +416,8 @@ print("\ngradient of one row, times the rows:", (6 * know_nothing.grad.data[2]).
 # %% [markdown]
 # <details><summary>Hint 1</summary>Result axis i is x's axis axes[i]. So x's axis a is the result's axis i where
 # axes[i] = a. Write that down for (1, 2, 0).</details>
-# <details><summary>Hint 2</summary><code>np.argsort(axes)</code> is just that list of places. It takes −1 for the smallest,
-# so first make the axes positive: <code>i % x.ndim</code>.</details>
+# <details><summary>Hint 2</summary><code>np.argsort(axes)</code> is just that list of places. For it −1 is the smallest
+# number, so first make the axes positive: <code>i % x.ndim</code>.</details>
 # <details><summary>Hint 3</summary><code>grad</code> is a Tensor and has <code>permute</code>, as soon as your
 # <code>forward</code> works.</details>
 
@@ -405,19 +434,21 @@ plot
 # ## 7 · Taking some of the numbers
 #
 # `x[key]` picks: a slice, a row, a list of rows. Its backward puts each gradient back where its number came from, and
-# zeros elsewhere. That opposite is a Function, too: call it **Scatter**. Each is the other's backward.
+# zeros elsewhere. This opposite of picking is a Function, too. <dfn>Scatter</dfn> is the opposite of indexing: it puts
+# numbers at given places of an array of zeros, and adds where a place repeats. Indexing is the backward of Scatter, and
+# Scatter the backward of indexing.
 #
 # ```
-#   x      10  20  30  40            x.grad    .   .   .   .
-#           │       ╎╲                         ▲       ▲
-#   key     0       2 2                        │       ├─ twice: added
-#           ▼       ▼ ▼                        │       │
-#   y      10      30 30             grad      1      100 + 10
+#   x      10  20  30  40            x.grad    1   0  110  0
+#           │       ╎╲                         ▲       ▲ ▲
+#   key     0       2 2                        │       │  ╲    place 2 twice: added
+#           ▼       ▼ ▼                        │       │   ╲
+#   y      10      30 30             grad      1      10   100
 # ```
 #
 # ### Predict, then run
 #
-# NumPy's own trap. `y` is zeros; what is in `y[2]` after `y[[0, 2, 2]] += [1, 10, 100]`?
+# A trap of NumPy. `y` is an array of zeros. What is `y[2]` after `y[[0, 2, 2]] += [1, 10, 100]`?
 
 # %% predict
 plus_guess = predict(y_2=...)
@@ -428,11 +459,13 @@ y[[0, 2, 2]] += [1, 10, 100]
 plus_guess.compare(y_2=y[2])
 
 # %% [markdown]
-# It reads all, adds, writes all: of two writes to one place the last one stays. `np.add.at(y, key, values)` adds one after
-# the other.
-#
-# An **embedding** is nothing but picking: rows of a table, by their numbers. Words, notes, grey values: whatever comes as a
-# whole number gets a row of weights of its own. It is given, and its backward is your Scatter:
+# `+=` reads all the numbers, then adds, then writes all of them. Where it writes twice to one place, only the last
+# write stays. `np.add.at(y, key, values)` adds one number after the other.
+
+# %% [markdown]
+# An <dfn>embedding</dfn> is a table of weights with one row for each whole number; to look up a number is to pick its
+# row. Words, notes, grey values: anything that can be numbered can get a row of weights of its own. The Function is
+# given, and its backward is your Scatter:
 
 # %% given source="tinygrad_cl.tensor.core.indexing:Embedding"
 def embedding(indices, weight):
@@ -443,8 +476,8 @@ def embedding(indices, weight):
 # %% check="layers.index"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Backward needs two things, the key and the shape of x. Neither is an array to save: let
-# them hang on <code>ctx</code>.</details>
+# <details><summary>Hint 1</summary>Backward needs two things, the key and the shape of x. Neither of them is an array
+# to save: make them attributes of <code>ctx</code>.</details>
 # <details><summary>Hint 2</summary><code>Scatter.apply(grad, key=…, shape=…)</code> is all of GetItem's
 # backward.</details>
 # <details><summary>Hint 3</summary>The zeros of Scatter have the shape that was asked for, and x's
@@ -456,13 +489,15 @@ embedding([[3, 1, 3], [0, 3, 1]], table).sum().backward()
 print(table.grad)
 
 # %% [markdown]
-# With a gradient of ones from above, each row counts how often it was looked up. Rows 2 and 4 never were, so nothing moves them in this step.
+# The upstream gradient is all ones, so each row of the result says how often that row was looked up. Rows 2 and 4 were
+# never looked up, so nothing moves them in this step.
 
 # %% [markdown]
 # ## 8 · Max, and who gets the gradient in a tie
 #
-# The largest number alone moves the maximum: it gets all of the gradient. If two are equally large? Like the kink of
-# ReLU it is a matter of agreement. As PyTorch does in `amax`, they share: k winners get grad / k each.
+# The largest number alone moves the maximum: it gets all of the gradient. What if two are equally large? As at the
+# corner of ReLU, the derivative does not exist, and one has to be chosen. We do as PyTorch's `amax` does: k winners get
+# grad / k each.
 #
 # `grad` comes in the shape of the result, with or without the axis. `kept_shape(shape, axis)` is the shape with the axis
 # left at size 1, `dropped_shape(shape, axis)` the one without it; both are given.
@@ -478,35 +513,40 @@ print(kept_shape((2, 3, 4), (0, 2)), dropped_shape((2, 3, 4), (0, 2)), kept_shap
 # <details><summary>Hint 1</summary>Save the mask: <code>x == x.max(axis, keepdims=True)</code>. That has x's shape, and is
 # True for each winner.</details>
 # <details><summary>Hint 2</summary>Backward in two steps: bring grad to the kept shape, divide by the number of winners
-# <code>hit.sum(axis, keepdims=True)</code>; then multiply with the mask.</details>
-# <details><summary>What about nan?</summary>A nan is equal to nothing, not to itself. The reference makes it a winner, so
-# that it does not vanish. The check asks nothing about it.</details>
+# <code>mask.sum(axis, keepdims=True)</code>; then multiply by the mask.</details>
+# <details><summary>What about nan?</summary>A nan is not equal to anything, not even to itself. The reference makes it
+# a winner, so that it does not vanish. The check does not test nan.</details>
 
 # %% [markdown]
 # ## 9 · SGD: the step, with momentum
 #
-# Gradients are there; now the weights move. `Optimizer` is given: it goes over the parameters, and asks `update` for the
-# new numbers of each. `state` is an empty dict at first, one for each parameter, in which `update` may keep what it needs
-# until the next step.
+# **SGD** is short for stochastic gradient descent. <dfn>Stochastic gradient descent</dfn> (SGD) is gradient descent in
+# which each step uses only some of the examples, chosen at random. `lr` is the learning rate of lesson 02.
+#
+# `Optimizer` is given: it goes over the parameters, and calls `update` for the new numbers of each. `state` is a dict
+# for each parameter, empty at first, in which `update` may keep what it needs until the next step.
 
 # %% given source="tinygrad_cl.tensor.optim:at_least_0 tinygrad_cl.tensor.optim:Optimizer tinygrad_cl.tensor.optim:SGD[__init__]"
 
 # %% [markdown]
-# **Momentum**: do not follow the last gradient alone, but a velocity v that remembers. In a narrow valley the steps to and
-# fro across it cancel, those along it add up. (Nesterov looks one step ahead; weight decay pulls every weight a little
-# towards 0: one line each.)
+# **Momentum**: a step does not follow the last gradient alone, but a velocity v, which also contains the earlier
+# gradients. In a narrow valley, the steps across it change direction each time, so in v they cancel. The steps along it
+# all have the same direction, so in v they add up.
+#
+# The docstring of `SGD` has two more options, each of them one line. `nesterov` looks one step ahead. <dfn>Weight
+# decay</dfn> pulls every weight a little towards 0 in each step.
 
 # %% exercise="layers.sgd" source="tinygrad_cl.tensor.optim:SGD.update"
 
 # %% check="layers.sgd"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Three lines of rules, each behind its own <code>if</code>: weight decay changes g,
-# momentum makes v of g, and then p moves by lr times g, v, or g + μ v.</details>
-# <details><summary>Hint 2</summary><code>state["v"]</code> is not there in the first step: ask <code>"v" in state</code>.
-# Keep a copy of g, since g is memory of somebody else.</details>
-# <details><summary>Hint 3</summary><code>g += …</code> and <code>p -= …</code> change the arrays of others. Write
-# <code>g = g + …</code>.</details>
+# <details><summary>Hint 1</summary>Weight decay and momentum each have their own <code>if</code>: weight decay changes
+# g, momentum makes v of g. Then p moves by lr times g, v, or g + μ v.</details>
+# <details><summary>Hint 2</summary><code>state["v"]</code> is not there in the first step: ask
+# <code>"v" in state</code>. Keep a copy of g, since the array g belongs to the gradient.</details>
+# <details><summary>Hint 3</summary><code>g += …</code> and <code>p -= …</code> change arrays that belong to the
+# parameter or to its gradient. Write <code>g = g + …</code>.</details>
 
 # %% demo
 def walk(optimizer_of, steps=40):
@@ -540,14 +580,21 @@ plot_ways({"lr 0.07": walk(lambda ps: SGD(ps, lr=0.07)),
           "40 steps down a narrow valley")
 
 # %% [markdown]
-# A large step jumps from wall to wall, a small one crawls along the floor. Momentum crawls faster, and overshoots a bit.
+# Large steps jump from one side of the valley to the other, small steps move slowly along its floor. With momentum the
+# small steps are faster, and go a bit too far.
 
 # %% [markdown]
 # ## 10 · Adam: each weight its own step
 #
-# Adam keeps two running means for each single weight: m of its gradients, v of their squares. It steps by m / √v: where
-# gradients are large it divides by something large. Both means start at 0 and are too small at first; the division by
-# 1 − βᵗ makes up for that.
+# <dfn>Adam</dfn> is an optimizer that divides a running mean of each weight's gradients by the root of a running mean
+# of their squares. The first mean is m, the second is v (another v than in exercise 9). A <dfn>running mean</dfn> is
+# updated in each step: β times the old mean plus (1 − β) times the new number, with β a little below 1. β₁ is for m, β₂
+# for v.
+#
+# Adam moves each weight by lr · m / √v: where gradients are large, it divides by something large. Both means start at
+# 0, so at first they are too small. In step t, m is therefore divided by 1 − β₁ᵗ and v by 1 − β₂ᵗ (β to the power t).
+# The corrected means are called m̂ and v̂ (say: m hat and v hat). A tiny number ε is added, so that Adam never divides
+# by 0.
 
 # %% given source="tinygrad_cl.tensor.optim:Adam[__init__]"
 
@@ -555,7 +602,7 @@ plot_ways({"lr 0.07": walk(lambda ps: SGD(ps, lr=0.07)),
 # ### Predict, then run
 #
 # Two weights, with gradients of 1000 and of 0.001, and lr = 0.1. How far does each go in the very first step? The rules
-# above and t = 1 are enough.
+# in the docstring above and t = 1 are enough.
 
 # %% predict
 first_step = predict(at_1000=..., at_a_thousandth=...)
@@ -580,14 +627,15 @@ plot_ways({"SGD, lr 0.07": walk(lambda ps: SGD(ps, lr=0.07)),
            "Adam, lr 0.2": walk(lambda ps: Adam(ps, lr=0.2))}, "The same valley with Adam")
 
 # %% [markdown]
-# The size of a gradient cancels, its sign stays: at first both weights go by lr, however large the slope. So the valley
-# looks nearly round to Adam, and it heads for the middle. It overshoots, too: lr says how far a weight moves in a step, and
-# does not shrink where the slope does.
+# The size of a gradient cancels, its sign stays: in the first step both weights move by lr, however large the gradient
+# is. So for Adam the narrow valley is nearly like a round one, and it moves towards the middle. It goes too far, too:
+# lr says how far a weight moves in a step, and a step does not get smaller when the gradient does.
 
 # %% [markdown]
 # ## The referee, for everything at once
 #
-# Central differences know none of your rules. Random inputs, a random gradient from above, float64:
+# The referee of lesson 01 moves each input a little up and a little down (a central difference), and knows none of your
+# rules. The inputs and the upstream gradient are random, in float64:
 
 # %% demo
 trial = np.random.default_rng(5)
@@ -614,8 +662,11 @@ for name, f in subjects.items():
 # %% [markdown]
 # ## Reading handwriting
 #
-# The goal, stated before: **at least 95 of 100** pictures that the network has never seen. A fifth of the pictures is put
-# aside for that, by lot.
+# The goal, stated before training: the network reads **at least 95 of 100** pictures right that it has never seen. So a
+# fifth of the pictures, chosen at random, is not used in training.
+#
+# In `train`, a step does not use all pictures. They are shuffled and cut into batches of 32, and each batch makes one
+# step. An <dfn>epoch</dfn> is one round of training through all of the training examples.
 
 # %% demo
 GOAL = 0.95
@@ -625,7 +676,7 @@ pixels = images.reshape(-1, 64).astype(np.float32) / 16  # from 0 to 1
 
 
 def weights(rng, inputs, outputs):
-    """W and b of a layer; the √(2 / inputs) keeps the sizes of what flows through alike."""
+    """W and b of a layer; √(2 / inputs) keeps the numbers of all layers about equally large."""
     w = rng.normal(size=(inputs, outputs)) * math.sqrt(2 / inputs)
     return [Tensor(w.astype(np.float32), requires_grad=True),
             Tensor(np.zeros(outputs, np.float32), requires_grad=True)]
@@ -663,7 +714,8 @@ def accuracy(forward, rows):
 # %% [markdown]
 # ### Predict, then run
 #
-# What share of the unseen pictures does the network get right before training? And after 10 rounds with Adam?
+# What share of the unseen pictures (a number from 0 to 1) does the network get right before training? And after 10
+# epochs with Adam?
 
 # %% predict
 reading = predict(before=..., after=...)
@@ -680,7 +732,7 @@ print(f"\n{size:,} weights, {len(adam_losses)} steps;"
 print("the goal is reached" if after >= GOAL else "the goal is missed")
 
 # %% [markdown]
-# The loss starts near the number from exercise 5. Three optimizers from the same weights, with the same batches:
+# The loss starts near ln 10, the number from exercise 5. Three optimizers from the same weights, with the same batches:
 
 # %% demo
 curves = {}
@@ -693,8 +745,9 @@ print(f"first losses: {curves[name][0]:.2f}; to know nothing costs ln 10 = {math
 plot_losses(curves | {"Adam, lr 0.005": adam_losses}, "Loss of the batch", smooth=20)
 
 # %% [markdown]
-# **Gradient norms** tell whether learning is healthy: neither 0 nor exploding, of like size in both layers, and falling as there
-# is less to learn.
+# The <dfn>gradient norm</dfn> of a parameter is the length of its gradient: √Σg² over all numbers g of the gradient.
+# The norms tell whether learning is healthy. They should not be 0, and they should not grow without limit. They should
+# be about equally large in both layers, and get smaller as there is less to learn.
 
 # %% demo
 smooth = [np.convolve(norms[:, k], np.ones(15) / 15, "valid") for k in (0, 2)]
@@ -725,12 +778,17 @@ told = ", ".join(f"{labels[unseen[i]]}→{answers[i]}" for i in wrong)
 show_pictures(images[unseen[wrong]], f"Misread: {told}")
 
 # %% [markdown]
-# ### All of today's functions in one network
+# ### More of today's functions in one network
 #
-# The same goal, with windows of 3 × 3 pixels that slide over the picture, as in a convolutional network. Grey values are
-# whole numbers from 0 to 16, so each may have a row in a table: an **embedding**. Windows overlap, so the picking repeats
-# each pixel up to nine times: **repeated indices**. Then **GELU**, and of each 2 × 2 neighbours the **max**, for which
-# **permute** brings the right axes together.
+# The same goal, with another network. Its steps:
+#
+# 1. **Embedding.** A grey value is a whole number from 0 to 16. Each of the 17 has a row in a table.
+# 2. **Repeated indices.** A window of 3 × 3 pixels slides over the picture. (Networks that do this are called
+#    *convolutional*.) Windows overlap, so a pixel is picked up to nine times.
+# 3. The same layer, with **GELU**, for each window.
+# 4. **Permute** brings the results of 2 × 2 neighbouring windows together, and **max** keeps the largest of each four
+#    numbers.
+# 5. A last layer makes the ten logits.
 
 # %% demo
 rows_of, columns_of = (np.arange(6)[:, None] + np.arange(3) for _ in range(2))
@@ -763,8 +821,9 @@ order = np.argsort(np.linalg.norm(table - table[0], axis=1))
 print("grey values by the distance of their rows from that of white:", *order)
 
 # %% [markdown]
-# Nobody told it that 7 lies between 6 and 8: to an embedding the grey values are seventeen strangers. See how much of
-# their order the gradients have found, and where they have not: nobody needs it there.
+# The network was not told that 7 lies between 6 and 8: an embedding starts with random rows. Look at the printed order.
+# How much of the natural order has training found? Where training has not found this order, the network reads the
+# digits without knowing the order.
 
 # %% [markdown]
 # ## When Python complains
@@ -785,28 +844,29 @@ print("grey values by the distance of their rows from that of white:", *order)
 # <code>axis=</code> do not count.</details>
 #
 # <details><summary><code>ValueError: …backward: a gradient of shape (4, 2, 3) does not fit an input of shape (2, 3, 4)</code></summary>
-# The axes were permuted once more in place of back.</details>
+# backward permuted the axes in the same way once more. It has to undo the permutation.</details>
 #
 # <details><summary><code>ValueError: Softmax: the shapes (3, 4) do not broadcast</code> (or of Max, CrossEntropyLoss, Div)</summary>
-# A sum or maximum without <code>keepdims=True</code> has lost its axis, and cannot be lined up with x.</details>
+# A sum or maximum without <code>keepdims=True</code> has lost its axis, so it does not broadcast with x.</details>
 #
 # <details><summary>The loss of a regression does not fall, and there is no error</summary>
-# Look at the shapes: a prediction (n, 1) less a target (n,) is (n, n), every one against every other. PyTorch warns of it;
-# ours in <code>tinygrad_cl.tensor.mse_loss</code> refuses.</details>
+# Look at the shapes: a prediction (n, 1) minus a target (n,) is (n, n), every prediction against every target. PyTorch
+# prints a warning; <code>tinygrad_cl.tensor.mse_loss</code> raises an error.</details>
 #
 # <details><summary>The loss is nan</summary>
 # A logarithm of 0, an overflow, or a step far too large. Look for the first step at which it happens; lesson 06 builds
 # tools for that.</details>
 #
 # <details><summary><code>IndexError: an embedding of 17 rows has rows 0 to 16</code></summary>
-# A number outside of the table. From NumPy −1 would quietly give the last row; here it is an error.</details>
+# A number is outside of the table. In NumPy, −1 would give the last row without an error; an embedding raises an
+# error.</details>
 
 # %% [markdown]
 # ## What it costs
 #
-# Cross-entropy in one Function, or composed of five: softmax as exp, sum and a division, a product with the one-hot
-# table, a logarithm. Guess: how many nodes do the pieces make, and how many times the time do they take? (32 rows of 1,000
-# classes, forward and backward.)
+# Cross-entropy in one Function, or in pieces: softmax (exp, a sum, a division), a product with the one-hot table and a
+# sum over each row, a logarithm, a mean, a minus. Guess: how many nodes do the pieces make, and how many times as long
+# do they take as the one Function? (32 rows of 1,000 classes, forward and backward.)
 
 # %% predict
 price = predict(nodes=..., times_slower=...)
@@ -849,11 +909,12 @@ for name, f in {"in pieces": in_pieces, "in one": in_one}.items():
 price.compare(nodes=rows[0][0], times_slower=rows[0][1] / rows[1][1])
 
 # %% [markdown]
-# Fewer nodes, fewer walks over the numbers, no nan, and a quarter of the memory. The pieces keep eˣ, 4 bytes for each score.
-# The one Function keeps the scores, which are there anyway, and a one-hot table of its own, a byte for each score. Lesson 07
-# is about that.
+# The one Function has fewer nodes, goes over the numbers fewer times, gives no nan, and keeps a quarter of the memory.
+# The pieces keep eˣ, 4 bytes for each score. The one Function keeps the scores, which are there anyway, and a one-hot
+# table of its own, a byte for each score. Lesson 07 is about such memory.
 #
-# Where does a training step spend its time? (What one function calls inside, as the softmax in the loss, counts for both.)
+# Where does a training step spend its time? (If one function calls another, as the loss calls softmax, that time counts
+# for both.)
 
 # %% demo
 import cProfile
@@ -878,17 +939,17 @@ for function, parts in sorted(spent.items(), key=lambda item: -sum(item[1].value
 # %% [markdown] written="layers.explain" points=3
 # ## In your own words
 #
-# A friend writes `cross_entropy(logits.softmax(axis=1), labels)`. It runs without an error and the loss falls, slowly, and
-# stays high for ever. What happens here? How low can this loss get with ten classes, and why is it slow? Five sentences
+# A friend writes `cross_entropy(logits.softmax(axis=1), labels)`. It runs without an error. The loss falls slowly, and
+# always stays high. What happens here? How low can this loss get with ten classes, and why is it slow? Five sentences
 # at most. You may run it.
 #
 # <!-- BEGIN SOLUTION -->
-# `cross_entropy` takes logits and does a softmax itself, so here there are two, one after the other. The inner one gives
-# numbers from 0 to 1; taken as logits, they differ by 1 at most. The best that can come is 1 for the right class and 0 for
-# the nine others, and then the loss is −ln(e / (e + 9)), about 1.46, not 0. It is slow since the gradient goes through one
-# more softmax, which multiplies by y (1 − y) and the like, a quarter at most, and nearly 0 once the inner softmax is sure,
-# even where it is sure and wrong: just what cross-entropy of logits avoids. The accuracy may look all right, as the
-# order of the scores stays.
+# `cross_entropy` takes logits and does a softmax itself, so here there are two, one after the other. The inner one
+# gives numbers from 0 to 1; taken as logits, they differ by 1 at most. The best possible result is 1 for the right
+# class and 0 for the nine others, and then the loss is −ln(e / (e + 9)), about 1.46, not 0. It is slow since the
+# gradient goes through one more softmax, which multiplies by y (1 − y) and the like, a quarter at most, and nearly 0
+# once the inner softmax is sure, even where it is sure and wrong: just what cross-entropy of logits avoids. The
+# accuracy may look all right, as the order of the scores stays.
 #
 # **How it is marked**
 #

@@ -13,9 +13,10 @@
 # %% [markdown]
 # # 06 · Control: what flows, what stops, what breaks
 #
-# Your engine works. Now real programs come along: one must not record its validation run, one writes into an array that
-# backward still needs, one finds NaN after an hour. None of this needs new mathematics. It needs **control**, at four
-# places of an engine:
+# Your engine works. Now three real programs use it, and each of them has trouble. The first program does a validation,
+# and no operation of it should be recorded. <dfn>Validation</dfn> means: to test a network on data that it was not
+# trained on. The second program writes into an array that backward still needs. The third program finds NaN after an
+# hour. None of this needs new mathematics. It needs **control**, at four places of an engine:
 #
 # ```
 #              1 recorded at all?          2 who keeps old numbers?
@@ -27,7 +28,7 @@
 #                     4 who looks at it?   3 cut here?
 # ```
 #
-# Ten exercises, most of them under ten lines. They stand on the engine of lessons 04 and 05, given here as `Tensor`.
+# Ten exercises, most of them under ten lines. They use the engine of lessons 04 and 05, given here as `Tensor`.
 
 # %% given
 import inspect
@@ -48,7 +49,8 @@ from tinygrad_cl.viz import draw, plot_lines, plot_losses, seconds_per_call
 # %% [markdown]
 # ## 1 · Cut here: detach
 #
-# `u.detach()` has the numbers of `u` and none of its past. It lies in the same memory; nothing is copied.
+# To <dfn>detach</dfn> a tensor means to make another tensor with the same numbers, in the same memory, through which no
+# gradient flows. `u.detach()` has the numbers of `u`, but no node and no parents. Nothing is copied.
 #
 # ```python
 # u = x * x
@@ -77,12 +79,19 @@ x.label = "x"
 draw((x * x).detach() * x)
 
 # %% [markdown]
-# Without the cut 3x², with it u alone: the gradient goes around a detached tensor, not through it. The picture shows why:
-# the left operand is a number now, with nothing behind it.
+# Without the cut the gradient is 3x². With the cut it is the number u alone: no gradient flows through a detached
+# tensor. The picture shows why: the left operand is a constant now, and no box leads to it.
+
+# %% [markdown]
+# Why would one want that? Because some numbers are **targets**: the prediction should move towards them, and they
+# should stay where they are.
 #
-# Why would one want that? Because some numbers are **targets**. In reinforcement learning, the value of a state should
-# come near "reward now, plus a bit less than the value of the next state". Both values come from the same weights. If
-# gradients flow into the target as well, it runs to meet the prediction, and both learn nonsense.
+# An example is *reinforcement learning*, where a program learns by trying. The program is in some situation, the
+# *state*. It does something, gets a number as its *reward*, and is in the next state. The *value* of a state is all the
+# reward that the program expects from there on. So the value should come near this target: reward + discount · value of
+# the next state. (The discount is a number a little below 1, since later rewards count less.) Here the value of the
+# state is the prediction. It is computed from the same weights as the value of the next state. If gradients flow into
+# the target as well, training also moves the target towards the prediction, and what is learned is wrong.
 
 # %% exercise="control.detach" own="a user of engine 2: one loss with a constant target"
 def bootstrap_loss(value, next_value, reward, discount):
@@ -108,16 +117,17 @@ def bootstrap_loss(value, next_value, reward, discount):
 # %% check="control.detach"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>First compute the target, with the tensor that has no past. Which of the two is it, value
-# or next_value?</details>
+# <details><summary>Hint 1</summary>First compute the target. One of the two tensors must be detached for it: value or
+# next_value?</details>
 # <details><summary>Hint 2</summary><code>next_value.detach()</code> is a new tensor; next_value itself does not
 # change.</details>
 
 # %% [markdown]
 # ## 2 · Gradients through `if` and `while`
 #
-# The engine never sees your `if`. It sees the operations that ran. So a function whose way depends on its input needs
-# nothing special. Here is a famous one: double until it is long enough, then maybe times a hundred.
+# The engine never sees your `if`. It sees the operations that ran. So a function in which the operations depend on the
+# input needs nothing special. Here is a well-known example: double a until it is long enough, then maybe multiply by a
+# hundred.
 
 # %% exercise="control.doubling" own="a user of engine 2: a program whose way depends on numbers"
 def doubling(a):
@@ -145,13 +155,13 @@ def doubling(a):
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>b.norm()</code> is a tensor with one number. It can be compared with 1000, and
 # the answer can stand after <code>while</code>.</details>
-# <details><summary>Hint 2</summary>Every step makes a new b from the old one: <code>b = b * 2</code>. Nothing is copied by
-# hand, so the way back to a stays whole.</details>
+# <details><summary>Hint 2</summary>Every step makes a new b from the old one: <code>b = b * 2</code>. Each of these
+# products is recorded, so the graph leads from the result back to a.</details>
 
 # %% [markdown]
 # ### Predict, then run
 #
-# Call the result d. Whatever way the program took, d is a times some number. So what must `a.grad` be, in terms of d and a?
+# Call the result d. Whatever operations ran, d is a times some number. So what must `a.grad` be, in terms of d and a?
 # And how many nodes does the graph get for a = 300, and for a = 0.3?
 
 # %% predict
@@ -190,11 +200,11 @@ for number in (0.3, -7.0, 150.0, -900.0):
 draw(doubled(-150.0)[1])
 
 # %% [markdown]
-# The comparison `b.norm() < 1000` decides the way, and no gradient flows through a decision. The norm itself was recorded
-# and then thrown away: nothing that leads to d was computed from it, so it is not in the picture.
+# The comparison `b.norm() < 1000` decides which operations run, and no gradient flows through a comparison. The norm
+# itself was recorded, but d was not computed from it, so it is not in the picture.
 #
-# That has a consequence. Look at d over a: pieces of straight lines, all through 0 if you prolong them. The gradient is
-# right on each piece, and of the **jumps** between them it knows nothing.
+# That has a consequence. The next cell draws d against a. You see pieces of straight lines; made longer, each of them
+# would go through 0. The gradient is right on each piece. Of the **jumps** between the pieces it says nothing.
 
 # %% demo
 points = np.linspace(50.0, 2000.0, 1951)
@@ -205,20 +215,22 @@ plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=Fal
 # %% [markdown]
 # ## 3 · Record or not: above a function
 #
-# While you only validate, the graph is dead weight. So the engine asks a switch before it records. Setting it by hand goes
-# wrong in three ways. Guess how many of the three leave the switch wrong:
+# A validation needs no graph: it would only fill the memory. So the engine looks at a switch before it records. Setting
+# this switch by hand goes wrong in three ways:
 #
 # ```python
 # switch.on = False; evaluate(); switch.on = True       # 1: the caller had it off already
 # switch.on = False; 1 / 0;      switch.on = True       # 2: an error on the way
-# switch.on = False; train();    switch.on = True       # 3: train() needs it on for a moment
+# switch.on = False; train(); evaluate(); switch.on = True  # 3: train() leaves it on: evaluate() is recorded
 # ```
 #
-# All three. You know the remedy from lesson 04: `with GradMode(False):` notes the mode that it finds, sets the switch, and
-# puts back what it found, however the block ends. `is_grad_enabled()` says what the mode is.
-#
-# A function that is never to be recorded needs such a block around **each call**. Forget one, and nothing looks wrong: the
-# numbers are the same, only the memory fills. So say it once, above the function:
+# The <dfn>mode</dfn> of a thread says whether its operations are recorded now: on or off. `is_grad_enabled()` returns
+# it. You know the remedy from lesson 04: `with GradMode(False):` notes the mode at its start, sets the switch, and
+# restores the old mode at the end of the block, also after an error.
+
+# %% [markdown]
+# A function that is never to be recorded needs such a block around **each call**. If you forget one, nothing looks
+# wrong: the numbers are the same, only the memory fills. So say it once, above the function, with a *decorator*:
 #
 # ```text
 # @no_grad()                      #  what Python does:
@@ -226,8 +238,9 @@ plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=Fal
 #     …                           #      accuracy = no_grad()(accuracy)
 # ```
 #
-# `no_grad()` makes an object, that object is called with the function, and what it returns gets the function's name. From
-# then on each call looks like this:
+# Python does three things. It calls `no_grad()`, which returns an object. It calls this object with the function
+# `accuracy`. What comes back gets the name `accuracy`. From then on recording is off inside each call, and outside it
+# is on or off as before. In this picture the caller itself switches recording off between the two calls:
 #
 # ```
 #                       accuracy(…)          accuracy(…)
@@ -235,17 +248,21 @@ plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=Fal
 #   the caller   ────on──────┐      ┌──on───off───┐      ┌──off────▶ time
 #   accuracy                 └─off──┘             └─off──┘
 # ```
-#
-# The object is given. It leaves all the work to a function `in_mode`, which you are going to write. (It refuses functions that
-# are defined by `async def`: while one of them waits, others run, in its mode.)
+
+# %% [markdown]
+# <dfn>no_grad</dfn> is used as a block or as a decorator: no operation inside the block, or inside a call of the
+# decorated function, is recorded. The object that `no_grad()` returns is given: it is a `Block`. In a `with` statement
+# it works like `GradMode`. As a decorator it calls a function `in_mode`, which does the work. You write `in_mode`
+# below. (`Block` refuses functions that are defined by `async def`: while one of them waits, other functions run, and
+# they would run in its mode.)
 
 # %% given source="tinygrad_cl.tensor.modes:Block tinygrad_cl.tensor.modes:no_grad tinygrad_cl.tensor.modes:enable_grad"
 
 # %% [markdown]
 # ### Predict, then run
 #
-# One kind of function is special. Here is a generator function that tells which mode it runs in, and a block that ends
-# between its two values. Write 1 for on, 0 for off.
+# One kind of function is special: generator functions. The one below yields the mode in which it runs, twice. The block
+# ends after its first value and before its second. Write 1 for on, 0 for off.
 
 # %% predict
 step_guess = predict(first=..., second=...)
@@ -263,9 +280,9 @@ second = next(values)
 step_guess.compare(first=int(first), second=int(second))
 
 # %% [markdown]
-# A generator runs in the mode of whoever asks for its next value. The call `modes()` itself runs none of its lines. So a block
-# around that call is over too early, and a block around all the values would last too long: the caller's own lines, between
-# two values, would be in it. Each step needs a block of its own:
+# The call `modes()` itself runs none of the generator's lines. They run when `next` asks for a value, in the mode of
+# the code that calls `next`. So a block around the call `modes()` ends too early. A block around all the values would
+# last too long: the caller's own lines, between two values, would be in it. Each step needs a block of its own:
 #
 # ```
 #                   next                next
@@ -275,8 +292,8 @@ step_guess.compare(first=int(first), second=int(second))
 #                          yield               yield
 # ```
 #
-# That is `Steps`, given as well. From its `send` and `throw`, Python's `Generator` makes the rest: `next` sends None, `close`
-# throws a GeneratorExit.
+# The class `Steps` does that, and is given. It defines `send` and `throw`; Python's `Generator` makes the other methods
+# from these two: `next` sends None, `close` throws a GeneratorExit.
 
 # %% given source="tinygrad_cl.tensor.modes:Steps"
 
@@ -292,8 +309,7 @@ step_guess.compare(first=int(first), second=int(second))
 # <details><summary>Hint 3</summary><code>@wraps(function)</code> above the inner function copies name and
 # docstring.</details>
 # <details><summary>Hint 4</summary><code>inspect.isgeneratorfunction(function)</code> says whether there is a
-# <code>yield</code> in it. Then the inner function has nothing to do but to hand its generator to
-# <code>Steps</code>.</details>
+# <code>yield</code> in it. Then the inner function only hands its generator to <code>Steps</code>.</details>
 
 # %% demo
 w = Tensor([1.0, 2.0], requires_grad=True)
@@ -313,15 +329,15 @@ for score in validation([1.0, 2.0, 3.0]):
 print(f"{validation.__name__}: {validation.__doc__}")
 
 # %% [markdown]
-# That is all there is to `no_grad`. The engine's own is the same text, and one of several doors to the switch:
+# That is all of `no_grad`. The engine's own `no_grad` is the same code. The switch can be set in several ways:
 #
 # | | |
 # |---|---|
 # | `with engine.no_grad():` | off for the block |
 # | `@engine.no_grad()` above a function | off for each call of it |
-# | `with engine.enable_grad():` | on again, inside of it |
+# | `with engine.enable_grad():` | on again for the block, also inside a `no_grad` block |
 # | `with engine.set_grad_enabled(training):` | on or off, as a variable says |
-# | `engine.set_grad_enabled(False)` | off from here on, until somebody changes it |
+# | `engine.set_grad_enabled(False)` | off from here on, until the next change |
 # | `engine.is_grad_enabled()` | what is it now? |
 #
 # ### Predict, then run
@@ -361,16 +377,18 @@ off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_used_i
                   in_a_new_thread=int(threaded.requires_grad))
 
 # %% [markdown]
-# The last one surprises people in production: each thread has its own switch, and a new thread starts with "on". A pool
-# of threads that validates under `no_grad` records everything, silently, and the memory fills.
+# The last one is a surprise in real programs: each thread has its own switch, and a new thread starts with "on". If a
+# program hands a validation to a pool of threads under `no_grad`, everything is recorded all the same. There is no
+# error; only the memory fills.
 #
 # (One switch for all threads would be worse: a validation thread would stop the training thread's recording.)
 
 # %% [markdown]
 # ## 4 · Take the mode along
 #
-# So wrap the function that is handed to the thread. `in_mode` was told a mode; this wrapper takes that of the place where it
-# was **made**.
+# So wrap the function that is handed to the thread. `in_mode` gets the mode as an argument. The new function,
+# `in_my_mode`, is given no mode: it asks for the mode itself, at the moment when `in_my_mode` is **called**. The
+# function that it returns runs later, and uses that mode in every call.
 
 # %% exercise="control.threads" own="a user of engine 2: carries the mode of one thread to another; the package has no threads of its own here"
 def in_my_mode(function):
@@ -415,12 +433,15 @@ print("afterwards here:", w * 3)
 # %% [markdown]
 # ## 5 · Changed in place: who still needs the old numbers?
 #
-# `y += 1` writes into the memory of y. Many texts say that this breaks backward. Does it? Multiplying by 2 needs for
-# its backward only the 2; squaring needs the y.
+# A change <dfn>in place</dfn> writes into the memory of an array instead of making a new array. `y += 1` is such a
+# change. Many texts say that it breaks backward. Does it? The backward of `y * 2` needs only the 2; the backward of
+# `y * y` needs y.
 #
 # ### Predict, then run
 #
-# Each line starts from a fresh `y = 2·x`, and ends with a backward. Write 1 where you expect an error, 0 where all is well.
+# There are five cases. Each starts with a new `y = 2·x` and computes a result from it: `y + 5`, `y * y`, `y.exp()`,
+# `y.exp()` again, `y.reshape(2, 1)`. Then y is changed in place; in the fourth case the result of exp is changed
+# instead. Then follows a backward from the result. Write 1 where you expect an error, 0 where you expect none.
 
 # %% predict
 place_guess = predict(y_plus_5=..., y_squared=..., exp_of_y=..., change_the_result_of_exp=...,
@@ -452,9 +473,11 @@ place_guess.compare(y_plus_5=use_then_change(lambda y: y + 5),
                     y_reshaped=use_then_change(lambda y: y.reshape(2, 1)))
 
 # %% [markdown]
-# An error **only where the changed value was saved**. `exp` is its own derivative, so it saves its result and does not care
-# about its input. How does the engine know? Each memory carries a counter, `tensor.version.count`, which goes up with every
-# change in place. Whoever saves an array notes the count; who takes it out compares.
+# An error **only where the changed value was saved**. `exp` is its own derivative, so it saves its result and does not
+# need its input any more. How does the engine know? A <dfn>version counter</dfn> is an object that belongs to the
+# memory of a tensor and counts the changes in place. The counter of a tensor is `tensor.version`. Its number,
+# `tensor.version.count`, goes up by one with every change in place. When an array is saved for backward, this number is
+# noted. When backward takes the array out, the noted number is compared with the number now.
 #
 # ```
 #   y = 2·x          version 0
@@ -463,7 +486,8 @@ place_guess.compare(y_plus_5=use_then_change(lambda y: y + 5),
 #   z.backward()     0 ≠ 1: stop, before a wrong gradient comes out
 # ```
 #
-# Views share the memory, so they share the counter: `y.reshape(2, 1).version is y.version`.
+# A view of y is another tensor that lies in the same memory, such as `y.reshape(2, 1)`, a slice, or `y.detach()`. Views
+# share the memory, so they share the counter: `y.reshape(2, 1).version is y.version`.
 
 # %% exercise="control.saved" own="the version counter alone; the package's Saved also makes a tensor of the array again, with its place in the graph"
 class Saved:
@@ -502,8 +526,8 @@ class Saved:
 # %% [markdown]
 # <details><summary>Hint 1</summary>Three things are kept: the array, the counter, and the count <em>as a number, at that
 # moment</em>.</details>
-# <details><summary>Hint 2</summary><code>tensor.version</code> kept twice is the same object twice, and always equal to itself.
-# <code>tensor.version.count</code> is a number and stays what it was.</details>
+# <details><summary>Hint 2</summary><code>tensor.version</code> stays the same object, so to compare it with itself
+# finds no change. <code>tensor.version.count</code> is a number: a noted number stays what it was.</details>
 
 # %% demo
 y = Tensor([1.0, 2.0])
@@ -519,17 +543,18 @@ except RuntimeError as error:
 # %% [markdown]
 # ## 6 · Changed in place: and the graph?
 #
-# Who used the *old* y is warned by the counter. Who uses the *new* y must find the operation that made it. So y moves in the
-# graph: the same memory, a new place.
+# An operation that saved the *old* y is protected by the counter. An operation that uses the *new* y needs the way back
+# through the change. So the change becomes a node of the graph, and y becomes its result: the same tensor, the same
+# memory, a new `grad_fn`.
 #
 # ```
 #   before     x ──▶ ·2 ──▶ y
 #   after      x ──▶ ·2 ──▶ exp ──▶ y        same tensor, same memory
 # ```
 #
-# One case is refused: a **leaf** that requires a gradient. It has no place behind an operation, or it would be no leaf any
-# longer, and nobody would find its `grad`. Except under `no_grad`, where the change is no part of the computation: so are
-# weights updated.
+# One case is refused: a **leaf** that requires a gradient. After a recorded change it would be the result of an
+# operation, so no longer a leaf, and backward would no longer fill its `grad`. Under `no_grad` the change is allowed:
+# it is not recorded, and the leaf stays a leaf. Weights are updated in this way.
 
 # %% exercise="control.in_place" own="one function for any operation; the package has an operator for each, which also look after views"
 def apply_(x, function):
@@ -541,9 +566,9 @@ def apply_(x, function):
     - If recording is on (`engine.is_grad_enabled()`) and x is a leaf (`x.is_leaf`) that requires a
       gradient (`x.requires_grad`): a RuntimeError, and x is as before.
     - The new numbers are written into the array x.data, which stays the same array.
-    - If recording is on, x takes the result's place in the graph: its `grad_fn` and its
-      `requires_grad`. If it is off, x keeps its own.
-    - x.version.count goes up by one.
+    - If recording is on, x takes the result's place in the graph: x gets the `grad_fn` and the
+      `requires_grad` of the result. If recording is off, x keeps the two that it has.
+    - x.version.count goes up by one. Add it yourself: NumPy writes into x.data and counts nothing.
 
     >>> w = Tensor([1.0, 2.0], requires_grad=True)
     >>> y = w * 3
@@ -568,10 +593,10 @@ def apply_(x, function):
 # %% check="control.in_place"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Call <code>function(x)</code> once: the result has the numbers and, in <code>grad_fn</code>,
-# the place in the graph. What is left is to move both to x.</details>
-# <details><summary>Hint 2</summary><code>x.data = result.data</code> gives x another array; views of the old one notice nothing.
-# <code>x.data[...] = result.data</code> writes into it.</details>
+# <details><summary>Hint 1</summary>Call <code>function(x)</code> once: the result has the numbers and, in
+# <code>grad_fn</code>, the place in the graph. Then move both to x.</details>
+# <details><summary>Hint 2</summary><code>x.data = result.data</code> gives x another array; views of the old array do
+# not change with it. <code>x.data[...] = result.data</code> writes into the old array.</details>
 
 # %% demo
 x = Tensor([0.5, 1.0], requires_grad=True)
@@ -586,20 +611,21 @@ picture
 # %% [markdown]
 # ## 7 · Hooks: look at a gradient as it passes
 #
-# After backward, only leaves have a `grad`. A **hook** sees the gradient of any tensor, at the moment when it is complete:
+# After backward, only leaves have a `grad`. A <dfn>hook</dfn> is a function that backward calls with the complete
+# gradient of a tensor; it may look at the gradient or replace it. Any tensor that requires a gradient can have hooks:
 #
 # ```python
 # handle = y.register_hook(lambda gradient: print(gradient))        # looks
-# handle = y.register_hook(lambda gradient: gradient * 0.1)         # replaces: goes on with the answer
-# handle.remove()
+# handle = y.register_hook(lambda gradient: gradient * 0.1)         # replaces: backward goes on with this one
+# handle.remove()                                                   # this hook is no longer called
 # ```
 #
-# A hook that returns None only looks.
+# A hook that returns None only looks. The handle that `register_hook` returns stands for this one hook.
 #
 # ### Predict, then run
 #
-# z = y · y with y = 2x, at x = 3. A hook on y halves the gradient. What is `x.grad` without it, and with it? And how often is
-# the hook called: y has two ways to z.
+# z = y · y with y = 2x, at x = 3. A hook on y halves the gradient. What is `x.grad` without it, and with it? And how
+# often is the hook called? (There are two paths from y to z.)
 
 # %% predict
 hook_guess = predict(without=..., with_it=..., calls=...)
@@ -626,8 +652,8 @@ hook_guess.compare(without=through_y(), with_it=through_y(halve), calls=len(pass
 print("\nthe hook saw:", passed)
 
 # %% [markdown]
-# Once: what comes over several ways is added up first. Now build the instrument for the rest of the lesson: how long are the
-# gradients, at every point of a network?
+# The hook is called once: the gradients from several paths are added up first. Now build a measuring instrument for the
+# rest of the lesson: how long are the gradients, at every point of a network?
 
 # %% exercise="control.watch" own="a user of engine 2: hooks that measure"
 def watch(tensors):
@@ -674,9 +700,12 @@ def watch(tensors):
 # %% [markdown]
 # ### Predict, then run
 #
-# A network of 30 layers, `h = tanh(h @ W)`, 64 numbers wide, with random weights. Numbers with variance 1/64 keep the lengths
-# as they are going forward. Now let the weights be half as large, right, or twice as large. For each, the length of the
-# gradient at the first layer over that at the last: about a power of ten. Which power?
+# A network of 30 layers, `h = tanh(h @ W)`, 64 numbers wide, with random weights. Their mean is 0, and the mean of
+# their squares (the *variance*) is 1/64. Each number of `h @ W` is a sum of 64 products, so with this variance `h @ W`
+# is about as long as h.
+#
+# Now take these weights (right), the same weights times ½ (half), and the same weights times 2 (twice). In each case,
+# divide the length of the gradient at the first layer by its length at the last layer. About which power of ten is it?
 
 # %% predict
 depth_guess = predict(half=..., right=..., twice=...)  # 0 for "about the same", −6 for a millionth
@@ -706,9 +735,16 @@ plot_lines(range(31), curves, "tanh: length of the gradient at each layer",
            "layer (backward runs to the left)", "length", log="y")
 
 # %% [markdown]
-# Backward multiplies by a matrix per layer: thirty factors a little off 1 make a factor far off 1. Weights too small: the
-# gradient **vanishes**. Too large: it may **explode**; with tanh, saturation works against that, which is why the curve is
-# tamer than 2³⁰. Take the tanh away, or build a bypass, `h + tanh(h @ W)`, so that one factor is 1:
+# Backward multiplies the gradient by a matrix in each layer. This changes the length of the gradient by some factor.
+# Thirty factors that are all a little smaller than 1, or all a little larger than 1, together make a factor very far
+# from 1. A <dfn>vanishing gradient</dfn> gets smaller from layer to layer on the way back, until almost nothing of it
+# is left. That happens where the weights are too small. An <dfn>exploding gradient</dfn> gets larger from layer to
+# layer on the way back, without limit. That happens where the weights are too large. With tanh, saturation works
+# against that, so the factor here is far below 2³⁰.
+#
+# The next plot shows four networks: one without tanh, one with relu, one with tanh and weights that are too small, and
+# the same one with a residual connection, `h + tanh(h @ W)`. A <dfn>residual connection</dfn> adds the input of a layer
+# to its output, so that the gradient has a second path, around the layer, with factor 1.
 
 # %% demo
 layers = {
@@ -725,8 +761,10 @@ plot_lines(range(31), curves, "What helps", "layer (backward runs to the left)",
 # %% [markdown]
 # ## 8 · Clipping: no step longer than this
 #
-# One strange batch, one enormous gradient, and the weights are gone. So: if the gradient is too long, make it shorter, **in
-# the same direction**. All parameters together are one long vector, so there is one length and one factor for all.
+# One strange batch gives one enormous gradient, and one step with it ruins the weights. So: if the gradient is too
+# long, make it shorter, **in the same direction**. The gradients of all parameters together are one long vector, so
+# there is one length and one factor for all. <dfn>Gradient clipping</dfn> multiplies all gradients by one factor where
+# their common norm is larger than a limit, so that the norm becomes the limit.
 #
 # ```
 #            ╱ gradient, length 5
@@ -747,7 +785,8 @@ plot_lines(range(31), curves, "What helps", "layer (backward runs to the left)",
 # <code>p.grad.copy_(array)</code>, or give <code>p.grad.data</code> another array.</details>
 
 # %% [markdown]
-# Does it matter? A line through ten points, and at step 30 somebody mistypes one of them.
+# Does it matter? Ten rows with two numbers each, and two weights: `x @ w` should be y. In step 30, and only in this
+# step, one number of y is mistyped.
 
 # %% demo
 def losses_with(max_norm):
@@ -771,19 +810,20 @@ plot_losses({"not clipped": losses_with(math.inf), "clipped at 1": losses_with(1
             "One mistyped number at step 30")
 
 # %% [markdown]
-# The price is on the left of the picture: while all gradients are longer than 1, clipping is slower. One chooses `max_norm`
-# a little above the usual length, and one knows that length from `watch`.
+# What clipping costs is seen on the left of the picture: while all gradients are longer than 1, the loss falls more
+# slowly. So choose `max_norm` a little above the usual length; `watch` measures that length.
 
 # %% [markdown]
 # ## 9 · Where does the NaN come from?
 #
-# A NaN is infectious: whatever is computed with it is NaN. An hour later everything is, and nobody knows who began. There are
-# two kinds of beginnings, and the second one is mean: **all numbers are fine, and the gradient is not**.
+# <dfn>NaN</dfn> ("not a number") is the result of an operation such as 0 · ∞, and whatever is computed with NaN is NaN,
+# too. An hour later every number is NaN, and you cannot see where the first one was. It can begin in two ways. Either
+# forward computes a bad number. Or, and this is harder to find, **all numbers are fine, and a gradient is not**.
 #
 # ### Predict, then run
 #
-# At x = 0, what are the value and `x.grad`? (`inf` and `nan` are answers: `math.inf`, `math.nan`.) The last picks by
-# `where` the 0, and never the square root.
+# At x = 0, what are the value and `x.grad`? (`math.inf` and `math.nan` are possible answers.) The cases are √x; (√x)²;
+# and `where(x > 0, √x, 0·x)`. The last one takes √x where x > 0 and 0·x elsewhere, so at x = 0 it takes 0·x.
 
 # %% predict
 nan_guess = predict(sqrt_value=..., sqrt_grad=..., sqrt_squared_grad=..., where_grad=...)
@@ -810,10 +850,12 @@ def harmless_first(x):
 print("\nthe way out, value and gradient:", *at_zero(harmless_first))
 
 # %% [markdown]
-# At 0 the square root is infinitely steep. Times a gradient of 0 that makes 0 · ∞ = NaN, and `where` sends just such a 0 into
-# the branch that was not taken. The way out: choose a harmless **input** first, then compute.
+# At 0 the slope of the square root is ∞. Backward multiplies this slope by the upstream gradient. If that is 0, the
+# product 0 · ∞ is NaN, and `where` hands exactly such a 0 to the branch that was not taken. The remedy: choose a
+# harmless **input** first, then compute.
 #
-# Now the detective. Forward, a NaN spreads to the right; backward, to the left. So where is the beginning of each?
+# Now find the place where it begins. In forward, a NaN spreads to the right; in backward, to the left. So where is the
+# beginning of each?
 #
 # ```
 #   forward    a ──▶ b ──▶ c ──▶ d ──▶ loss        first bad value: the leftmost
@@ -862,9 +904,9 @@ def first_bad(tensors, loss):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>np.isfinite(array).all()</code> is False for a NaN, for +∞ and for −∞.</details>
-# <details><summary>Hint 2</summary>Forward: one loop over the tensors, return at the first bad one. Backward: a hook on each
-# tensor that requires a gradient, which appends its name to a list if the gradient is bad. Hooks are called in the order of
-# backward, so the first in the list is it.</details>
+# <details><summary>Hint 2</summary>Forward: one loop over the tensors, return at the first bad one. Backward: a hook on
+# each tensor that requires a gradient, which appends its name to a list if the gradient is bad. Hooks are called in the
+# order of backward, so the first name in the list is the one you look for.</details>
 # <details><summary>Hint 3</summary>Keep the handles that <code>register_hook</code> returns, and call <code>remove()</code> on
 # each after backward.</details>
 
@@ -882,13 +924,14 @@ with np.errstate(all="ignore"):
         print(start, "→", first_bad(*chain(start)))
 
 # %% [markdown]
-# ## 10 · The usual suspects
+# ## 10 · Common mistakes
 #
-# Most trouble with autograd comes from a dozen small habits. Provoke them, one after the other.
+# Most trouble with autograd comes from about a dozen small mistakes. Make each of them on purpose, and see what
+# happens.
 #
-# ### Predict, then run: numbers that are quietly wrong
+# ### Predict, then run: wrong numbers without an error
 #
-# w = 3 each time; the comments say what is asked.
+# w = 3 each time. The comments say what to predict.
 
 # %% predict
 quiet_guess = predict(
@@ -911,16 +954,29 @@ quiet_guess.compare(backward_on_two_losses_without_zero_grad=twice, copied=copie
                     rebuilt=int(rebuilt.is_leaf), pairs=pairs.size)
 
 # %% [markdown]
-# - **Twice**: gradients add up over calls, 6 + 6. Useful on purpose (lesson 07), a bug otherwise. `zero_grad()` first.
-# - **Copied**: `.data`, `.item()`, `float()` and `Tensor(…)` of them give plain numbers. The way through them is gone, and
-#   nobody complains, because another way is left.
-# - **Rebuilt**: `w = w - …` makes a new tensor. It is no leaf, so it gets no `grad`, and the optimizer still holds the old one.
-#   Under `no_grad`, and in place: `w -= …`.
-# - **Pairs**: (5,) and (5, 1) broadcast to (5, 5). The loss is a number, it even goes down; it compares everybody with everybody.
+# - **Twice**: gradients add up over calls, 6 + 6. Sometimes that is what you want (lesson 07), otherwise it is a bug.
+#   Call `zero_grad()` first.
+# - **Copied**: `.data`, `.item()`, `float()` and `Tensor(…)` of them give plain numbers. No gradient flows through
+#   them, and there is no error, because another path to w is left.
+# - **Rebuilt**: `w = w - …` makes a new tensor. It is no leaf, so it gets no `grad`, and the optimizer still holds the
+#   old one. Write `w -= …`, in place and under `no_grad`.
+# - **Pairs**: (5,) and (5, 1) broadcast to (5, 5). The loss is a number, and it even goes down, but it compares every
+#   prediction with every target.
 #
 # ### Predict, then run: errors
 #
-# Which of these raise an error, 1 or 0?
+# Which of these raise an error, 1 or 0? x is a leaf of two numbers that requires a gradient.
+#
+# | name | what is done |
+# |---|---|
+# | `two_backwards` | `loss.backward()` twice, for one loss |
+# | `vector_backward` | `(x * x).backward()` |
+# | `leaf_in_place` | `x += 1` |
+# | `numpy_of_it` | `np.asarray(x)` |
+# | `whole_numbers` | `Tensor([1, 2], requires_grad=True)` |
+# | `hook_without_gradient` | `register_hook` on a tensor that requires no gradient |
+# | `detached_loss` | `(x * x).sum().detach().backward()` |
+# | `unused_weight` | backward from a loss that was not computed from x |
 
 # %% predict
 loud_guess = predict(two_backwards=..., vector_backward=..., leaf_in_place=..., numpy_of_it=...,
@@ -960,13 +1016,13 @@ suspects = {
 loud_guess.compare(**{name: raises(name, program) for name, program in suspects.items()})
 
 # %% [markdown]
-# The last one is silent: a weight that is not on the way to the loss has `grad` None, and an optimizer skips it. An unused
-# layer in a network shows itself only so.
+# The last one gives no error: a weight from which the loss was not computed has `grad` None, and an optimizer skips it.
+# This None is the only sign that a layer of a network is not used.
 #
 # ### Predict, then run: memory
 #
-# 100 steps; in each, tanh saves its result, 8 × 4000 numbers of 8 bytes. We sum the losses up for a report. How many bytes are kept at the
-# end: with `total = total + loss`, and with `total = total + loss.item()`?
+# 100 steps; in each, tanh saves its result, 8 × 4000 numbers of 8 bytes. We sum the losses up for a report. How many MB
+# (millions of bytes) are kept at the end: with `total = total + loss`, and with `total = total + loss.item()`?
 
 # %% predict
 leak_guess = predict(tensors_summed=..., floats_summed=...)  # in MB, about
@@ -1003,7 +1059,7 @@ plot_lines(range(1, 101), leak, "Kept for a backward that never comes", "step", 
 # %% [markdown]
 # A sum of tensors holds all of their graphs. The same happens with `losses.append(loss)`.
 #
-# Now repair a program. It runs without an error, and it does not learn. There are **four** faults:
+# Now repair a program. It runs without an error, and it does not learn. It has **four** mistakes:
 
 # %% demo
 def broken_fit(w, x, y, lr, steps):
@@ -1055,10 +1111,11 @@ def fit(w, x, y, lr, steps):
 # %% check="control.fit"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The four: the way from w to the prediction, the shape of y, the tensor that is trained, the
-# losses that are kept. And one that the broken program does not even reach: where is zero_grad?</details>
-# <details><summary>Hint 2</summary>Before the first backward, <code>w.grad</code> is None: <code>w.zero_grad()</code> does not
-# mind.</details>
+# <details><summary>Hint 1</summary>Look at four things: the path from w to the prediction, the shape of y, the tensor
+# that is trained, the losses that are kept. A fifth mistake has no effect yet in the broken program: where is
+# zero_grad?</details>
+# <details><summary>Hint 2</summary>Before the first backward, <code>w.grad</code> is None; <code>w.zero_grad()</code>
+# works all the same.</details>
 # <details><summary>Hint 3</summary><code>w -= …</code> on a leaf is refused while it is recorded:
 # <code>with engine.no_grad():</code>. Inside it, the tensor stays the same one, and stays a leaf.</details>
 
@@ -1084,25 +1141,26 @@ plot_losses({"repaired": losses}, "It learns")
 # <code>clone()</code> first, or do not change in place.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code></summary>
-# The way to every leaf is cut: a <code>detach()</code>, a <code>.data</code>, an <code>.item()</code>, a
-# <code>no_grad</code> around the forward pass, or a leaf that was made without <code>requires_grad=True</code>. Print
-# <code>requires_grad</code> of each tensor in between: the cut is where it turns False.</details>
+# No path leads to a leaf that requires a gradient: there is a <code>detach()</code>, a <code>.data</code>, an
+# <code>.item()</code>, a <code>no_grad</code> around the forward pass, or a leaf that was made without
+# <code>requires_grad=True</code>. Print <code>requires_grad</code> of each tensor in between: the cut is where it turns
+# False.</details>
 #
 # <details><summary><code>RuntimeError: backward has been here before, and freed what it needs</code></summary>
-# The second backward over one graph. Either the forward pass has to be in the loop as well, or
-# <code>retain_graph=True</code> is meant.</details>
+# This is the second backward through one graph. Either the forward pass has to be in the loop as well, or the first
+# backward needs <code>retain_graph=True</code>.</details>
 #
 # <details><summary><code>TypeError: 'function' object does not support the context manager protocol</code></summary>
 # <code>with no_grad:</code> is the function; <code>with no_grad():</code> is a block.</details>
 #
 # <details><summary><code>TypeError: 'NoneType' object is not callable</code>, where a decorated function is called</summary>
-# Under the function's name stands what the decorator returned. Does <code>in_mode</code> return the inner
+# The function's name now stands for what the decorator returned. Does <code>in_mode</code> return the inner
 # function?</details>
 #
 # <details><summary><code>ValueError: a hook returned shape () for (2, 3)</code></summary>
 # The hook returned something, such as the length. What a hook returns replaces the gradient. A hook that only looks
-# returns nothing; in a <code>lambda</code>, that is hard to write. The same cause:
-# <code>TypeError: a hook returns a tensor or an array, or None, not 2.0</code>.</details>
+# returns None; write it with <code>def</code>, since a <code>lambda</code> always returns the value of its expression.
+# The same cause: <code>TypeError: a hook returns a tensor or an array, or None, not 2.0</code>.</details>
 #
 # <details><summary>All lengths stand under the last name</summary>
 # The hook looks up <code>name</code> when it is called, and then the loop is over. See hint 2 of exercise 7.</details>
@@ -1144,11 +1202,11 @@ plot_lines(depths, {"recorded": [row[0] for row in rows], "under no_grad": [0] *
            "Kept for backward, in MB", "layers", "MB")
 
 # %% [markdown]
-# Time is saved a little: arrays are computed either way. Memory is what `no_grad` is for: each layer's result may go as soon
-# as the next one is there.
+# `no_grad` saves a little time: the arrays are computed either way. It is used to save memory: each layer's result can
+# be freed as soon as the next one is there.
 #
-# **Counters and hooks.** The version counter costs one comparison for each saved array that is taken out: count them. A hook
-# costs what it computes:
+# **Counters and hooks.** The version counter costs one comparison for each saved array that backward takes out. The
+# next cell counts these arrays. A hook costs the time of what it computes:
 
 # %% demo
 result = forward(64).sum()
@@ -1170,7 +1228,8 @@ print(f"a layer, forward and backward: {1e6 * whole:.0f} µs; a hook's work: {1e
 # z = y.exp();        z += 1;  z.sum().backward()  # C
 # ```
 #
-# Which raise an error, and why just these? And why is an error better here than going on? Five sentences at most.
+# Which raise an error, and why these? And why is an error better here than to go on without one? Five sentences at
+# most.
 #
 # <!-- BEGIN SOLUTION -->
 # A is fine: the backward of a sum passes the gradient on and needs no numbers of the forward pass. B raises: the derivative of
@@ -1206,5 +1265,5 @@ print(f"a layer, forward and backward: {1e6 * whole:.0f} µs; a hook's work: {1e
 #
 # ## What comes next
 #
-# **07 memory**: you saw that a graph keeps arrays. How many bytes exactly, can you predict it with pencil and paper, and what
-# if it is too much?
+# **07 memory**: you saw that a graph keeps arrays. How many bytes exactly? Can you predict the number on paper? And
+# what can you do if it is too large?

@@ -13,11 +13,12 @@
 # %% [markdown]
 # # 07 · Memory: what forward keeps, and how to keep less
 #
-# `backward` needs numbers that `forward` had in its hands: the inputs of a product, the result of a tanh. So forward keeps
-# them, and a network that would fit into memory many times does not fit while it is trained.
+# `backward` needs numbers that `forward` used or computed: the inputs of a product, the result of a tanh. So forward
+# keeps them. The weights of a network may take only a small part of the memory, and still its training may need more
+# memory than there is.
 #
-# Today you count those bytes, predict them by hand, and then give most of them back: with smaller batches that add up to a
-# large one, and by throwing numbers away and computing them again.
+# Today you count those bytes, predict them by hand, and then free most of them: with smaller batches that add up to a
+# large one, and by freeing arrays early and computing them again.
 
 # %% given
 import gc
@@ -78,7 +79,7 @@ def measure(run):
 #
 # The engine is what you built in lessons 03 to 06, and an upper floor on it. The next cell looks for your saved
 # notebooks of lessons 03 to 06 in `work/`, tries what you wrote with its checks, and lets what is right run here in the
-# place of the finished engine. It says whose functions stand where; without such a notebook, that there is none.
+# place of the finished engine. It prints which functions are yours. If there is no such notebook, it says so.
 
 # %% demo
 from autograder.notebook import mine
@@ -88,8 +89,9 @@ mine(before=7)
 # %% [markdown]
 # ## A mountain
 #
-# A network of 24 layers. After each layer, forward and backward, we ask Python how many bytes it holds. The first curve is
-# the engine as you know it. The second has the same gradients, to the last digit: at the end of this lesson, it is yours.
+# A network of 24 layers. After each layer, forward and backward, we ask Python how many bytes it holds. The first curve
+# shows one step of the engine as you know it. The second curve shows a step that needs much less memory and has the
+# same gradients, to the last digit. In this lesson you write what makes the second curve so low.
 
 # %% demo
 from tinygrad_cl.tensor import checkpoint as finished_checkpoint
@@ -136,16 +138,19 @@ plot_memory({"forward up, backward down": plain, "at the end of the lesson": wat
             "24 layers: bytes held", "layers computed or walked back")
 
 # %% [markdown]
-# Up the hill: each layer leaves something behind. Down the hill: backward comes by, uses it, and lets it go. What one
-# **pays** for is the top.
+# On the way up, each layer keeps arrays. On the way down, backward uses these arrays and frees them. How much memory
+# you need is decided by the top. The <dfn>peak</dfn> of a step is the largest number of bytes that are held at any
+# moment of the step.
 #
-# The teeth of the second curve are layers that are computed a second time. It is longer, and much lower: memory was traded
-# for time.
+# The second curve has teeth: there, layers are computed a second time. This curve is longer and much lower: the step
+# takes more time and needs less memory.
 
 # %% [markdown]
 # ## 1 · Count what is kept
 #
-# First, who keeps what? Every node of the graph has `kept_arrays()`, the list of the arrays that it holds for its backward.
+# First, which node keeps what? Every node of the graph has `kept_arrays()`, the list of the arrays that were saved for
+# its backward. One operation below is new: `dropout(x)` sets numbers of x, chosen at random, to 0. Its *mask*, an array
+# of True and False, says which numbers stay.
 
 # %% demo
 x = Tensor(rng.normal(size=(3, 4)), requires_grad=True)
@@ -159,11 +164,14 @@ for text, result in {"x + y": x + y, "x * y": x * y, "x @ w": x @ w, "x.exp()": 
     print(f"{text:12} keeps {' and '.join(kept) or 'nothing'}")
 
 # %% [markdown]
-# A rule asks for what stands in its derivative, no more. A sum's derivative is 1: nothing. And relu could keep x; it keeps
-# its result, because **the next layer keeps that anyway**, and an array that two nodes hold is there only once.
+# A rule keeps what stands in its derivative, and no more. The derivatives of a sum are 1, so a sum keeps nothing. relu
+# could keep x, but its result is enough: it is above 0 exactly where x is above 0. relu keeps its result, because **the
+# next layer keeps that anyway**, and an array that two nodes hold is in memory only once. (This is the engine's own
+# relu. If your `ReLU` of lesson 05 runs here and saves x or a mask, the table above shows that, and the counts below
+# are larger than those of the formula that you write in section 2.)
 #
-# So a counter has to look at memory, not at names. A view (`x.reshape(…)`, `x.mT`, a slice) has no memory of its own
-# either: `owner(array)` is the array whose memory it is.
+# So a function that counts bytes has to count each memory once, however many nodes hold it. A view (`x.reshape(…)`,
+# `x.mT`, a slice) has no memory of its own: it lies in the memory of another array, and `owner(array)` is that array.
 
 # %% exercise="memory.saved_bytes" source="tinygrad_cl.tensor.engine:saved_bytes"
 
@@ -180,20 +188,23 @@ for text, result in {"x + y": x + y, "x * y": x * y, "x @ w": x @ w, "x.exp()": 
 # %% [markdown]
 # ## 2 · Predict it by hand
 #
-# With the rules above, a piece of paper will do. A network of the sizes 784, 512, 256, 128, 10, for 64 pictures at once:
+# You can predict it on paper, with the rules above and one more: cross_entropy saves the logits that it is given. (Its
+# one-hot table, one byte for each logit, is not saved with `save_for_backward`, so `kept_arrays()` does not list it,
+# and we do not count it.) A network of the sizes 784, 512, 256, 128, 10, for 64 pictures at once:
 #
 # ```
 # x (64, 784) ─ @W+b ─ relu ─ (64, 512) ─ @W+b ─ relu ─ (64, 256) ─ … ─ @W+b ─ (64, 10) ─ cross_entropy
 # ```
 #
-# **How many bytes does forward keep, the weights not counted?** float32, 4 bytes a number. For each arrow ask: does somebody
-# hold this array? Is it one that was counted?
+# **How many bytes does forward keep, the weights not counted?** float32, 4 bytes a number. Ask for each array on the
+# way: does a node keep it? Did I count it already?
 
 # %% predict
 mlp_guess = predict(kilobytes=...)  # 1 kilobyte = 1000 bytes
 
 # %% [markdown]
-# Now as a function, for any sizes, and for gelu, too: look up above what gelu keeps, and ask whether anyone else does.
+# Now as a function, for any sizes, and for gelu, too: look up above what gelu keeps, and ask whether another node keeps
+# the same array.
 
 # %% exercise="memory.mlp" own="a count on paper, held against what saved_bytes counts; nothing in the package needs it"
 def mlp_bytes(batch, sizes, activation="relu", itemsize=4):
@@ -227,7 +238,7 @@ def mlp_bytes(batch, sizes, activation="relu", itemsize=4):
 # shape for each hidden size. <code>sizes[1:-1]</code> are the hidden ones.</details>
 
 # %% [markdown]
-# Your formula meets your counter:
+# Compare your formula with your `saved_bytes`:
 
 # %% demo
 def mlp_loss(sizes, activation, batch=64):
@@ -251,10 +262,10 @@ number = sum(p.data.nbytes for p in parameters) / mlp_bytes(1, sizes)
 print(f"\nfrom a batch of {np.ceil(number):.0f} on, what relu keeps is more than the parameters")
 
 # %% [markdown]
-# ### One layer under the magnifying glass
+# ### One layer in detail
 #
-# 32 rows through one layer of 512 to 768, x being the result of a layer before it. Predict in kilobytes (of 1000 bytes):
-# what is kept apart from the parameters, and how large are the three gradients that backward makes?
+# 32 rows go through one layer from 512 to 768 numbers; x is the result of a layer before it. Predict in kilobytes (of
+# 1000 bytes): what is kept apart from the parameters, and how large are the three gradients that backward makes?
 
 # %% predict
 layer_guess = predict(kept=..., grad_x=..., grad_W=..., grad_b=...)
@@ -276,14 +287,16 @@ for name, size in numbers.items():
 print(f"sum    {sum(numbers.values()) / 1000:8,.1f} kB")
 
 # %% [markdown]
-# A gradient is as large as what it is the gradient of, always. With few rows the weights dominate; what grows with the batch
-# is x alone. Which leads to the part that does not depend on the batch at all.
+# A gradient always has the shape of the array that it belongs to. With few rows the weights and their gradients are
+# most of the memory. In the list above, only x and ∂L/∂x grow with the batch. The next section counts the part that
+# does not depend on the batch at all.
 
 # %% [markdown]
 # ## 3 · What stays from step to step
 #
-# Parameters, gradients, and whatever the optimizer remembers: they are there before forward starts and after backward ends.
-# Plain SGD remembers nothing; others do.
+# Some arrays stay from one step to the next: the parameters, the gradients, and the optimizer state. The <dfn>optimizer
+# state</dfn> consists of the arrays that an optimizer keeps from step to step, such as Adam's m and v. Plain SGD keeps
+# none.
 
 # %% exercise="memory.state" own="a measurement of an optimizer; nothing in the package needs it"
 def training_bytes(optimizer):
@@ -320,8 +333,8 @@ def training_bytes(optimizer):
 # %% [markdown]
 # ### Predict, then run
 #
-# A model with a billion parameters in float32, trained with Adam. How many gigabytes (of 10⁹ bytes) for the parameters? And
-# with gradients and Adam's state, before a single row of data comes in?
+# A model with a billion parameters in float32, trained with Adam. How many gigabytes (of 10⁹ bytes) do the parameters
+# take? And how many all together, with gradients and Adam's state, before the first row of data is there?
 
 # %% predict
 billion_guess = predict(parameters=..., all_together=...)
@@ -342,22 +355,25 @@ for name, make in {"SGD": lambda w: SGD(w, lr=0.1),
 billion_guess.compare(parameters=each[0], all_together=sum(each))  # 10⁹ times, over 10⁹
 
 # %% [markdown]
-# One graphics card of 16 GB is full then, and nothing is computed yet. No trick with batches or recomputation below touches
-# this part: it needs smaller numbers (float16), a share of the state on each of several machines, or another optimizer.
-# The rest of the lesson is about the other part, what forward keeps.
+# A graphics card of 16 GB is full then, and nothing is computed yet. The methods of this lesson do not make this part
+# smaller. What helps is smaller numbers (float16), a share of the state on each of several machines, or another
+# optimizer. The rest of the lesson is about the other part, what forward keeps.
 
 # %% [markdown]
 # ## 4 · Many small batches are one large batch
 #
-# What is kept grows with the rows. But gradients **add**: `grad` accumulates until you zero it. So cut the batch into
-# micro-batches and call `backward` after each, when its graph is freed.
+# What is kept grows with the number of rows. But gradients add up in `grad` until `zero_grad` is called. To
+# <dfn>accumulate</dfn> gradients means to add the gradients of several backward calls in `grad` before one step. A
+# <dfn>micro-batch</dfn> is a part of a batch that goes through forward and backward alone, to save memory. So cut the
+# batch into micro-batches and call `backward` for each: this frees the graph of the micro-batch. Below, l₁ is the loss
+# of row 1, and so on:
 #
 # ```
 # loss of 6 rows   =  (l₁ + l₂ + l₃ + l₄ + l₅ + l₆) / 6
 # 4 rows, 2 rows   =  (l₁ + l₂ + l₃ + l₄) / 4  · ?   +   (l₅ + l₆) / 2  · ?
 # ```
 #
-# What stands for the question marks?
+# Which numbers stand in place of the question marks?
 
 # %% exercise="memory.accumulate" own="a training loop; the package leaves loops to its users"
 def accumulate(loss_of, x, y, size):
@@ -390,7 +406,8 @@ def accumulate(loss_of, x, y, size):
 # it for its own <code>len</code>. The loss as a number is <code>loss.item()</code>.</details>
 
 # %% [markdown]
-# Does it come out the same, and what does it cost? The step below: 12 layers, 4,096 rows, in ever smaller pieces.
+# Is the gradient the same, and what does it cost? The next cell runs a step of 12 layers and 4,096 rows, in smaller and
+# smaller pieces.
 
 # %% demo
 deep = weights_of([64] * 13)
@@ -429,26 +446,33 @@ plot.axes.set_xticks(pieces, pieces)
 plot
 
 # %% [markdown]
-# Memory falls nearly with the number of pieces, until the gradients of the weights are what is left. Time: as long as
-# the pieces are large, it hardly changes; each piece goes through Python once more and adds to each weight's gradient once
-# more, and in the end that is all one sees. The last digits differ: the same sums, in another order.
+# With twice as many pieces the peak is nearly halved, until the gradients of the weights are most of what is left. The
+# time hardly changes as long as the pieces are large. But each piece costs the same extra work: Python goes through all
+# the layers once more, and something is added to each weight's gradient once more. With many small pieces this extra
+# work is a large part of the time. The last digits of the gradient differ, since the same sums are computed in another
+# order.
 #
-# <details><summary>When is it <em>not</em> the same?</summary>When rows of a batch meet each other in forward. Batch
-# normalization takes its mean over the micro-batch, so its gradient is another one. And dropout draws other masks.</details>
+# <details><summary>When is it <em>not</em> the same?</summary>When the result for one row depends on the other rows of
+# the batch. An example is <em>batch normalization</em>, an operation that, among other things, subtracts from each
+# number the mean of its column. With micro-batches this is the mean of the micro-batch, so the gradient is another one.
+# And dropout draws other masks.</details>
 
 # %% [markdown]
-# ## 5 · Forget it, and compute it again
+# ## 5 · Free it, and compute it again
 #
-# What if one row alone, through a hundred layers, is too much? Then keep only a few places on the way, and start from
-# there again:
+# What if one row alone, through a hundred layers, is too much? Then keep the results of a few layers only. A
+# <dfn>checkpoint</dfn> is an array that forward keeps so that backward can compute the arrays after it again, instead
+# of keeping those, too. A <dfn>segment</dfn> consists of the layers from one checkpoint to the next. When backward
+# comes to a segment, it computes the results inside it again, from the checkpoint at its start:
 #
 # ```
 # plain          x  h₁ h₂ h₃ h₄ h₅ h₆ h₇ h₈ h₉   all of them kept
 # checkpointed   x  ·  ·  h₃ ·  ·  h₆ ·  ·  h₉   each dot is computed again, when backward comes there
 # ```
 #
-# The engine of lesson 04 has room for this: a `Function` whose **forward is any function at all**. It saves its inputs and
-# nothing else. And its backward? It builds the small graph after all, just then, and walks it.
+# The engine of lesson 04 can do this, with a `Function` whose **forward is any function at all**. It saves its inputs
+# and nothing else: inside, forward records no graph. Its backward runs the function once more, this time recorded, and
+# so builds the small graph of this segment. Then it walks this graph.
 
 # %% exercise="memory.checkpoint" own="one node that runs its function again; the package's checkpoint keeps the nodes inside and fills them again, so that hooks and gradients of gradients work"
 class Checkpoint(Function):
@@ -502,12 +526,12 @@ def checkpoint(function, *inputs):
 # <code>with no_grad():</code>. Arrays have no <code>tanh()</code>: wrap each in <code>Tensor(array)</code>.</details>
 # <details><summary>Hint 2</summary><code>x.detach().requires_grad_(needed)</code>, with
 # <code>zip(ctx.saved_tensors, ctx.needs_input_grad)</code>, makes the leaves.</details>
-# <details><summary>Hint 3</summary><code>result.backward(grad)</code>, not <code>result.backward()</code>: from above comes a
-# gradient of the result's shape.</details>
+# <details><summary>Hint 3</summary><code>result.backward(grad)</code>, not <code>result.backward()</code>: the upstream
+# gradient has the result's shape.</details>
 
 # %% [markdown]
-# The network from the start, in four checkpoints of six layers each. How many nodes has the graph now, and what do they
-# keep?
+# The network from the start, in four segments of six layers each; each segment is one call of `checkpoint`. How many
+# nodes does the graph have now, and what do they keep?
 
 # %% demo
 def by_sixes(layer, h, weights):
@@ -536,16 +560,24 @@ plot_memory({"plain": plain, "yours": watched(by_sixes)}, "24 layers: bytes held
             "layers computed or walked back")
 
 # %% [markdown]
-# **Weights are inputs, too.** `checkpoint(run, h, *part)` hands them in. A function that takes w from outside works as well,
-# its small backward adds to `w.grad` directly. But a `Function` whose inputs all ask for no gradient is not linked at all:
-# then the weights in the first segment, where h is the data, would silently get nothing.
+# **Weights are inputs, too.** `checkpoint(run, h, *part)` hands them in.
+#
+# Could `run` use a weight w that is not among its inputs, such as a global name? Mostly it works: the backward of the
+# small graph adds to `w.grad` directly.
+#
+# But it fails in the first segment. There h is the data, which requires no gradient. If no input of a `Function`
+# requires a gradient, its call is not recorded, and its `backward` is never called. The weights of this segment would
+# get no gradient, and no error would say so.
 
 # %% [markdown]
-# ## 6 · The same dice again
+# ## 6 · The same random numbers again
 #
-# Computing again must give the same. With dropout, forward throws dice. Here one number in two is dropped, in a checkpoint.
+# Computing again must give the same numbers. <dfn>Dropout</dfn> is an operation that sets numbers, chosen at random in
+# each call, to 0 during training. (With it, a network cannot rely on single numbers.) So a second run drops other
+# numbers. In the next cell each number is dropped, that is set to 0, with probability 1/2, inside a checkpoint.
 #
-# **Predict:** at how many places, in percent, does the gradient fit the result: 0 where the result is 0, not 0 elsewhere?
+# **Predict:** at how many places, in percent, does the gradient fit the result? (It fits where both are 0, or both are
+# not 0.)
 
 # %% predict
 dice_guess = predict(percent=...)
@@ -562,11 +594,11 @@ def agreement(function):
 dice_guess.compare(percent=agreement(lambda x: dropout(x, 0.5)))
 
 # %% [markdown]
-# No error, no NaN: a gradient of another network than the one that made the loss. The second run has to start the dice
-# from where the first did.
+# There is no error and no NaN, but this is the gradient of another network than the one that computed the loss. The
+# second run has to draw the same random numbers as the first.
 #
-# `default_generator()` is where dropout gets its numbers. Its `bit_generator.state` is a dict that can be read, kept, and
-# assigned again. But whoever draws next must not notice that there was a second run.
+# `default_generator()` is where dropout gets its numbers. Its `bit_generator.state` is a dict that can be read, kept,
+# and assigned again. But after the second run the generator must go on as if there had been no second run.
 
 # %% exercise="memory.replay" own="a function that repeats its random numbers; the package's checkpoint does that for several generators, as a part of its segments"
 def replayable(function):
@@ -602,22 +634,24 @@ def replayable(function):
 # %% check="memory.replay"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>A function inside a function that assigns to the outer one's name needs
-# <code>nonlocal</code>. Start with <code>first = None</code>: so it knows which call is the first.</details>
+# <details><summary>Hint 1</summary>An inner function that assigns to a name of the outer function needs
+# <code>nonlocal</code>. Start with <code>first = None</code>: so the inner function knows which call is the
+# first.</details>
 # <details><summary>Hint 2</summary>A later call has four lines: note the state, go back to <code>first</code>, call the
 # function, put back what you noted.</details>
-# <details><summary>Hint 3</summary>Ask for <code>default_generator()</code> inside <code>run</code>, each time:
+# <details><summary>Hint 3</summary>Call <code>default_generator()</code> in the inner function, each time:
 # <code>manual_seed</code> makes a new one.</details>
 
 # %% demo
 print(f"replayed: {agreement(replayable(lambda x: dropout(x, 0.5))):g} percent fit")
 
 # %% [markdown]
-# ## 7 · How long a segment?
+# ## 7 · How long should a segment be?
 #
 # Two extremes: every layer a segment of its own, or all layers in one. **Before you write anything: which of the two
-# saves more memory?** Count, for nine layers, the arrays that exist when backward begins with the last segment: the kept
-# inputs of the segments, and everything inside the one that is just being recomputed.
+# saves more memory?** Count, for nine layers, the arrays that exist when backward begins with the last segment: the
+# kept inputs of the segments, and the results of all layers of the segment that is computed again, its last layer
+# included.
 
 # %% predict
 nine_guess = predict(each_alone=..., in_threes=..., all_in_one=...)
@@ -628,7 +662,7 @@ def in_segments(layer, x, weights, length):
 
     layer     layer(h, w) is a tensor; it may draw random numbers, which have to be the same again
     x         a tensor, with requires_grad=True or not
-    weights   a list of tensors that ask for one
+    weights   a list of tensors with requires_grad=True
     length    layers in a segment; the last segment may be shorter
 
     Each segment is one `checkpoint`, of a `replayable` function; its inputs are the h with which it
@@ -648,15 +682,15 @@ def in_segments(layer, x, weights, length):
 # %% check="memory.segments"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Inside, you need a function <code>run(h, *part)</code> that goes through its own weights. It
-# is the one to be checkpointed.</details>
-# <details><summary>Hint 2</summary>Make a new <code>replayable(run)</code> for each segment: each has a start of its own in the
-# random numbers.</details>
+# <details><summary>Hint 1</summary>Inside, you need a function <code>run(h, *part)</code> that goes through its own
+# weights. Hand this function to <code>checkpoint</code>.</details>
+# <details><summary>Hint 2</summary>Make a new <code>replayable(run)</code> for each segment: each segment starts from
+# another state of the random numbers.</details>
 # <details><summary>Hint 3</summary><code>range(0, len(weights), length)</code> gives the starts, and the star hands in the
 # weights: <code>*weights[start:start + length]</code>.</details>
 
 # %% [markdown]
-# First the nine layers, counted by your counter, in arrays of the size of x.
+# First the nine layers, counted with your `saved_bytes`, in arrays of the size of x.
 
 # %% demo
 nine = weights_of([100] * 10)
@@ -673,13 +707,14 @@ print("plain:", saved_bytes(all_layers(tanh_layer, x, nine), without=nine) // x.
 nine_guess.compare(each_alone=together[1], in_threes=together[3], all_in_one=together[9])
 
 # %% [markdown]
-# Neither extreme saves anything. With n layers in segments of k there are n/k kept and k computed again, and
-# n/k + k is smallest where both are equal: k = √n. So a network of a hundred layers needs the memory of twenty.
+# Neither extreme saves anything. With n layers in segments of k there are n/k arrays kept and k computed again. The
+# slope of n/k + k in k is 1 − n/k². It is 0 at k = √n, and there the sum is smallest. So a network of a hundred layers
+# needs the memory of twenty.
 #
 # ### Predict, then run
 #
-# 36 layers, measured: which length has the lowest top? And how much more time does a step take, in percent? Plain, it is
-# one forward and a backward, and a backward costs about two forwards.
+# Now 36 layers, measured. Which length of the segments has the lowest peak? And how much more time does a step take, in
+# percent? A plain step is one forward and one backward, and a backward takes about as long as two forwards.
 
 # %% predict
 trade_guess = predict(best_length=..., more_time_percent=...)
@@ -716,46 +751,48 @@ plot.axes.set_xticks(lengths, lengths)
 plot
 
 # %% [markdown]
-# The valley of the memory is flat, so nobody needs the exact root. The time depends little on the length: each layer is
-# computed once more, whoever it shares a segment with, and very short segments add some of Python's own. One forward more,
-# of what was three: read in your plot how near your machine comes to a third.
+# Near its lowest point the curve of the memory is flat, so the exact root is not needed. The time depends little on the
+# length: each layer is computed once more, however long its segment is, and very short segments add some work of
+# Python's own. A plain step takes the time of three forwards: one forward, and a backward that takes two. Checkpoints
+# add one forward, so a step takes about a third more. Read in your plot how near your machine comes to that.
 
 # %% [markdown]
 # ## When Python complains
 #
 # <details><summary><code>AttributeError: 'Tensor' object has no attribute 'kept_arrays'</code></summary>
-# In the order there are leaves, too. Only an instance of <code>Context</code> keeps something.</details>
+# The topological order also contains leaves. Only an instance of <code>Context</code> keeps something.</details>
 #
 # <details><summary><code>TypeError: 'Context' object is not iterable</code></summary>
-# <code>topological_order</code> takes a list of roots, also where there is one.</details>
+# <code>topological_order</code> takes a list of roots, also if there is only one.</details>
 #
 # <details><summary><code>ValueError: The truth value of an array with more than one element is ambiguous</code></summary>
 # <code>array in some_list</code> compares numbers with <code>==</code>. The question is whether it is the same memory:
 # compare <code>id(owner(array))</code>.</details>
 #
 # <details><summary><code>AttributeError: 'NoneType' object has no attribute 'data'</code></summary>
-# A parameter had no backward yet: its <code>grad</code> is None, and takes no memory. In <code>Checkpoint.backward</code>: an
-# input that asks for no gradient; return <code>leaf.grad</code> as it is.</details>
+# A parameter had no backward yet: its <code>grad</code> is None, and takes no memory. In
+# <code>Checkpoint.backward</code>: an input requires no gradient; return <code>leaf.grad</code> as it is.</details>
 #
 # <details><summary><code>KeyError: 'm'</code></summary>
-# Adam has an m after its first step, SGD never. Take whatever is in the dict.</details>
+# The state of Adam has an m after the first step, that of SGD never. Go over all values of the dict.</details>
 #
 # <details><summary><code>TypeError: object of type 'slice' has no len()</code></summary>
-# Ask the rows, <code>len(x[part])</code>; only they know where x ends.</details>
+# Use the rows, <code>len(x[part])</code>: the last slice may go beyond the end of x.</details>
 #
 # <details><summary><code>AttributeError: 'function' object has no attribute 'backward'</code> (or <code>'recompute'</code>)</summary>
-# Your function stands in <code>ctx.function</code>. There the engine keeps the class <code>Checkpoint</code>, whose backward it
-# wants to call. Take another name; <code>ctx.segment</code> is taken, too.</details>
+# You assigned your function to <code>ctx.function</code>. There the engine keeps the class <code>Checkpoint</code>,
+# whose backward it wants to call. Take another name; <code>ctx.segment</code> is taken, too.</details>
 #
 # <details><summary><code>TypeError: function() missing 2 required positional arguments</code></summary>
-# The function wants tensors one after the other, not a list of them: <code>function(*tensors)</code>.</details>
+# The function takes tensors one after the other, not a list of them: <code>function(*tensors)</code>.</details>
 #
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'tanh'</code> (or <code>'gelu'</code>)</summary>
-# In <code>Checkpoint.forward</code> come arrays; the function wants tensors: <code>Tensor(array)</code>.</details>
+# <code>Checkpoint.forward</code> gets arrays; the function takes tensors: <code>Tensor(array)</code>.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code></summary>
-# In <code>Checkpoint.backward</code>: the second run was not recorded (<code>enable_grad()</code>), or no leaf asked for a
-# gradient (<code>requires_grad_</code>). In <code>accumulate</code>: the loss was computed in <code>no_grad</code>.</details>
+# In <code>Checkpoint.backward</code>: the second run was not recorded (<code>enable_grad()</code>), or no leaf requires
+# a gradient (<code>requires_grad_</code>). In <code>accumulate</code>: the loss was computed in
+# <code>no_grad</code>.</details>
 #
 # <details><summary><code>RuntimeError: Checkpoint.backward returned 1 gradients for 2 inputs</code></summary>
 # One gradient for each input, in the same order, None where there is none.</details>
@@ -765,24 +802,26 @@ plot
 # <code>data</code>. In <code>in_segments</code>: a list of weights is one of the inputs; hand them in with a star.</details>
 #
 # <details><summary><code>RuntimeError: MatMul: backward has been here before, and freed what it needs</code></summary>
-# Two backwards through one graph. In <code>accumulate</code>: call backward on the loss of this micro-batch, not on a sum
-# with the ones before. In <code>Checkpoint.backward</code>: run the function again, every time.</details>
+# There were two backwards through one graph. In <code>accumulate</code>: call backward on the loss of this micro-batch,
+# not on a sum with the ones before. In <code>Checkpoint.backward</code>: run the function again, every time.</details>
 #
 # <details><summary><code>UnboundLocalError: cannot access local variable 'first'</code></summary>
-# An assignment anywhere in a function makes a name its own. Say <code>nonlocal first</code> in <code>run</code>.</details>
+# A name that is assigned anywhere in a function is local to it. Write <code>nonlocal first</code> in the inner
+# function.</details>
 #
 # <details><summary><code>RecursionError: maximum recursion depth exceeded</code></summary>
-# The function of a segment uses x from outside. When backward runs it again, x is the result of all segments, and computing
-# that starts from the beginning. Use what comes in, h.</details>
+# The function of a segment uses x from outside. When backward runs it again, x is the result of all segments, and
+# computing that starts from the beginning. Use the argument, h.</details>
 #
 # <details><summary>A weight's <code>grad</code> stays None, without any error</summary>
-# A checkpoint of which no input asks for a gradient is not linked. Make the weights inputs.</details>
+# If no input of a checkpoint requires a gradient, its call is not recorded. Make the weights inputs.</details>
 
 # %% [markdown]
 # ## What it costs
 #
-# **Backward costs twice forward.** That was used above; now count it, and measure it. For a product <code>y = h @ W</code>, forward
-# multiplies once; backward has two gradients, and each is a product of the same size. What does the graph say?
+# **Backward takes twice as long as forward.** That was used above; now count it, and measure it. For
+# <code>y = h @ W</code>, forward computes one matrix product; backward computes two gradients, and each is a product of
+# the same size. The next cell counts the products in the graph.
 
 # %% demo
 def relu_stack(width, rows=256, layers=10):
@@ -819,10 +858,10 @@ plot.axes.set_xticks(widths, widths)
 plot
 
 # %% [markdown]
-# For wide layers the products are what takes time, and the ratio comes near the count. For narrow ones it is Python's
-# bookkeeping, node by node, which knows nothing of twice.
+# For wide layers most of the time goes into the products, and the ratio comes near the count. For narrow layers most of
+# it goes into Python's own work for each node, and for that work nothing says that backward takes twice as long.
 #
-# **All of it in one table.** The same step, and each way to do it:
+# **Everything in one table.** The same step, computed in each of the ways of this lesson:
 
 # %% demo
 def without_recording():
@@ -854,9 +893,10 @@ for w in deep:
 # %% [markdown] written="memory.explain" points=3
 # ## In your own words
 #
-# A friend's network does not fit into memory. He wraps **the whole of it** in one `checkpoint`. Right after forward, the
-# memory is nearly empty, and he is proud; then the step runs out of memory all the same, later than before. Why? Would a
-# checkpoint around each single layer be better? What do you advise? Six sentences at most; a small example with numbers helps.
+# A friend's network does not fit into memory. He wraps **the whole of it** in one `checkpoint`. Right after forward,
+# little memory is used, and he is proud; but then the step runs out of memory all the same, later than before. Why?
+# Would a checkpoint around each single layer be better? What do you advise? Six sentences at most; a small example with
+# numbers helps.
 #
 # <!-- BEGIN SOLUTION -->
 # The checkpoint keeps only the input, so after forward there is next to nothing. But backward begins by running the whole
@@ -896,14 +936,14 @@ for w in deep:
 # | `measure`: `tracemalloc` | `torch.cuda.max_memory_allocated()` | `jax.profiler.device_memory_profile` |
 # | `checkpoint` | `torch.utils.checkpoint.checkpoint` | `jax.checkpoint`, also `jax.remat` |
 # | `in_segments` | `checkpoint_sequential(layers, segments, x)`: the number, not the length | `jax.checkpoint` inside a `scan` |
-# | `replayable` | `preserve_rng_state=True`, the default | none needed: a key is an argument |
+# | `replayable` | `preserve_rng_state=True`, the default | not needed: a random function is given its state, the *key*, as an argument |
 # | `accumulate` | a loop, and `loss / pieces` | a loop or `scan` over a sum of gradients |
 #
 # The engine's own `checkpoint` (`tinygrad_cl.tensor.checkpoint`) works like PyTorch's newer one: it builds the graph as
 # always, then takes the saved arrays out, and brings them back when one is asked for. So gradients of gradients pass
-# through it, and it does not matter whether an input asks for a gradient. Yours is the older way, and the shorter.
+# through it, and it does not matter whether an input requires a gradient. Yours is the older way, and it is shorter.
 #
 # ## What comes next
 #
-# **08 custom**: you wrote a `Function` with a rule of its own today. More of them, how to test that a rule is right, and then
-# gradients of gradients.
+# **08 custom**: you wrote a `Function` with a rule of its own today. Next you write more of them, test that a rule is
+# right, and then compute gradients of gradients.

@@ -14,13 +14,14 @@
 # # 08 · Custom: rules of your own
 #
 # So far you used derivatives that somebody else had worked out. Today you write your own: one that is false on purpose,
-# one with a mask, one that does the work of three. Then two questions follow by themselves:
+# one with a mask, one that does the work of three. Then two questions follow:
 #
-# 1. **Is my rule right?** We take the gradient check apart, and see what it is blind to.
-# 2. **Can my rule be differentiated again?** Then gradients of gradients come for free: curvature, Newton's method, and a
-#    network that learns how to learn.
+# 1. **Is my rule right?** We take the gradient check apart, and see which mistakes it cannot find.
+# 2. **Can my rule be differentiated again?** Then the engine computes gradients of gradients, too: curvature, Newton's
+#    method, and a network that learns how to learn.
 #
-# Nine exercises. The engine is the one from lesson 04, all of it there.
+# Nine exercises. The engine is the finished one, `tinygrad_cl.tensor`: what you built in lesson 04, and more on top of
+# it. So it can also differentiate a gradient once more.
 
 # %% given
 import math
@@ -36,8 +37,9 @@ from tinygrad_cl.viz import Plot, draw, plot_lines, plot_losses, plot_step_size,
 from tinygrad_cl.viz import seconds_per_call
 
 # %% [markdown]
-# A reminder, with the smallest rule there is. `forward` gets arrays and gives an array. `backward` gets `grad`, which is
-# $\partial L/\partial y$ as a **tensor**, and gives one gradient for each input, made with operators of tensors.
+# A reminder, with a very small rule. `forward` gets arrays and returns an array. `backward` gets `grad`, the upstream
+# gradient $\partial L/\partial y$, as a **tensor**. It returns one gradient for each input, computed with operators of
+# tensors.
 
 # %% demo
 class Square(Function):
@@ -61,8 +63,8 @@ draw(y)
 # %% [markdown]
 # ## 1 · A rule that is false on purpose
 #
-# To make a network small, its weights are rounded, say to multiples of a half. Rounding is a staircase. Look at the slope
-# that gradient descent would see:
+# To make a network small, its weights are rounded, say to multiples of a half. The curve of rounding is a staircase.
+# Look at the slope that gradient descent would see:
 
 # %% demo
 line = np.linspace(-1.9, 1.9, 400)
@@ -73,8 +75,8 @@ plot_lines(line, {"what forward does": 0.5 * np.round(np.clip(line, -1, 1) / 0.5
 # %% [markdown]
 # ### Predict, then run
 #
-# At x = 0.3 the staircase gives 0.5. What is its true slope there? And the slope of the dashed line, which backward
-# pretends?
+# At x = 0.3 the staircase gives 0.5. What is its true slope there? And what is the slope of the dashed line, which
+# backward uses instead?
 
 # %% predict
 stairs_guess = predict(true_slope=..., pretended_slope=...)
@@ -90,8 +92,10 @@ stairs_guess.compare(true_slope=(stairs(right) - stairs(left)) / width,
                      pretended_slope=(np.clip(right, -1, 1) - np.clip(left, -1, 1)) / width)
 
 # %% [markdown]
-# With the true slope nothing ever learns. So backward lies: it treats the steps as if they were the line through them.
-# This is the **straight-through estimator**. Outside of the limits the line is flat, and there the gradient is 0.
+# The true slope is 0, so with it no weight ever changes. So backward uses a false slope on purpose. The
+# <dfn>straight-through estimator</dfn> is a backward that treats rounding as if nothing had been rounded, so that
+# gradients pass. Before x is rounded, it is cut to the range from −limit to limit; in the picture limit is 1. Outside
+# of this range the dashed line is flat, and there the gradient is 0.
 
 # %% exercise="custom.quantize" own="an operation of the student's own, which is the point; the package has none like it"
 class Quantize(Function):
@@ -127,15 +131,15 @@ class Quantize(Function):
 # %% [markdown]
 # <details><summary>Hint 1</summary>NumPy has <code>np.clip</code> and <code>np.round</code>. First cut, then
 # round.</details>
-# <details><summary>Hint 2</summary>What must backward know of forward? Only where x was inside: save
+# <details><summary>Hint 2</summary>What must backward know of forward? Only where x was inside the limits: save
 # <code>np.abs(x) &lt;= limit</code>, and multiply.</details>
-# <details><summary>Hint 3</summary><code>ctx.saved_tensors</code> is a tuple, also of one:
+# <details><summary>Hint 3</summary><code>ctx.saved_tensors</code> is a tuple, even if it holds only one:
 # <code>(inside,) = ctx.saved_tensors</code>.</details>
 
 # %% [markdown]
-# Does lying help? Eight weights that may only be multiples of 0.25, fitted three ways: with the true slope, with yours,
-# and with a trick in one line that needs no Function: add the rounding error as a constant. (Two of the three curves lie
-# on each other. Which?)
+# Does the false slope help? Eight weights that may only be multiples of 0.25 are trained in three ways. The first way
+# uses the true slope, the second your `Quantize`. The third is the *detach trick*, one line that needs no Function: it
+# adds the rounding error (rounded w minus w) to w, as a constant. (Two of the three curves lie on each other. Which?)
 
 # %% demo
 rng = np.random.default_rng(0)
@@ -171,10 +175,14 @@ plot_losses({"true slope": fit(true_slope), "straight-through": fit(straight_thr
              "detach trick": fit(detach_trick)}, "Fitting weights that are rounded")
 
 # %% [markdown]
-# ## 2 · Softmax with holes
+# ## 2 · Softmax with a mask
 #
-# A sentence of three words in a batch with four places: the last place holds nothing, and must get no attention. The mask
-# says which entries count. The others are out: probability 0, and no gradient.
+# A sentence has three words, and each word has a score. Another sentence of the batch has four words, so every row of
+# the batch has four places. In the row of our sentence the last place holds a number that means nothing. A number that
+# only fills a place is called *padding*.
+#
+# A <dfn>mask</dfn> is an array of truth values: true where an entry counts, false where it is left out. The entries
+# that are left out get probability 0 and gradient 0.
 #
 # ```
 # x       1.0   3.0   2.0   9.0        9.0 is padding
@@ -182,9 +190,11 @@ plot_losses({"true slope": fit(true_slope), "straight-through": fit(straight_thr
 # y       0.09  0.67  0.24  0          sums to 1 over what counts
 # ```
 #
-# Three traps, all met in practice. The largest number must be subtracted before exp, or it overflows: **which** largest
-# number? A row in which nothing counts must give zeros, not 0/0. And backward owes an answer for each input, so for the
-# mask, too: None.
+# There are three traps:
+#
+# - The largest number must be subtracted before exp, or exp overflows: **which** largest number?
+# - A row in which nothing counts must give zeros, not 0/0.
+# - `backward` returns one gradient for each input. The mask is an input, too: its gradient is `None`.
 
 # %% exercise="custom.masked_softmax" own="an operation of the student's own; engine 2 has Softmax without a mask, lesson 05"
 class MaskedSoftmax(Function):
@@ -239,8 +249,8 @@ class MaskedSoftmax(Function):
 # %% [markdown]
 # ## 3 · Three operations in one
 #
-# `SwiGLU`, the gate in many of today's language models: $y = a \cdot \sigma(a) \cdot b$. Written with operators, it is
-# three nodes. Each keeps what its own backward needs:
+# <dfn>SwiGLU</dfn>, used in many of today's language models, is the operation $y = a \cdot \sigma(a) \cdot b$, where σ
+# is the sigmoid. Written with operators, it is three nodes. Each keeps what its own backward needs:
 
 # %% demo
 def composed(a, b):
@@ -255,7 +265,7 @@ draw(composed(a, b))
 # ### Predict, then run
 #
 # With a and b of n numbers each: how many arrays of n numbers does the composed graph keep for backward? Mul keeps both
-# factors, Sigmoid its result; what is kept twice counts once. And how many does backward really need?
+# factors, Sigmoid its result. An array that two nodes keep counts once. And how many does backward really need?
 
 # %% predict
 kept_guess = predict(composed=..., needed=...)
@@ -265,9 +275,13 @@ big = [Tensor(np.random.default_rng(i).normal(size=100_000), requires_grad=True)
 kept_guess.compare(composed=saved_bytes(composed(*big)) / big[0].data.nbytes, needed=len(big))
 
 # %% [markdown]
-# a and b are enough: σ(a) is quickly computed again. But there is a rule for *how*, and it will matter at the end of this
-# lesson: **compute it in `backward`, from saved inputs, with operators of tensors.** What `forward` computed on the way
-# and saved would be a plain constant there: nobody would know any more that it came from a.
+# a and b are enough: σ(a) is quickly computed again. But there is a rule for *how*, and it will matter in section 7:
+# **compute it in `backward`, from saved inputs, with operators of tensors.**
+#
+# Why? When a gradient is to be differentiated again, the engine must know how each number in `backward` was computed. A
+# saved input (or the saved result of `forward`) comes back as a tensor that still has its place in the graph. An array
+# that `forward` computed on the way and saved has no place in the graph. In `backward` it is a plain constant, and the
+# engine does not know that it was computed from a.
 
 # %% given
 def sigmoid(x):
@@ -315,8 +329,9 @@ class SwiGLU(Function):
 # then there is no gradient of the gradient.</details>
 
 # %% [markdown]
-# What fusing bought, on 100,000 numbers. The time may go either way (NumPy still runs one operation after the other, and
-# σ is computed twice); in lesson 11 one kernel does it all, and then it is time as well.
+# To <dfn>fuse</dfn> operations means to make one operation of several. What did it save here, on 100,000 numbers?
+# Memory. The time may get longer or shorter: NumPy still runs one operation after the other, and σ is computed twice.
+# In lesson 11 one kernel does all of it, and then fusing can save time, too.
 
 # %% demo
 def there_and_back(f):
@@ -341,19 +356,21 @@ for name, f in {"composed": composed, "fused": SwiGLU.apply}.items():
 # %% [markdown]
 # ## Is the rule right?
 #
-# You derived nothing here, you copied a formula; and one easily slips. The referee is the one from lesson 01: move each
-# number a little up, a little down, and see how far the result moves. Arrays bring three new things:
+# You derived nothing here, you copied a formula, and it is easy to make a mistake. The check is the one from lesson 01,
+# by central differences: move each number a little up and a little down, and see how far the result moves. (A
+# *one-sided* difference moves the number only up.) Arrays bring three new things:
 #
 # - The result is an array, so we need **one** number to watch: $L = \sum \text{upstream} \cdot f(x)$.
-# - float32 has 7 digits, float64 has 16. The step must fit.
-# - x + h is rounded, too. In float32 the step that was taken is not the step that was asked for.
+# - float32 has 7 digits, float64 has 16. So the best step is not the same for both.
+# - x + h is rounded, too. In float32 the step that is really taken differs from h.
 #
-# How large should the step be? Two errors pull in opposite directions.
+# How large should the step be? There are two errors: with a smaller step one of them gets smaller, and the other gets
+# larger.
 
 # %% [markdown]
 # ### Predict, then run
 #
-# Central differences of sin. The best step is about $10^{?}$: which exponent for float32, which for float64? (In
+# Take central differences of sin. The best step is a power of ten: which exponent for float32, which for float64? (In
 # lesson 01 you saw float64.)
 
 # %% predict
@@ -384,11 +401,15 @@ plot.axes.set_ylim(1e-12, 10)
 plot
 
 # %% [markdown]
-# On the right the line is not yet the tangent: an error of $h^2$, one-sided only $h$. On the left there is only rounding,
-# $\varepsilon / h$, with ε the gap between 1 and the next number. The sum of both is smallest near $\sqrt[3]{\varepsilon}$
-# (one-sided: $\sqrt{\varepsilon}$, and never as good). In float32 the curves end early: there x + h **is** x.
+# On the right the step is large, and the curve of sin is not a straight line over such a step. This error grows like
+# $h^2$. With one-sided differences it grows like $h$, and for a small h that is more. On the left there is only
+# rounding, an error of about $\varepsilon / h$. The <dfn>machine epsilon</dfn>, written ε, is the gap between 1 and the
+# next number that a float type can hold.
 #
-# These few helpers know that. Read their first lines; you use them in a minute.
+# The sum of both errors is smallest near $h = \sqrt[3]{\varepsilon}$ (one-sided: near $\sqrt{\varepsilon}$, and never
+# as good). In float32 the curves end early: for a smaller h, x + h **is** x.
+#
+# The helpers below choose the step by that rule. Read their first lines; you use them in the next exercise.
 
 # %% given source="tinygrad_cl.gradcheck:as_float_arrays tinygrad_cl.gradcheck:evaluate tinygrad_cl.gradcheck:precision tinygrad_cl.gradcheck:default_step tinygrad_cl.gradcheck:size tinygrad_cl.gradcheck:change"
 
@@ -403,9 +424,10 @@ plot
 # x[i]  ←  as it was
 # ```
 #
-# (A number of its own, an array of shape (), is such an x[i], too: its index is the empty tuple.)
+# (An input may also be a single number, an array of shape (). It has one element x[i], and the index i is the empty
+# tuple.)
 #
-# `change(high, low, upstream)` is L(high) − L(low); `size(x)` is max(|x|, 0.1), what the step is relative to.
+# `change(high, low, upstream)` is L(high) − L(low). `size(x)` is max(|x|, 0.1), and the step is h = step · size(x[i]).
 
 # %% exercise="custom.numerical" source="tinygrad_cl.gradcheck:numerical_gradient"
 
@@ -420,8 +442,8 @@ plot
 # by <code>float(above) - float(below)</code>.</details>
 
 # %% [markdown]
-# Your three rules stand trial. `trial` holds backward against your `numerical_gradient`, with an upstream gradient of your
-# choice, and gives the worst error.
+# Are your three rules right? `trial` compares backward with your `numerical_gradient`, for an upstream gradient of your
+# choice, and returns the largest difference.
 
 # %% demo
 def trial(f, inputs, upstream):
@@ -441,9 +463,10 @@ print(f"SwiGLU        {trial(SwiGLU.apply, [x, x2], upstream):.0e}")
 print(f"Quantize      {quantize_error:.0e}  ← a lie, as intended")
 
 # %% [markdown]
-# ## What it cannot see
+# ## What the gradient check cannot see
 #
-# Four impostors. Each `backward` is wrong. One checks them with the upstream gradient that everybody takes first, ones:
+# Here are four operations whose `backward` is wrong. Soon you check them, first with the upstream gradient that many
+# people try first: an array of ones.
 
 # %% demo
 class LazyLog(Function):
@@ -461,7 +484,7 @@ class LazyLog(Function):
 
 
 class LazyTranspose(Function):
-    """The way back is the way there: nothing."""
+    """The gradient is not transposed back."""
 
     @staticmethod
     def forward(ctx, x):
@@ -473,7 +496,7 @@ class LazyTranspose(Function):
 
 
 class LazyReLU(Function):
-    """Only the mask."""
+    """The upstream gradient is forgotten: only the mask is left."""
 
     @staticmethod
     def forward(ctx, x):
@@ -519,10 +542,15 @@ for name, row in table.items():
     print(f"{name:14}" + "".join(f"{error:10.0e}" for error in row.values()))
 
 # %% [markdown]
-# With ones, L is Σ softmax = 1 whatever x is: its gradient **is** zero. And a sum does not care how a matrix lies. So:
-# random upstream, shapes that are not square, and both signs (LazyReLU saw only x > 0).
+# With ones, L is the sum of all results. Each row of a softmax sums to 1, so L is the number of rows, here 3, whatever
+# x is: its gradient **is** zero. A forgotten factor of 1 changes nothing. And a square matrix of ones is its own
+# transpose, so a forgotten transpose changes nothing either.
 #
-# The second blind spot is a kink. Central differences across it take the mean of both sides:
+# So check with a random upstream gradient, with shapes that are not square, and with numbers of both signs (here x was
+# positive everywhere, so the flat side of ReLU was never tried).
+#
+# The check fails in a second place, too. A <dfn>kink</dfn> is a place where a curve has a corner and so no slope, such
+# as ReLU at 0. Central differences across a kink mix the slopes of both sides:
 
 # %% demo
 for where in (0.0, 5e-7, 1e-4):
@@ -532,17 +560,21 @@ for where in (0.0, 5e-7, 1e-4):
     print(f"ReLU at {where:g}: measured {float(slope):.3f}, by rule {rule.grad.item():g}")
 
 # %% [markdown]
-# Neither is wrong. There is no slope at the kink, and near it the step reaches over. Check away from kinks, and test what
-# happens on one by itself.
-#
+# At the kink there is no slope, so neither number is wrong. At 5e-7 the slope is 1, and the measured number is wrong:
+# one of its two points lies on the other side of the kink. So check a rule away from kinks. What it gives exactly at a
+# kink needs a test of its own.
+
+# %% [markdown]
 # ## 5 · One direction in place of all
 #
-# Two runs of f for each number: a layer of 100 × 100 weights needs 20,000 runs. There is a cheaper question. Walk along
-# **one** random direction v, all numbers at once. The slope along v must be ⟨g, v⟩:
+# Central differences take two runs of f for each number: a layer of 100 × 100 weights needs 20,000 runs. One direction
+# is cheaper. Walk along **one** random direction v, all numbers at once. Each number $x_i$ moves by $h v_i$, and f
+# moves by $g_i$ times that, where g is the gradient of f. So the slope along v must be the sum of all $g_i v_i$, which
+# is also written ⟨g, v⟩:
 #
 # $$\frac{f(x + h v) - f(x - h v)}{2 h} \;\approx\; \sum_i g_i v_i$$
 #
-# Two runs, however many numbers.
+# That takes two runs, for any number of inputs.
 
 # %% exercise="custom.direction" own="one direction by hand; gradcheck.gradcheck draws directions, chooses the step and reports"
 def slope_along(f, gradient, x, v, h=1e-5):
@@ -552,7 +584,7 @@ def slope_along(f, gradient, x, v, h=1e-5):
     by_rule    Σ gradient · v, one number
 
     f          takes an array like x and returns a number
-    gradient   ∂f/∂x at x, an array like x, as somebody's rule says it is
+    gradient   ∂f/∂x at x, as a rule computes it, perhaps wrongly: an array like x
     x, v       arrays of one shape; they are not changed
 
     >>> x, v = np.array([1.0, 2.0]), np.array([1.0, -1.0])
@@ -571,7 +603,8 @@ def slope_along(f, gradient, x, v, h=1e-5):
 # <code>gradient @ v</code> does so only for vectors.</details>
 
 # %% [markdown]
-# Does one direction see enough? A gradient with 10,000 entries, right but for **one** that has the wrong sign:
+# Does one direction find every mistake? Here is a gradient with 10,000 entries. All are right, except **one** that has
+# the wrong sign:
 
 # %% demo
 rng = np.random.default_rng(4)
@@ -588,16 +621,23 @@ for attempt in range(4):
           f" the wrong one by {abs(by_wrong - measured):.0e}")
 
 # %% [markdown]
-# It sees one entry in ten thousand, here where everything else is exact to many digits. It cannot say which entry it
-# is; then you walk along single axes, and that is exercise 4.
-#
+# It finds one wrong entry in ten thousand, since all other errors are much smaller here. It cannot say which entry is
+# wrong. To find that, move single numbers, as in section 4.
+
+# %% [markdown]
 # ## 6 · A check without a step to choose
 #
-# Which h was good, in all this? Ask for all of them. If g is right, then what is left after the first-order guess,
+# So far a good step h had to be chosen. This check needs no such choice: it takes many steps ε, smaller and smaller.
+# (From here on ε is a step, not the machine epsilon.) From f(x) and the slope one can guess f(x + ε v): the
+# *first-order guess* is f(x) + ε ⟨g, v⟩. The <dfn>Taylor remainder</dfn> of a function f is how far f(x + ε v) is from
+# f(x) plus ε times the slope along v. As a formula:
 #
-# $$r(\varepsilon) = \left| f(x + \varepsilon v) - f(x) - \varepsilon \, \langle g, v \rangle \right|,$$
+# $$r(\varepsilon) = \left| f(x + \varepsilon v) - f(x) - \varepsilon \, \langle g, v \rangle \right|$$
 #
-# is curvature: half the step, a **quarter** of the rest. If g is a little wrong, the rest only halves.
+# The <dfn>curvature</dfn> of a function says how fast its slope changes. If g is right, the first-order guess is wrong
+# only because of the curvature: the slope of f changes between x and x + ε v. For small steps this remainder shrinks
+# like ε²: half the step leaves a **quarter** of it. If g is a little wrong, the remainder shrinks only like ε: half the
+# step leaves a half.
 
 # %% exercise="custom.taylor" source="tinygrad_cl.gradcheck:taylor_remainders"
 
@@ -608,7 +648,7 @@ for attempt in range(4):
 # loop.</details>
 
 # %% [markdown]
-# Two gradients of the same function: one is right, one too large by a hundredth. Which is which?
+# Here are two gradients of the same function. One is right, the other is too large by a hundredth. Which is right?
 
 # %% demo
 v = np.random.default_rng(5).normal(size=layer.shape) / 100
@@ -627,16 +667,23 @@ for name, rest in curves.items():
 plot_lines(steps, curves, "What the first-order guess leaves", "step ε", "remainder", log="xy")
 
 # %% [markdown]
-# Four is right (order $\varepsilon^2$), two is wrong (order ε). No tolerance had to be chosen, and no best step. When the
-# remainders reach rounding, at the left end, the line bends, and says nothing any more.
+# If half the step leaves 1/4 of the remainder, the gradient is right: the remainder is of *order* $\varepsilon^2$,
+# which means that it shrinks like ε². If half the step leaves 1/2, the gradient is wrong: order ε. You had to choose no
+# tolerance and no best step. At the left end the remainders are as small as the rounding errors: there the line bends,
+# and says nothing about the gradient.
 #
-# This course's own `tinygrad_cl.gradcheck` has all three: `gradcheck`, `taylor_check`, and the same on the device.
+# This course's `tinygrad_cl.gradcheck` has such checks ready: `gradcheck` with central differences, `taylor_check`, and
+# `device_gradient`, which measures on the device, as in lesson 01.
 
 # %% [markdown]
 # ## Gradients of gradients
 #
-# backward is made of operators of tensors. So it can be recorded itself, like any other computation:
-# `create_graph=True`. Then the gradient is a tensor with a history, and `grad` can be asked again.
+# `backward` is made of operators of tensors. So the engine can record it like any other computation. Then the gradient
+# is a tensor with a graph of its own, and it can be differentiated again.
+#
+# The engine's function for this is `grad(y, x)`: it returns a tuple with ∂y/∂x, one gradient for each input, and leaves
+# `x.grad` as it is. With <dfn>create_graph</dfn>=True, the engine records the backward pass, so that its gradients can
+# be differentiated again.
 
 # %% demo
 x = Tensor([2.0], requires_grad=True)
@@ -648,18 +695,26 @@ print("x³ at 2:", y.item(), "  3x²:", first.item(), "  6x:", second.item(), " 
 draw(first)
 
 # %% [markdown]
-# That is the graph of 3x², and nobody drew up a rule for it: it is made of the derivatives of `*`.
-#
+# That is the graph of 3x². Nobody wrote a rule for it: it is made of the derivatives of `*` and of the sum.
+
+# %% [markdown]
 # ## 7 · Curvature along a direction
 #
-# For n inputs the second derivatives make a matrix H of n × n, the Hessian. For a million weights it fits into no memory.
-# But H **times a vector** needs no H. The gradient g is a function of x; ⟨g, v⟩ is one number; its gradient is
+# The second derivatives of a function of n inputs are an n × n matrix H, the <dfn>Hessian</dfn>: $H_{ij}$ says how fast
+# the slope $g_i$ changes when $x_j$ moves. For a million weights it fits into no memory.
+#
+# But H **times a vector** needs no H. When x walks along v, the gradient changes: H v says how fast each of its entries
+# changes. How do we compute it? The gradient g is a function of x, and ⟨g, v⟩ = $\sum_i g_i v_i$ is one number. Its
+# derivative with respect to $x_j$ is $\sum_i H_{ij} v_i$. That is entry j of H v, since $H_{ij} = H_{ji}$ (the order of
+# two derivatives does not matter). With $\nabla_x$ for "the gradient with respect to x":
 #
 # $$\nabla_x \langle g(x), v \rangle = H v.$$
 #
 # ```
 # x ──f──▶ number ──grad──▶ g ──· v──▶ number ──grad──▶ H v
 # ```
+#
+# A <dfn>Hessian-vector product</dfn>, H times a vector v, takes two backward passes, and the matrix H is never built.
 
 # %% exercise="custom.hvp" own="a user of engine 2: gradients of gradients"
 def hvp(f, x, v):
@@ -691,8 +746,10 @@ def hvp(f, x, v):
 # result is <code>.data</code>.</details>
 
 # %% [markdown]
-# Now the rule from exercise 3 pays off. Below is a second SwiGLU that saves s in `forward`, since it is there anyway. Its
-# gradient is right; every check so far says so. Hold H v against differences of the *gradient*:
+# Section 3 had a rule: compute s in `backward`, from saved inputs, with operators of tensors. Now you see why. Below is
+# a second SwiGLU. It saves s in `forward`, where s is computed anyway. Its gradient is right; every check so far says
+# so. Compare H v with a central difference of the *gradient*: the gradient at x + h v minus the gradient at x − h v,
+# divided by 2 h.
 
 # %% demo
 class HastySwiGLU(Function):
@@ -725,12 +782,17 @@ for function in (SwiGLU, HastySwiGLU):
 # %% [markdown]
 # ## 8 · Newton's step
 #
-# Gradient descent knows which way is down, not how far. Newton's method asks curvature: if f were a parabola with this
-# gradient g and this Hessian H, where would its bottom be?
+# Gradient descent knows which way is down, but not how far. <dfn>Newton's method</dfn> steps to the bottom of the
+# parabola that has, at the current point x, the same value, gradient g and Hessian H as the function f. So it uses the
+# curvature, too.
+#
+# Where is that bottom? After a step d the parabola's gradient is g + H d, and at the bottom that is 0. So d is −H⁻¹ g,
+# where H⁻¹ g is the vector u for which H u = g:
 #
 # $$x_{\text{new}} = x - H^{-1} g$$
 #
-# Column i of H is H times the unit vector $e_i$, so n products give the matrix: fine for ten weights.
+# Column i of H is H times the unit vector $e_i$, which is 1 at place i and 0 elsewhere. So n products H v give the
+# whole matrix. That is fine for ten weights.
 
 # %% exercise="custom.newton" own="a user of engine 2: gradients of gradients"
 def newton_step(f, x):
@@ -760,9 +822,9 @@ def newton_step(f, x):
 # %% [markdown]
 # ### Predict, then run
 #
-# A bowl that is a parabola, $\sum c_i (x_i - 3)^2$, in ten dimensions, a thousand times steeper in some than in others.
-# How many Newton steps to the bottom? And on the banana-shaped valley below, which is no parabola, are ten enough?
-# (1 for yes, 0 for no.)
+# The function $\sum c_i (x_i - 3)^2$ is a parabola in ten dimensions, shaped like a bowl. Its last $c_i$ is a thousand
+# times as large as its first. How many Newton steps lead to the bottom? The function `valley` below is no parabola. Are
+# ten steps enough for it? (1 for yes, 0 for no.)
 
 # %% predict
 newton_guess = predict(steps_in_the_bowl=..., ten_are_enough_in_the_valley=...)
@@ -812,13 +874,17 @@ plot.legend(loc="lower left")
 plot
 
 # %% [markdown]
-# Two warnings that go with it. Where f bends downwards, H⁻¹ g leads **up**, to a top or a saddle. And where H is singular,
-# `solve` complains or gives enormous steps. Real optimizers add a multiple of the identity, or make the step shorter.
-#
+# Newton's step has two dangers. Where f bends downwards, the step leads **up**: to a top, or to a *saddle*, which is a
+# bottom in one direction and a top in another. And if there is a direction without any curvature, H is *singular*:
+# `solve` raises an error or gives enormous steps. Real optimizers first add a number to the diagonal of H, or make the
+# step shorter.
+
+# %% [markdown]
 # ## 9 · Learning to learn
 #
-# A network for one sine wave is easy. Now every task is **another** sine wave, with ten points, and you may make one
-# gradient step. Which weights should you start from?
+# A network for one sine wave is easy. Now every task is **another** sine wave. You see ten of its points, the
+# *support*, and may make one gradient step with them. Ten other points of the same wave, the *query*, then show how
+# good the new weights are. Which weights should you start from?
 #
 # ```
 #                    support: 10 points                query: 10 others
@@ -827,8 +893,9 @@ plot
 #     └──────────── gradient, through the step ─────────────┘
 # ```
 #
-# The loss *after* the step is a function of w. Its gradient goes through the step, in which a gradient stands: a gradient
-# of a gradient. This is MAML (Finn, Abbeel, Levine 2017).
+# The loss *after* the step is a function of w. The step contains a gradient, so the gradient of that loss contains a
+# gradient of a gradient. <dfn>MAML</dfn>, model-agnostic meta-learning, trains start weights from which one gradient
+# step on a new task gives good weights (Finn, Abbeel, Levine 2017).
 
 # %% exercise="custom.maml" own="a user of engine 2: gradients of gradients"
 def meta_gradient(loss, weights, tasks, lr):
@@ -866,8 +933,9 @@ def meta_gradient(loss, weights, tasks, lr):
 # <code>grad</code> once, for <code>weights</code>.</details>
 
 # %% [markdown]
-# Training takes a while: a line is printed after each hundred rounds. Beside it, the obvious way: the same network, trained
-# on all tasks together with no step in between (with `lr` 0, the "step" leads nowhere).
+# Training takes a while: a line is printed every hundred rounds. The step from w to w' is called the *inner step*. For
+# comparison, the same network is also trained in the simple way: on all tasks together, without an inner step (with
+# `lr` 0, w' is w).
 
 # %% demo
 def sine_network(weights, x):
@@ -936,17 +1004,18 @@ plot
 
 # %% [markdown]
 # Before the step both are about as bad: no single curve fits all waves. The difference is what **one** step does. MAML
-# did not look for good weights, it looked for weights from which good ones are near.
+# did not look for good weights. It looked for weights from which one step leads to good ones.
 
 # %% [markdown]
 # ## When Python complains
 #
-# <details><summary><code>RuntimeError: MaskedSoftmaxBackward returned 1 gradients for 2 inputs</code></summary>
-# One answer for each input of <code>apply</code>, in order; for one that gets no gradient, <code>None</code>:
-# <code>return dx, None</code>. Options, given by name, are no inputs.</details>
+# <details><summary><code>RuntimeError: MaskedSoftmax.backward returned 1 gradients for 2 inputs</code></summary>
+# <code>backward</code> returns one gradient for each input of <code>apply</code>, in order, and <code>None</code> for
+# an input that gets no gradient: <code>return dx, None</code>. Options, given by name, are no inputs.</details>
 #
 # <details><summary><code>ValueError: too many values to unpack</code>, or an operation with a tuple fails</summary>
-# <code>ctx.saved_tensors</code> is a tuple with just what you saved. Of one: <code>(y,) = ctx.saved_tensors</code>.</details>
+# <code>ctx.saved_tensors</code> is a tuple with just what you saved. If you saved one array: <code>(y,) =
+# ctx.saved_tensors</code>.</details>
 #
 # <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary>
 # A NumPy function got a tensor, such as <code>np.exp(a)</code>, or the given <code>sigmoid(a)</code>, in backward. Use the
@@ -960,27 +1029,29 @@ plot
 # The other way round: forward gets arrays. There it is <code>sigmoid(a)</code>, <code>np.exp(a)</code>.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code>, at the second grad</summary>
-# The first gradient has no history: <code>create_graph=True</code> is missing in the first call. Or something in between took
-# <code>.data</code>.</details>
+# The first gradient was not recorded: <code>create_graph=True</code> is missing in the first call. Or something in
+# between took <code>.data</code>.</details>
 #
-# <details><summary><code>RuntimeError: MulBackward: backward has been here before, and freed what it needs</code></summary>
-# Two gradients of one graph. <code>create_graph=True</code> keeps it; else say <code>retain_graph=True</code> the first
-# time.</details>
+# <details><summary><code>RuntimeError: Mul: backward has been here before, and freed what it needs</code></summary>
+# You
+# asked twice for a gradient of the same graph. <code>create_graph=True</code> keeps the graph; otherwise say
+# <code>retain_graph=True</code> the first time.</details>
 #
 # <details><summary><code>RuntimeWarning: invalid value encountered in subtract</code>, and nan</summary>
 # In the masked softmax: −∞ − (−∞), in a row where nothing counts. Subtract 0 there.</details>
 #
 # <details><summary><code>LinAlgError: Singular matrix</code></summary>
-# The Hessian has a direction without curvature. If it should not: are the columns really H times <em>different</em> unit
-# vectors?</details>
+# The Hessian has a direction without curvature.
+# If f has curvature in every direction: are the columns really H times <em>different</em> unit vectors?</details>
 
 # %% [markdown]
 # ## What it costs
 #
-# **Checking.** A network with n weights: every number costs two runs each, a direction costs two runs in all.
+# **Checking.** For a network with n weights, central differences of every weight cost 2n runs; one direction costs two
+# runs.
 #
-# **Curvature.** H v is a backward through a backward. How many gradients does it cost? Guess; then how many gradients is
-# the whole H of n weights, for n = 1,000?
+# **Curvature.** H v is a backward pass through a backward pass. How many times as long as a gradient does it take? And
+# how many gradients does the whole H cost, for n = 1,000 weights?
 
 # %% predict
 price_guess = predict(hvp_in_gradients=..., hessian_in_gradients=...)
@@ -1015,8 +1086,9 @@ plot_times(counts, {"H by n products (computed: n · H v)": np.array(counts) * p
            "The price of a derivative", "number of weights n")
 
 # %% [markdown]
-# H v costs a few gradients, however many weights there are. The whole H costs n times that, and n² numbers of memory. So
-# large-scale methods never build H: they live on products (conjugate gradients, Gauss–Newton, influence functions).
+# H v takes as long as a few gradients, however many weights there are. The whole H takes n times that, and memory for
+# n² numbers. So methods for large networks never build H: they use only such products. (Names to look up later:
+# conjugate gradients, Gauss–Newton, influence functions.)
 
 # %% [markdown] written="custom.explain" points=3
 # ## In your own words
@@ -1069,19 +1141,20 @@ plot_times(counts, {"H by n products (computed: n · H v)": np.array(counts) * p
 # | yours | PyTorch | JAX |
 # |---|---|---|
 # | `Function`, `apply` | `torch.autograd.Function`, `apply` | `jax.custom_vjp`, a forward and a backward function |
-# | forward gets arrays | forward gets tensors, unrecorded | both get tracers |
+# | forward gets arrays | forward gets tensors, unrecorded | both get arrays; under `jit` tracers, which stand for arrays while JAX records |
 # | options are given by name | they are inputs; each wants its `None` | `nondiff_argnums` |
-# | `numerical_gradient` | `gradcheck`: float64, every entry of the Jacobian | `jax.test_util.check_grads` |
+# | `numerical_gradient` | `gradcheck`: float64, every entry of the Jacobian, the table of all ∂(output i)/∂(input j) | `jax.test_util.check_grads` |
 # | `slope_along` | `gradcheck(…, fast_mode=True)` | `check_grads`: random directions |
 # | H v against differences of g | `gradgradcheck` | `check_grads(…, order=2)` |
 # | `grad(…, create_graph=True)` | the same name | `jax.grad(jax.grad(f))` |
-# | `hvp` | `torch.autograd.functional.hvp`, `torch.func` | `jvp` of `grad`: forward over reverse |
+# | `hvp` | `torch.autograd.functional.hvp`, `torch.func` | `jvp` of `grad`: `jvp` gives the derivative along a direction, here that of the gradient |
 # | the detach trick | `x + (q(x) - x).detach()` | `x + stop_gradient(q(x) - x)` |
 #
-# `gradcheck` in PyTorch sees each output by itself, so all-ones cannot fool it. That costs one backward for each output;
-# its fast mode takes random directions, as you did.
-#
+# `gradcheck` in PyTorch checks each output on its own, so it never uses an upstream gradient of ones. That costs one
+# backward for each output. Its fast mode takes random directions, as you did.
+
+# %% [markdown]
 # ## What comes next
 #
-# **09 kernels**: so far NumPy did the computing. Now you write what runs on the device yourself, and find out what a
-# number costs to move.
+# **09 kernels**: so far NumPy did the computing. Now you write what runs on the device yourself, and measure how long
+# it takes to move a number.

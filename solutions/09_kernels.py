@@ -13,10 +13,14 @@
 # %% [markdown]
 # # 09 · Kernels: first right, then fast
 #
-# Engine 3 will run on your OpenCL device, whatever that is. Today you write what it is made of: an elementwise kernel, a
-# sum, a matrix product. Each one first right, then fast.
+# This course builds three engines: one for single numbers (lesson 01), one for arrays (lesson 04), and one that runs on
+# your OpenCL device. The third, *engine 3*, comes in the next lessons. Today you write kernels as it needs them: an
+# elementwise one, a sum, a matrix product. Each one first right, then fast.
 #
-# At the end stands one picture: how far your matrix product is from the most that we measure on the device, and from NumPy.
+# An <dfn>elementwise</dfn> kernel computes each number of its result from the numbers at the same place in its inputs.
+#
+# At the end there is one picture. It compares the speed of your matrix product with the highest speed that we measure
+# on the device, and with NumPy.
 
 # %% given
 import time
@@ -39,7 +43,7 @@ rng = np.random.default_rng(9)
 
 
 def size_for(n, slow):
-    """n, or `slow` where the device is an interpreter."""
+    """n, or `slow` where the device is an interpreter: slow software, such as Oclgrind."""
     return slow if device.is_interpreter else n
 
 
@@ -57,25 +61,31 @@ def normal(*shape):
     return rng.normal(size=shape).astype(np.float32)
 
 # %% [markdown]
-# ## Who is who
+# ## The words of OpenCL
 #
-# Seven words, and where each belongs:
+# Here are seven words, and how they belong together:
 #
 # ```
-# platform                 a driver: PoCL, NVIDIA, Intel, …
-# └─ device                a processor that it knows
-#    └─ context            what belongs together: memory and programs on that device
+# platform                 OpenCL software for some devices: PoCL, NVIDIA, Intel, …
+# └─ device                a processor that the platform can use
+#    └─ context            what one program has on that device: its memory and its kernels
 #       ├─ buffer          a piece of the device's memory
 #       ├─ kernel          a compiled function
 #       └─ queue           a list of commands: copy this, start that
-#          └─ event        the receipt for one command: done yet? when?
+#          └─ event        tells of one command whether it is done, and when it ran
 # ```
+#
+# A <dfn>platform</dfn> is the OpenCL software of one maker; it knows one or more devices. PoCL is a free one, mostly
+# for CPUs; the CPU is the processor that runs Python. A <dfn>buffer</dfn> is a piece of the device's memory, which
+# kernels read and write.
 
 # %% demo
 draw_devices(report())
 
 # %% [markdown]
-# Python never calls a kernel. It puts a *command* into the queue and goes on. Whoever wants a result waits for the event.
+# Python never runs a kernel itself. A <dfn>queue</dfn> is a list of commands for a device, such as: copy an array,
+# start a kernel. Python puts a command into the queue and goes on at once. An <dfn>event</dfn> belongs to one command
+# in a queue: it says whether and when the command ran. A program that needs a result waits for the event.
 
 # %% demo
 TWICE = """
@@ -101,12 +111,17 @@ times = [(name, *(1e-9 * (t - zero) for t in (event.profile.queued, event.profil
 plot_timeline(times, "Three commands: queued (line), running (bar)")
 
 # %% [markdown]
-# The lines begin together: Python queued all three commands at once. The bars come one after the other: this queue works
-# *in order*. Which of the three takes longest, for a kernel this small?
-#
+# The lines begin together: Python queued all three commands at once. The bars come one after the other: this queue runs
+# its commands *in order*. Which of the three takes longest, for such a small kernel?
+
+# %% [markdown]
 # ## 1 · The host side
 #
-# Write the Python half yourself, once: buffers, launch, wait, copy back. The other exercises use a ready one, `launch`.
+# The *host* is the side of the computer on which Python runs, as opposed to the device. Write its part yourself, once:
+# make the buffers, start the kernel (*launch* it), wait, copy back. The other exercises use a ready function, `launch`.
+#
+# Work-items run in *groups*. `local_size` is the number of work-items in a group, and the number of work-items must be
+# a multiple of it.
 #
 # | you need | it is called |
 # |---|---|
@@ -119,12 +134,13 @@ plot_timeline(times, "Three commands: queued (line), running (bar)")
 
 # %% exercise="kernels.host" own="the calls of OpenCL, one by one; engine 3 keeps buffers and does not wait for a launch"
 def run_on_device(device, kernel, arrays, n, local_size):
-    """Run a kernel on copies of NumPy arrays: (new arrays, with what the buffers hold, seconds).
+    """Run a kernel on copies of NumPy arrays, and return the pair (new arrays, seconds).
 
     device      has a .context and a .queue
     kernel      takes a buffer for each array, then the number n as an np.int32
     arrays      float32; they stay as they are
-    n           work-items that are needed; as many are started as fill whole groups of local_size
+    n           work-items that are needed; started are n, rounded up to a multiple of local_size
+    new arrays  what the buffers hold after the run: one for each array, of its shape
     seconds     how long the kernel itself ran, from start to end, by its event
 
     >>> (_, doubled), seconds = run_on_device(device, twice, [a, np.empty_like(a)], a.size, 64)
@@ -152,8 +168,8 @@ def run_on_device(device, kernel, arrays, n, local_size):
 # %% [markdown]
 # ## What a launch costs
 #
-# The same kernel, `twice`, for 1 number and for 10,000. Python's clock runs from the call until the event says done. How
-# many times longer do the 10,000 take?
+# We run the same kernel, `twice`, for 1 number and for 10,000. The time is taken in Python, from the call until the
+# event says that the kernel is done. How many times as long do the 10,000 take?
 
 # %% predict
 guess = predict(times_longer=...)
@@ -171,12 +187,14 @@ plot.axes.set_ylim(min(measured) / 8, max(measured) * 8)
 plot
 
 # %% [markdown]
-# Flat on the left, a slope on the right. The simplest model of that is a straight line:
+# The curve is flat on the left and rises on the right. The simplest model of that is a straight line:
 #
 # $$\text{seconds}(n) = \text{overhead} + n \cdot \text{per number}$$
 #
-# The overhead is paid for every launch; where both parts are equal, half of the time is wasted. Call that size n½. Fit
-# the line, with least squares.
+# Every launch costs the overhead. For some n both parts are equal, and half of the time is overhead. Call that size n½.
+#
+# Find the line that fits best. To fit a line by *least squares* is to choose the line for which the sum of the squared
+# distances to the measured values is smallest.
 
 # %% exercise="kernels.overhead" own="a line through measurements; the package measures and fits nothing at run time"
 def fit_overhead(sizes, seconds):
@@ -210,12 +228,14 @@ print(f"a launch costs about {1e6 * overhead:.0f} µs, a number {1e9 * per_numbe
 print(f"below {n_half:,.0f} numbers, most of the time is overhead")
 
 # %% [markdown]
-# Training a small network means thousands of launches below that size. Remember it until module 12, where many operations
-# become one kernel.
-#
+# Training a small network means thousands of launches below that size. In lesson 12 many operations become one kernel,
+# and so one launch.
+
+# %% [markdown]
 # ## 2 · Two dimensions, two guards
 #
-# Memory has one dimension, a matrix has two. Row after row, so element (row, column) lies at `row * columns + column`:
+# Memory has one dimension, a matrix has two. A matrix is stored row after row. So element (row, column) lies at place
+# `row * columns + column`:
 #
 # ```
 #            column 0   1   2   3
@@ -223,10 +243,11 @@ print(f"below {n_half:,.0f} numbers, most of the time is overhead")
 #   row 1         [ 4   5   6   7 ]
 # ```
 #
-# Work-items can be numbered in two dimensions, too: `get_global_id(0)` is the column, `get_global_id(1)` the row. Neighbours
-# in dimension 0 should be neighbours in memory.
+# Work-items can be numbered in two dimensions, too: `get_global_id(0)` is the column, `get_global_id(1)` the row.
+# Work-items that are neighbours in dimension 0 should use numbers that are neighbours in memory.
 #
-# A matrix of 30 rows and 50 columns, groups of 16 × 16. How many work-items start, and how many of them have nothing to do?
+# Take a matrix of 30 rows and 50 columns, and groups of 16 × 16 work-items. How many work-items start, and how many of
+# them have nothing to do?
 
 # %% predict
 guess = predict(work_items=..., nothing_to_do=...)
@@ -236,10 +257,11 @@ work_items = (4 * 16) * (2 * 16)
 guess.compare(work_items=work_items, nothing_to_do=work_items - 30 * 50)
 
 # %% [markdown]
-# Some are too far right, some too far down, some both. A work-item too far right has a *valid* place in memory all the same:
-# which one?
+# Some of them are too far right, some too far down, some both. A work-item that is too far right still computes a
+# *valid* place in memory: which one?
 #
-# Write the kernel behind a linear layer: add a bias to each column, then ReLU.
+# A layer of a network computes `relu(x @ W + b)`. Write the kernel for what comes after the product: add a bias to each
+# column, then ReLU.
 
 # %% exercise="kernels.bias_relu" own="a kernel by hand; engine 3 generates its elementwise kernels"
 BIAS_RELU = """
@@ -268,7 +290,7 @@ __kernel void bias_relu(__global const float *x, __global const float *bias,
 # %% [markdown]
 # ### When it does not build
 #
-# A compiler counts lines as you do: line 1 is the one with the opening quotes.
+# The message of a compiler names a line. Here line 1 is the one with the opening quotes.
 
 # %% demo
 BROKEN = """
@@ -286,8 +308,8 @@ except KernelError as error:
 # %% [markdown]
 # ### When it builds, and is right only by luck
 #
-# This one adds up 64 numbers: every work-item adds its own to `total[0]`. All 64 numbers are 1. What comes out, on your
-# device? Run the cell more than once.
+# The next kernel adds up 64 numbers: every work-item adds its own number to `total[0]`. All 64 numbers are 1. What
+# comes out, on your device? Run the cell more than once.
 
 # %% demo
 RACE = """
@@ -302,12 +324,16 @@ print([float(launch(RACE, "race", ones, nothing, work_items=64, local_size=1)[1]
        for _ in range(10)])
 
 # %% [markdown]
-# `+=` is three steps: read, add, write. Two work-items that read before either writes lose one of the numbers: a **data
-# race**. Ten times 64.0? Then your device ran the work-items one after the other, by luck: nothing promises it, and on another
-# device, or with the next driver, some numbers are lost.
+# `+=` is three steps: read, add, write. If two work-items both read before one of them writes, one of the numbers is
+# lost. In a <dfn>data race</dfn>, several work-items use the same number without waiting for each other, and one of
+# them writes: the result depends on chance. Did you see 64.0 ten times? Then your device ran the work-items one after
+# the other. Nothing promises that: on another device, or with the next version of its software, some numbers are lost.
 #
-# *Oclgrind* is a device that interprets kernels and watches every access. `inspect_kernel` runs a kernel there and says what
-# it saw; where Oclgrind is not installed, this cell shows what it said where it is.
+# <dfn>Oclgrind</dfn> is an OpenCL device in software: it runs kernels slowly and reports data races and accesses
+# outside of arrays. `inspect_kernel` runs a kernel there and shows the report. If Oclgrind is not installed on your
+# computer, the cell shows a report that was saved on another one. The report uses two new words. *Global memory* is the
+# memory of the buffers, marked `__global` in a kernel. A *barrier* is a place in a kernel where work-items wait for
+# each other; section 4 has one.
 
 # %% demo
 inspect_kernel(RACE, "race", ones, nothing, work_items=64, local_size=1,
@@ -316,7 +342,7 @@ inspect_kernel(RACE, "race", ones, nothing, work_items=64, local_size=1,
                          "is between (first work-items 1 and 0)")
 
 # %% [markdown]
-# Every check of a kernel ends with such a look. And your own, so far?
+# Every check of a kernel ends with such a run, if Oclgrind is installed. What does Oclgrind say of your own kernel?
 
 # %% demo
 x, bias, out = normal(15), normal(5), np.zeros(15, np.float32)  # 3 rows of 5 columns
@@ -325,24 +351,32 @@ inspect_kernel(BIAS_RELU, "bias_relu", x, bias, out, 3, 5, work_items=(8, 4), lo
 # %% [markdown]
 # ## 3 · Lanes
 #
-# A core of a CPU adds 4, 8 or 16 floats with one instruction, if they are in one *vector*. OpenCL C has types for that:
+# A <dfn>vector</dfn>, for a processor, is several numbers that a core computes with one instruction, such as 4, 8 or 16
+# floats. A <dfn>lane</dfn> is one place in a vector: lane 0 of a sum is the sum of the two lanes 0, and so on.
+#
+# OpenCL C has types for vectors. `float16` is a vector of 16 floats of 4 bytes each. (In NumPy and in lesson 07,
+# float16 is one number of 2 bytes.) And `x + start` is the part of array x that begins at `x[start]`:
 #
 # | | |
 # |---|---|
-# | `float16 v = vload16(0, x + start);` | 16 numbers, from `x[start]` on |
-# | `v * v`, `exp(v)`, `v + 1.0f` | lane by lane |
-# | `vstore16(v, 0, out + start);` | 16 numbers to `out[start]` and on |
+# | `float16 v = vload16(0, x + start);` | loads 16 numbers, from `x[start]` on |
+# | `v * v`, `exp(v)`, `v + 1.0f` | computes each lane by itself |
+# | `vstore16(v, 0, out + start);` | stores 16 numbers, from `out[start]` on |
 #
 # The 0 counts whole vectors: `vload16(k, x)` begins at `x[16 * k]`.
 #
-# A GPU makes its vectors of work-items; there it matters less.
+# A GPU is the processor of a graphics card. It runs neighbouring work-items together, as the lanes of a vector. So
+# vector types matter less there.
 
 # %% demo
 print(f"{device.name} likes {device.vector_width} floats at once")
 
 # %% [markdown]
-# Write $e^{-x^2}$ with 16 numbers for each work-item. If n is no multiple of 16, somebody finds fewer than 16: those go
-# one by one.
+# Write $e^{-x^2}$ with 16 numbers for each work-item. If n is no multiple of 16, the last work-items find fewer than 16
+# numbers, or none. They compute these numbers one by one, in a loop.
+#
+# In C, `for i in range(10):` is `for (int i = 0; i < 10; i++) { … }`. After `if (…) { … }` there may be an `else { …
+# }`.
 
 # %% exercise="kernels.lanes" own="a kernel by hand; engine 3 generates its elementwise kernels, with as many lanes as suit the device"
 BELL = """
@@ -368,10 +402,11 @@ __kernel void bell(__global const float *x, __global float *out, const int n)
 # %% [markdown]
 # <details><summary>Hint 1</summary>Two cases: <code>if (start + 16 &lt;= n) { … } else { … }</code>.</details>
 # <details><summary>Hint 2</summary>The second is a loop, <code>for (int i = start; i &lt; n; i++)</code>. If
-# <code>start</code> is beyond n already, it does nothing: a guard for free.</details>
+# <code>start</code> is beyond n already, it does nothing, so no other guard is needed.</details>
 
 # %% [markdown]
-# Same formula, one number for each work-item, against yours. How many times as fast are the lanes?
+# Compare your kernel with one that has the same formula, but one number for each work-item. How many times as fast is
+# yours?
 
 # %% predict
 guess = predict(times_as_fast=...)
@@ -396,8 +431,10 @@ print(f"one by one {1e6 * one:.0f} µs, 16 lanes {1e6 * lanes:.0f} µs, "
 # %% [markdown]
 # ## 4 · A sum, as in the textbook
 #
-# Elementwise work-items never meet. In a sum they must. Inside a *group* they can: they share **local memory**, and a
-# **barrier** makes all of them wait until everybody has come.
+# In an elementwise kernel no work-item needs a number of another one. In a sum it does. Work-items of one *group* can
+# exchange numbers. The work-items of one group share <dfn>local memory</dfn>, which is marked `__local` in a kernel. A
+# <dfn>barrier</dfn> is a place in a kernel where each work-item waits until all work-items of its group are there. In
+# OpenCL C it is the line `barrier(CLK_LOCAL_MEM_FENCE);`.
 #
 # ```
 # part   a   b   c   d   e   f   g   h        each work-item brings a number
@@ -407,14 +444,22 @@ print(f"one by one {1e6 * one:.0f} µs, 16 lanes {1e6 * lanes:.0f} µs, "
 #        sum  .   .   .   .   .   .   .   .
 # ```
 #
-# A group of 64 needs six steps. Why a barrier before each? What `part[me + step]` holds was written by somebody else.
+# In the first step, the first half of the work-items add. In each later step, the first half of those that added before
+# add again. Each of them adds to its own number, `part[me]`, the number that lies `step` places further,
+# `part[me + step]`. Here `me`, which is `get_local_id(0)`, is the number of a work-item inside its group.
+# (`get_group_id(0)` is the number of the group.) A group of 64 needs six steps: `step` is 32, 16, 8, 4, 2, 1.
 #
-# Every work-item of the group has to come to the barrier, the ones without a number, too. So no `return` at the top.
+# Why a barrier before each step? What `part[me + step]` holds was written by another work-item.
+#
+# Every work-item of the group has to come to the barrier, also one without a number. So there is no `return` at the
+# top.
+#
+# The kernel computes one sum for each group. To add these up takes another launch, which we leave out here.
 
 # %% exercise="kernels.tree" own="a kernel by hand; engine 3 generates its reductions, for any axes"
 TREE = """
 // sums[g] = the sum of the numbers of group g: x[64 g] … x[64 g + 63], fewer in the last group.
-// Groups have 64 work-items; x has n numbers; the sums are not set before.
+// Groups have 64 work-items; x has n numbers; at first sums holds arbitrary numbers.
 __kernel void tree(__global const float *x, __global float *sums, const int n)
 {
     __local float part[64];
@@ -435,24 +480,26 @@ __kernel void tree(__global const float *x, __global float *sums, const int n)
 # %% check="kernels.tree"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Who has no number brings 0: <code>part[me] = i &lt; n ? x[i] : 0.0f;</code></details>
+# <details><summary>Hint 1</summary>A work-item without a number brings 0. In C, <code>c ? p : q</code> is Python's
+# <code>p if c else q</code>: <code>part[me] = i &lt; n ? x[i] : 0.0f;</code></details>
 # <details><summary>Hint 2</summary><code>for (int step = 32; step &gt; 0; step /= 2)</code>, and in it
-# <code>barrier(CLK_LOCAL_MEM_FENCE);</code>, outside of any <code>if</code>.</details>
-# <details><summary>Hint 3</summary>Only those with <code>me &lt; step</code> add. At the end one work-item writes
-# <code>sums[get_group_id(0)]</code>.</details>
+# the barrier, outside of any <code>if</code>.</details>
+# <details><summary>Hint 3</summary>Only work-items with <code>me &lt; step</code> add. The last two lines, which write
+# <code>sums[get_group_id(0)]</code>, are given.</details>
 
 # %% [markdown]
-# Is every barrier there? A missing one may pass by luck. Oclgrind sees it.
+# Is every barrier there? A kernel without one may give the right sum by luck, but Oclgrind reports it.
 
 # %% demo
 inspect_kernel(TREE, "tree", normal(100), np.zeros(2, np.float32), 100,
                work_items=128, local_size=64)
 
 # %% [markdown]
-# ## 5 · A sum, as a CPU likes it
+# ## 5 · A sum that suits a CPU
 #
-# Now without meeting at all: few work-items, each with a long chunk of its own. It keeps 16 running sums in a `float16`,
-# and folds them at the end. `.lo` and `.hi` are the halves of a vector:
+# Now no work-item needs a number of another one: there are few work-items, and each adds up a long chunk of numbers of
+# its own. Each keeps 16 running sums, one in each lane of a `float16`. (`float16 v = 0.0f;` sets all 16 lanes of v to
+# 0.) At the end it adds the two halves of the vector, `.lo` and `.hi`, and so on, until one number is left:
 #
 # ```
 # float8 eight = lanes.lo + lanes.hi;      16 → 8, then 8 → 4, 4 → 2; a float2 has .x and .y
@@ -488,7 +535,8 @@ __kernel void chunks(__global const float *x, __global float *sums, const int n,
 # <details><summary>Hint 2</summary>One <code>=</code> at the very end, into <code>sums[get_global_id(0)]</code>.</details>
 
 # %% [markdown]
-# A million numbers. NumPy's `sum` takes 1 unit of time. How many do the tree and the chunks take, on your device?
+# Take a million numbers. NumPy's `sum` takes 1 unit of time. How many units do the tree and the chunks take, on your
+# device? (Both leave several sums. The time to add these up is not counted.)
 
 # %% predict
 guess = predict(tree=..., chunks=...)
@@ -505,23 +553,24 @@ guess.compare(tree=tree / numpys, chunks=chunks / numpys)
 print(f"tree {1e6 * tree:.0f} µs, chunks {1e6 * chunks:.0f} µs, NumPy {1e6 * numpys:.0f} µs")
 
 # %% [markdown]
-# On a GPU the tree wins: a group runs at once, and a barrier costs next to nothing. A CPU has no 64 hands. One core plays
-# all the work-items of a group in turn, and at each barrier it has to start over with the first. So it runs through 64
-# work-items seven times, to do 63 additions.
+# On a GPU the tree is good: the work-items of a group run at the same time, and a barrier costs very little. On a CPU,
+# one core runs all the work-items of a group, one after the other, up to the barrier. Then it starts again with the
+# first. So it goes through 64 work-items seven times, to do 63 additions.
 #
 # | | tree | chunks |
 # |---|---|---|
 # | work-items per core | thousands, short | few, long |
 # | additions of 16 lanes at once | no | yes |
 # | barriers for 64 numbers | 6 | none |
-# | who likes it | GPU | CPU |
+# | good on a | GPU | CPU |
 #
-# That is why engine 3 has both, and asks the device which.
+# That is why engine 3 has both, and chooses by the device.
 
 # %% [markdown]
 # ## 6 · The matrix product, first right
 #
-# c = a · b: element (row, column) is row `row` of a times column `column` of b. One work-item for each element.
+# c = a · b: element (row, column) of c is row `row` of a times column `column` of b, summed. One work-item computes one
+# element.
 #
 # ```
 #                     b  k × n
@@ -554,7 +603,8 @@ __kernel void matmul(__global const float *a, __global const float *b, __global 
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>A row of a is k long, a row of b is n long. So is a row of c.</details>
-# <details><summary>Hint 2</summary>Keep the sum in a <code>float sum = 0.0f;</code> of your own, and write c once.</details>
+# <details><summary>Hint 2</summary>Keep the sum in a variable, <code>float sum = 0.0f;</code>, and write c
+# once.</details>
 
 # %% demo
 SIDE = size_for(512, 32)
@@ -576,9 +626,9 @@ print(f"{SIDE} × {SIDE}, in billions of operations per second: yours {naive / 1
       f"NumPy {numpys / 1e9:.0f}")
 
 # %% [markdown]
-# ## 7 · What stands in the way
+# ## 7 · What makes it slow
 #
-# Not the arithmetic. Look at what the innermost loop *loads*: two floats, for one multiplication and one addition.
+# It is not the arithmetic. Look at what the innermost loop *loads*: two floats, for one multiplication and one addition.
 #
 # Now let a work-item compute a block of `rows` × `lanes` numbers of c. For each p it loads `lanes` numbers of b and `rows`
 # numbers of a, and **uses each of them several times**:
@@ -589,7 +639,8 @@ print(f"{SIDE} × {SIDE}, in billions of operations per second: yours {naive / 1
 #     a[row + 1, p]   a1   a1b0  a1b1  a1b2  a1b3
 # ```
 #
-# The number that counts is the **intensity**: operations per byte loaded.
+# The <dfn>intensity</dfn> of a kernel is the number of operations per byte that it loads. That is the number that
+# matters.
 
 # %% exercise="kernels.intensity" own="a count on paper; nothing in the package needs it"
 def intensity(rows, lanes):
@@ -616,15 +667,22 @@ plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block",
            "operations per byte")
 
 # %% [markdown]
-# With one lane it stays below ½, however many rows. A block that is long in one direction only is of little use.
-#
+# With one lane the intensity stays below ½, for any number of rows. A block that is long in one direction only is of
+# little use.
+
+# %% [markdown]
 # ## 8 · The matrix product, in registers
 #
-# A block of ROWS × 16: its running sums are ROWS vectors, `float16 sum[ROWS]`. For each p one vector of b, ROWS single
-# numbers of a.
+# A <dfn>register</dfn> is one of the few places for numbers inside a core; what is in a register need not be loaded
+# from memory. Now a work-item computes a block of ROWS × 16 numbers. Its running sums are ROWS vectors, `float16
+# sum[ROWS]`. For each p it loads one vector of b, and ROWS single numbers of a.
 #
-# To stay in registers, an array needs indices that the compiler knows. So a loop over its rows is *unrolled*: it becomes
-# ROWS lines, with r = 0, r = 1, … in them. `EACH_ROW` stands for such a loop; you write what is to be done for row `r`.
+# The array `sum` can stay in registers only if the compiler knows every index. A loop is <dfn>unrolled</dfn> if it is
+# written out as one line for each pass, with a fixed index in each line. So a loop over r becomes ROWS lines, with r =
+# 0, r = 1, …
+#
+# `#define` gives a name to a piece of text. In the exercise `ROWS` stands for 8, and `EACH_ROW` for the first line of a
+# loop over r that the compiler unrolls. After `EACH_ROW` you write what is to be done for row `r`.
 
 # %% exercise="kernels.blocked" own="a kernel by hand; engine 3 generates its matrix products, with blocks that suit the device and guarded ends"
 BLOCKED = """
@@ -662,8 +720,9 @@ __kernel void blocked(__global const float *a, __global const float *b, __global
 # line;</code></details>
 
 # %% [markdown]
-# Because ROWS is a name, the same text gives four kernels: 1, 2, 4 and 8 rows. How many times as fast as the naive one is
-# a block of one row? Of eight? And is eight faster than NumPy (times as fast)?
+# Because ROWS is a name, the same text gives four kernels: with 1, 2, 4 and 8 rows. Call your kernel from section 6 the
+# *naive* one. How many times as fast as the naive one is the kernel with one row? With eight rows? And how many times
+# as fast as NumPy is the one with eight rows?
 
 # %% predict
 guess = predict(one_row=..., eight_rows=..., eight_rows_to_numpy=...)
@@ -678,10 +737,11 @@ guess.compare(one_row=speeds[1] / naive, eight_rows=speeds[8] / naive,
               eight_rows_to_numpy=speeds[8] / numpys)
 
 # %% [markdown]
-# ## The roof
+# ## The roofline
 #
-# Two things limit any kernel: how fast the device computes, and how fast numbers come in. We measure both with kernels that
-# do nothing else: one multiplies and adds in registers, the other reads an array that fits into the cache.
+# Two things limit any kernel: how fast the device computes, and how fast numbers come in. We measure each with a kernel
+# that does nothing else. One multiplies and adds in registers. The other reads an array that fits into the cache. A
+# <dfn>cache</dfn> is a small, fast memory inside the processor.
 
 # %% demo
 PEAK = """
@@ -738,28 +798,37 @@ if numpys > max(peak, best):
 plot
 
 # %% [markdown]
-# Read it from left to right. The slanted part is the memory's roof: below it, more operations per byte means more speed.
-# The flat part is the peak. Both are what a kernel reached here, built by this device's compiler; they are no limits of the
-# chip. NumPy's product is machine code, written by hand for this processor (and where the device is a graphics card,
-# NumPy runs on another chip). So its line may lie above the roof.
+# A <dfn>roofline</dfn> shows the highest speed of a kernel for each intensity: limited by incoming numbers on the left,
+# by computing on the right. To the right the intensity grows, in operations per byte; upwards the speed grows, in
+# operations per second.
 #
-# - **naive** lies far below its own roof: it loads one float at a time, where the memory hands out sixteen.
-# - **1 × 16** does nearly as many loads per operation, but each brings a whole vector.
-# - **more rows** move the point to the right, and up.
+# A kernel cannot compute faster than its numbers come in: its speed is at most intensity · bytes per second. That is
+# the slanted part of the roof, with the bytes per second from the cache that we measured. The flat part is the peak.
 #
-# No step changed the arithmetic. All of them do the same multiplications and additions.
+# Both parts are what a kernel reached here, built by this device's compiler; they are no limits of the chip. NumPy's
+# product is machine code, written by hand for this processor. (If the device is a graphics card, NumPy runs on another
+# chip.) So its line may lie above the roof.
+#
+# - **naive** loads one float at a time. The roof was measured with loads of sixteen floats at once. So the point lies
+#   below the roof.
+# - **1 × 16** loads about half as many bytes per operation, and each load of b brings a whole vector.
+# - **more rows** mean a higher intensity: the point moves to the right, where the roof is higher.
+#
+# All of these kernels do the same multiplications and additions.
 #
 # <details><summary>Why not 64 rows?</summary>
 #
-# A CPU with AVX-512 has 32 vector registers. When the sums need more, some live in memory, and each addition loads and
-# stores again. Try <code>speed(with_rows(32), "blocked", columns=16, rows=32)</code>.
+# A CPU with AVX-512 (instructions for 16 floats at once) has 32 vector registers. When the sums need more, some of them
+# are kept in memory, and each addition loads and stores them again. Try <code>speed(with_rows(32), "blocked",
+# columns=16, rows=32)</code>.
 #
 # </details>
 #
 # <details><summary>And on a GPU?</summary>
 #
-# There the block of a work-item is smaller, and groups share tiles of a and b in local memory; sixteen lanes for each
-# work-item are too many. Engine 3 has a kernel of that kind, too, in <code>tinygrad_cl/netcl/ops/matmul_source.py</code>.
+# There the block of a work-item is smaller: sixteen lanes for each work-item are too many. The work-items of a group
+# copy small blocks of a and b, called *tiles*, into local memory, and all of them read the tiles there. Engine 3 has a
+# kernel of that kind, too, in <code>tinygrad_cl/netcl/ops/matmul_source.py</code>.
 #
 # </details>
 
@@ -768,7 +837,7 @@ plot
 #
 # <details><summary><code>KernelError: line 4, `int i = get_global_id(0)`: expected ';' at end of declaration</code></summary>
 #
-# The line is that of your text, counted from the line with the opening quotes. Often the cause is at the end of the line
+# The lines of your text are counted from the one with the opening quotes. Often the cause is at the end of the line
 # before.
 #
 # </details>
@@ -779,38 +848,40 @@ plot
 #
 # </details>
 #
-# <details><summary>The notebook's kernel dies: «double free or corruption», or «The kernel appears to have died»</summary>
+# <details><summary>The notebook's process dies: «double free or corruption», or «The kernel appears to have died»</summary>
 #
-# A kernel, or a copy, wrote outside of its arrays and destroyed memory of Python's own. In <code>run_on_device</code>: the
-# buffers are as large as the arrays, and only the number of work-items is rounded up; n stays as it is. All variables are
-# lost: Run → Run All Above Selected Cell, once the cell is mended.
+# The notebook's process (Jupyter calls it a kernel; it is no OpenCL kernel) ended. An OpenCL kernel, or a copy, wrote
+# outside of its arrays and destroyed memory of that process. In <code>run_on_device</code>: the buffers are as large as
+# the arrays, and only the number of work-items is rounded up; n stays as it is. All variables are lost: Run → Run All
+# Above Selected Cell, once you have mended the cell.
 #
 # </details>
 #
 # <details><summary><code>KernelError: the kernel … did not end in 10 s</code>, and after that
 # <code>the device still works on a kernel that did not end</code></summary>
 #
-# A loop has no end: <code>step /= 2</code> without <code>step &gt; 0</code>, or an <code>i</code> that never grows. Nobody
-# can stop a kernel that runs; restart the notebook's kernel, and mend the loop first. A barrier to which some work-items
-# never come can look the same.
+# A loop has no end: <code>step /= 2</code> without <code>step &gt; 0</code>, or an <code>i</code> that never grows.
+# Nothing can stop an OpenCL kernel that runs. Mend the loop, then restart the notebook's process (the menu says
+# «Restart Kernel»). A barrier to which some work-items never come can look the same.
 #
 # </details>
 #
 # <details><summary><code>KernelError: line 5, …: call to 'exp' is ambiguous</code></summary>
 #
-# An int meets a function of floats, <code>exp(2)</code>, and some compilers do not choose. Write <code>2.0f</code>.
+# An int was passed to a function of floats, as in <code>exp(2)</code>, and some compilers cannot choose the type. Write
+# <code>2.0f</code>.
 #
 # </details>
 #
 # <details><summary><code>LogicError: clEnqueueNDRangeKernel failed: INVALID_WORK_GROUP_SIZE</code></summary>
 #
-# The number of work-items is no multiple of the group's. Round up to whole groups.
+# The number of work-items is no multiple of the group's size. Round it up to whole groups.
 #
 # </details>
 #
 # <details><summary><code>LogicError: Kernel.set_arg failed: INVALID_VALUE</code>, or <code>INVALID_ARG_SIZE</code></summary>
 #
-# A Python int or float went in where the kernel takes an int or a float of 4 bytes: <code>np.int32(n)</code>.
+# You passed a Python int or float where the kernel takes an int or a float of 4 bytes: <code>np.int32(n)</code>.
 #
 # </details>
 
@@ -840,6 +911,8 @@ plot
 # %% [markdown]
 # ## The same in other words
 #
+# CUDA is NVIDIA's system for programs on its own graphics cards.
+#
 # | here (OpenCL) | CUDA | PyTorch / netcl |
 # |---|---|---|
 # | work-item, `get_global_id(0)` | thread, `blockIdx.x * blockDim.x + threadIdx.x` | hidden |
@@ -849,8 +922,9 @@ plot
 # | buffer | `cudaMalloc` | `tensor.data_ptr()`; netcl's `Tensor.buffer` |
 # | Oclgrind | `compute-sanitizer --tool racecheck` | hidden |
 # | `kernel_seconds` | `cudaEventElapsedTime` | `torch.utils.benchmark` |
-#
+
+# %% [markdown]
 # ## What comes next
 #
-# Kernels that compute forward. In module 10, *tape*, each launch leaves a note of what it did, and the notes, read
-# backwards, launch the gradients.
+# Today's kernels compute forward. In lesson 10, *tape*, each operation is recorded in a list, and the engine reads this
+# list backwards to compute the gradients.

@@ -13,8 +13,8 @@
 # %% [markdown]
 # # 10 · Tape: an engine on the device
 #
-# Engine 3 computes on the device. An operation is a kernel that is launched, and its result is a buffer that Python never
-# looks into. Where do gradients come from, then?
+# Engine 3 computes on the device. An operation launches a kernel, and its result is a buffer on the device; Python does
+# not read the numbers in it. Where do gradients come from, then?
 #
 # ```
 # forward     x ──▶ sin ──▶ mul ──▶ sum ──▶ loss        each operation launches a kernel …
@@ -24,12 +24,16 @@
 # backward  x.grad ◀─┴───────┴───────┴───── 1           the notes, read backwards, launch more kernels
 # ```
 #
-# A note is a `Node`, the list is a `Tape`. Today you write the engine that makes the notes and reads them: about fifty
-# lines, in seven exercises. You know the mathematics from lesson 01. New are the buffers: who owns which, and what may be
+# A note is a `Node`: it records one operation. A <dfn>tape</dfn> is the list of the nodes of operations, in the order
+# in which they were computed. (In this engine a leaf is a `Node`, too, but one without an operation. So it is not on
+# the tape.) Today you write the engine that makes the notes and reads them: about fifty lines, in seven exercises. You
+# know the mathematics from lesson 01. What is new are the buffers: which objects share one, and which buffer may be
 # overwritten.
 #
-# All of it but the rules in section 3 is the ground floor of `tinygrad_cl.netcl`, word for word: the three files of
-# `tinygrad_cl/netcl/tape`. What the finished engine has besides, stands on them.
+# netcl is a library for neural networks on OpenCL, with such a tape. The finished engine 3 of this course,
+# `tinygrad_cl.netcl`, uses the same names, but has not the faults of netcl 0.4.4 that you will meet below. What you
+# write today, except the rules in section 3, stands word for word in the three files of `tinygrad_cl/netcl/tape`. The
+# rest of the finished engine is built on them.
 
 # %% given
 import contextlib
@@ -53,10 +57,14 @@ device = manager.default("auto")
 queue = device.queue
 
 # %% [markdown]
-# ## Tensors: numbers without a memory
+# ## Tensors: arrays on the device
 #
-# A `Tensor` lies on the device. It knows its shape, its buffer and its queue, and it computes with `+ - * / @`. Of
-# gradients it knows nothing. `device.watch()` shows which kernels were launched.
+# In engine 3, a `Tensor` is an array in the device's memory. It knows its shape, its buffer and its queue, and it
+# computes with `+ - * / @`. It computes no gradients. It only has a place for one, `grad`, which is None until a
+# backward pass stores something there.
+#
+# `Tensor.from_host(queue, numbers)` copies numbers to the device, and `to_host()` copies them back into a NumPy array.
+# `device.watch()` shows which kernels were launched.
 
 # %% demo
 x = Tensor.from_host(queue, [[1.0, 2.0], [-3.0, 4.0]])
@@ -69,12 +77,13 @@ print(y.to_host(), y.grad)
 # %% [markdown]
 # ## What is given: a Node
 #
-# A note says which Tensor was computed, from which nodes, and how a gradient goes back. The last one is a function,
-# `grad_fn`. That is all.
+# A Node says which Tensor was computed, from which nodes (its parents), and how a gradient goes back. For the way back
+# it has a function, `grad_fn`: from the gradient of the result, the function computes a gradient for each parent. (In
+# lesson 04, `grad_fn` was the node itself. Here it is a function that the node holds.) That is all.
 #
-# (Skim the rest. A thread has a `state`, so that two threads can record on two tapes; `trace` and `leaves` are hooks, which
-# nobody uses before lesson 12. A Node also notes where it was asked for, `made_at`: a code object and a position in it cost
-# next to nothing, and become a line of text only when somebody wants to read it.)
+# You need not read all of the rest. `state` says what a thread is doing; each thread has its own, so that two threads
+# can record on two tapes. Its `trace` and `leaves` are not used before lesson 12. `made_at` says where in your program
+# the operation was called; section 7 prints it.
 
 # %% given source="tinygrad_cl.netcl.tape.modes:State tinygrad_cl.netcl.tape.modes:state tinygrad_cl.netcl.tape.node:Node[__array_ufunc__ __init__ grad shape dtype to_host created_at creation_trace __repr__] tinygrad_cl.netcl.tape.node:lines_of tinygrad_cl.netcl.tape.node:tensor tinygrad_cl.netcl.tape.node:as_nodes tinygrad_cl.netcl.tape.node:as_node"
 # In the package, the engine is known by its files. Here, by the names of its functions.
@@ -82,7 +91,7 @@ ENGINE = {"apply_op", "add", "sin", "log", "relu", "total", "matmul", "mul"}
 
 
 def place():
-    """Where an operation was asked for: (code, position in it) of the innermost frame outside of
+    """Where an operation was called: (code, position in it) of the innermost frame outside of
     the engine; under detect_anomaly followed by those of all frames around it, up to the cell.
     """
     frame, found = sys._getframe(2), ()
@@ -103,8 +112,9 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # %% [markdown]
 # ## 1 · A tape that is open
 #
-# `with Tape() as tape:` opens a tape; operations inside are listed on it. There can be a second one inside: a helper
-# function that differentiates something of its own, while you differentiate the whole. Then the **innermost** tape lists.
+# `with Tape() as tape:` opens a tape; operations inside are listed on it. Inside there can be a second tape: a helper
+# function may differentiate something of its own, while you differentiate the whole. The <dfn>innermost tape</dfn> is
+# the tape that was opened last and is still open; operations are listed on that tape alone.
 #
 # ```
 # with Tape() as outer:        state.tapes        current_tape()
@@ -115,7 +125,7 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 #                              []                 None
 # ```
 #
-# netcl 0.4.4 forgets the outer tape when the inner one ends. What comes after it is on no tape, and nobody complains.
+# netcl 0.4.4 forgets the outer tape when the inner one ends. What comes after it is on no tape, and there is no error.
 
 # %% exercise="tape.nest" source="tinygrad_cl.netcl.tape.tape:Tape[__init__ __enter__ __exit__] tinygrad_cl.netcl.tape.tape:current_tape"
 
@@ -123,41 +133,45 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>What <code>__enter__</code> returns is what stands after <code>as</code>.</details>
-# <details><summary>Hint 2</summary>If <code>__exit__</code> returns something true, errors are swallowed. Return
-# nothing.</details>
+# <details><summary>Hint 2</summary>If <code>__exit__</code> returns something true, Python suppresses the exception.
+# Return nothing.</details>
 # <details><summary>Hint 3</summary><code>state.tapes.append(…)</code> and <code>state.tapes.pop()</code>: the last one in is
 # the first one out.</details>
 
 # %% [markdown]
-# ## 2 · The moment that is noted
+# ## 2 · An operation is recorded
 #
-# You wrote modes in lesson 06. Here are the finished engine's: `set_grad_enabled` is a switch, and a block in a `with`.
+# You wrote modes in lesson 06. Here are the finished engine's. `set_grad_enabled` can be called as a switch, or used in
+# a `with`.
 
 # %% given source="tinygrad_cl.netcl.tape.modes:is_grad_enabled tinygrad_cl.netcl.tape.modes:set_grad_enabled tinygrad_cl.netcl.tape.modes:no_grad"
 
 # %% [markdown]
-# Every operation goes through one door, `apply_op`. It gets two functions: `fn` computes the result from Tensors,
-# `grad_fn` turns the gradient of the result into those of the parents.
+# <dfn>apply_op</dfn> is the function that runs every operation: it computes the result and, if needed, records a Node.
+# It gets two functions. `fn` computes the result from Tensors. `grad_fn` computes the gradients of the parents from the
+# gradient of the result.
 #
 # ```
 # apply_op(fn, grad_fn, a, 2.0, b)
 #
 #   fn(a.value, 2.0, b.value)  ──▶  a Tensor  ──▶  Node( value, requires_grad, parents = (a, b), grad_fn, op_name )
-#   computed now                                    kept, called perhaps, by backward
+#   computed now                                    grad_fn is kept; backward may call it
 # ```
 #
-# Where nobody wants a gradient, nothing may be kept: `grad_fn` holds on to Tensors, and each of them is device memory.
+# If no gradient is needed, nothing may be kept: a `grad_fn` keeps Tensors alive, and each of them takes memory of the
+# device.
 
 # %% exercise="tape.apply_op" source="tinygrad_cl.netcl.tape.tape:record tinygrad_cl.netcl.tape.tape:apply_op"
 
 # %% check="tape.apply_op"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The hook is an <code>if</code> and a <code>return</code>, as the text says it. After
+# <details><summary>Hint 1</summary>The hook for lesson 12 is an <code>if</code> and a <code>return</code>, as the
+# docstring says. After
 # <code>nodes = as_nodes(args)</code> there are Nodes and numbers.
 # <code>[x.value if isinstance(x, Node) else x for x in nodes]</code> is what fn gets.</details>
-# <details><summary>Hint 2</summary>A parent that requires no gradient is a parent all the same: grad_fn's list has an entry
-# for each.</details>
+# <details><summary>Hint 2</summary>A Node that requires no gradient is a parent, too: grad_fn's list has an entry for
+# each parent.</details>
 # <details><summary>Hint 3</summary>Two ways out: <code>return Node(out)</code> early, or <code>return record(Node(out, True,
 # parents, grad_fn, op_name, attrs), tape)</code>.</details>
 
@@ -165,11 +179,12 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # ## 3 · A rule
 #
 # With `apply_op`, an operation is a few lines. Here are six. Their kernels are made from one expression in C: in
-# `elementwise_unary(x, "sin(v0)")`, `v0` is the number of x that a work-item has, and `V` its type (`float`, or a vector of
-# floats). C has `fmax(a, b)` for the larger of two, and `(V)(0)` is a 0 of that type.
+# `elementwise_unary(x, "sin(v0)")`, `v0` is the number of x that a work-item has, and `V` its type (`float`, or a
+# vector of floats). C has `fmax(a, b)` for the larger of two. `(V)(0)` is a 0 of the type V, and `c ? p : q` is
+# Python's `p if c else q`.
 #
-# Look at `add`: its rule hands **the very same Tensor** to both
-# parents. Costs nothing. Remember it.
+# Look at `add`: its rule returns **the very same Tensor** for both parents. That costs nothing, but it matters in
+# section 5.
 
 # %% given
 def count_nodes(*args):
@@ -183,7 +198,7 @@ def add(a, b, tape=None):
 
 
 def sin(a, tape=None):
-    """sin a, by a kernel from one C expression; so is its slope, cos a."""
+    """sin a, by a kernel from one C expression; its slope, cos a, is made in the same way."""
     return apply_op(lambda x: elementwise_unary(x, "sin(v0)"),
                     lambda grad: [grad * elementwise_unary(a.value, "cos(v0)")], a,
                     tape=tape, op_name="sin")
@@ -209,7 +224,7 @@ def total(a, tape=None):
 
 
 def matmul(a, b, tape=None):
-    """A @ B, two matrices. Each half of the rule is computed only for whom it is needed."""
+    """A @ B, two matrices. Each gradient is computed only if its Node requires one."""
     def grad_fn(grad):
         return [tensor_matmul(grad, b.value, transpose_b=True) if a.requires_grad else None,
                 tensor_matmul(a.value, grad, transpose_a=True) if b.requires_grad else None]
@@ -217,11 +232,11 @@ def matmul(a, b, tape=None):
     return apply_op(tensor_matmul, grad_fn, a, b, tape=tape, op_name="matmul")
 
 # %% [markdown]
-# The product is yours. The input of a network, its targets, constants: most of what is multiplied in practice requires no
-# gradient. A rule that computes one all the same launches a kernel, and allocates a buffer, that nobody asked for.
+# The product is yours. Much of what is multiplied in practice requires no gradient: the input of a network, its
+# targets, constants. A rule that computes a gradient for them launches a kernel, and allocates a buffer, for nothing.
 #
-# Shapes need no care here: a gradient may have the shape of the result where an input was broadcast. The engine sums it up
-# later, once for all rules.
+# You need not care about shapes: where an input was broadcast, its gradient may have the shape of the result. The
+# engine sums it later (`unbroadcast` in section 6).
 
 # %% exercise="tape.mul" own="a rule by hand; the package generates the rule of its product from a C expression"
 def mul(a, b, tape=None):
@@ -263,8 +278,7 @@ def mul(a, b, tape=None):
 # <code>grad * 3.0</code>.</details>
 
 # %% [markdown]
-# Operators are other names for these functions. (In the package they go through a hook, `define_operators`: its operations
-# stand a floor above.)
+# Operators are other names for these functions.
 
 # %% given
 @add_to_class(Node)
@@ -299,8 +313,13 @@ def __matmul__(self, other):
 # %% [markdown]
 # ### Predict, then run: who is on the tape?
 #
-# Six operations on `w`, which requires a gradient, and `c`, which does not. How many nodes does each tape list, and does a
-# result that is on no tape at all still know its way back (1 or 0)?
+# Read the program below, but do not run it yet. Its operations start from `w`, which requires a gradient, and `c`,
+# which does not.
+#
+# - How many nodes do `outer` and `inner` list?
+# - `on_no_tape`: `loose` is a result that is on no tape. Does it still have a `grad_fn` (1 or 0)?
+# - `after_an_error`: after the block that ends with an exception, count 1 if recording is on, and 1 for every tape that
+#   is still open.
 
 # %% predict
 listed_guess = predict(outer=..., inner=..., on_no_tape=..., after_an_error=...)
@@ -327,15 +346,16 @@ listed_guess.compare(outer=len(outer.nodes), inner=len(inner.nodes),
 print("outer:", outer.nodes)
 
 # %% [markdown]
-# (`after_an_error` adds up: 1 for recording that is on again, and one for every tape that was left open.)
+# (`after_an_error` is 1: recording is on again, and no tape was left open.)
 #
-# `set_grad_enabled(False)` without a `with` holds until somebody changes it. A notebook cell that does this and ends makes
-# all later cells record nothing. If gradients are missing, ask `is_grad_enabled()` first.
-#
+# Be careful: `set_grad_enabled(False)` without a `with` stays in force until it is changed. After a notebook cell that
+# does this, no later cell records anything. If gradients are missing, ask `is_grad_enabled()` first.
+
+# %% [markdown]
 # ## 4 · Backwards: in which order?
 #
-# The tape lists nodes as they were computed, so parents come before children. Then backward is `reversed(tape.nodes)`, and no
-# sorting is needed? Two programs to think about:
+# The tape lists nodes as they were computed, so parents come before children. Can backward go through
+# `reversed(tape.nodes)`, without sorting? Here are two programs to think about:
 #
 # ```
 # with Tape() as tape:                        with Tape() as tape:
@@ -345,19 +365,21 @@ print("outer:", outer.nodes)
 # tape.backward(loss)     # the last one      tape.backward(loss)
 # ```
 #
-# On the left, most of the tape has nothing to do with this loss. On the right, a part of the way is not on the tape. The
-# graph is in the nodes, in their `parents`. The tape is only a list of what happened. So we sort, from the loss on.
+# On the left, most of the tape has nothing to do with this loss. On the right, a part of the way from x to the loss is
+# not on the tape. The graph is in the nodes, in their `parents`. The tape is only a list of what was computed. So we
+# sort the nodes below the loss, as in lesson 01.
 #
-# An example: x requires a gradient, y = sin(x), z = y · y. The order of z is [x, y, z]. The root itself is always in it, also
-# if it requires no gradient; of the nodes below it, those that require one.
+# An example: x requires a gradient, y = sin(x), z = y · y. The order of z is [x, y, z]. The root (here z) is always in
+# the order, even if it requires no gradient. Of the nodes below it, only those that require a gradient are in the
+# order.
 
 # %% exercise="tape.order" source="tinygrad_cl.netcl.tape.tape:topological_order"
 
 # %% check="tape.order"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Recursion ends at about 1,000 nodes. A list of your own, <code>stack</code>, has no such
-# end.</details>
+# <details><summary>Hint 1</summary>Python's recursion ends at about 1,000 nodes. A list of your own,
+# <code>stack</code>, has no such limit.</details>
 # <details><summary>Hint 2</summary>A node is met twice: on the way down (put its parents on the stack), and on the way up (put it
 # into the order). A pair <code>(node, done)</code> on the stack tells which.</details>
 # <details><summary>Hint 3</summary><code>if done: order.append(node)</code>, else, if it was not visited:
@@ -374,20 +396,22 @@ print(len(tape.nodes), "nodes on the tape; on the way to this loss:", [n.op_name
 # %% [markdown]
 # ## 5 · Two gradients for one node
 #
-# Where several operations use a node, several gradients arrive. They add up. On a device, an addition is a launch, and its
-# result a new buffer. Adding into a buffer that is there saves the memory.
+# If several operations use a node, it gets several gradients, which are added up. On a device, an addition is a launch,
+# and its result is a new buffer. To *add in place* is to add into a buffer that exists already, without making a
+# new one; that saves memory.
 #
-# But remember what `add` does:
+# But remember what the rule of `add` returns:
 #
 # ```
-#                        ┌──▶ x ◀── 10·g ◀── 100·g      x is used elsewhere, too: three gradients
+#                        ┌──▶ x      x is used in two other places, too: 10·g and 100·g also arrive at x
 #   s = x + y,   g ──────┤
-#                        └──▶ y                         one gradient, in the buffer of g
+#                        └──▶ y      one gradient, in the buffer of g
 # ```
 #
 # ### Predict, then run
 #
-# g is 1. What must arrive at x, and at y? And what if everything after the first is added in place?
+# g is 1. What is the right gradient for x, and for y? And what are they if every gradient after the first is added in
+# place?
 
 # %% predict
 share_guess = predict(x=..., y=..., x_in_place=..., y_in_place=...)
@@ -403,11 +427,12 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
                     y_in_place=gradients["y"].to_host())
 
 # %% [markdown]
-# The gradient of y is wrong, and y has nothing to do with it. This fault hides well: it needs a node that is used twice,
-# and an operation that hands its gradient on as it is. Every residual connection, x + f(x), is one.
+# The gradient of y is wrong, although nothing was added at y. This fault is hard to find: it needs a node that is used
+# twice, and an operation that hands its gradient on as it is. The residual connection of lesson 06, `h + tanh(h @ W)`,
+# has both: h is used twice, and + hands its gradient on.
 #
-# Copying each gradient when it arrives would be safe, and expensive. There is a better way. A sum that **we** made has a
-# new buffer, which nobody else knows:
+# Copying each gradient when it arrives would be safe, but expensive. There is a better way. A sum that **we** made has
+# a new buffer, which nothing else uses:
 #
 # | arrives | do | costs |
 # |---|---|---|
@@ -420,7 +445,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # %% check="tape.accumulate"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Three cases: if, elif, else. Which question separates the second part from the
+# <details><summary>Hint 1</summary>Three cases: if, elif, else. How do you tell the second part from the
 # third?</details>
 # <details><summary>Hint 2</summary><code>gradients[node] + part</code> is a new Tensor; so is what <code>+=</code> gives. Only
 # <code>add_into</code> writes into the old one.</details>
@@ -428,11 +453,19 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # %% [markdown]
 # ## 6 · backward
 #
-# Four small things are given. `seed_gradient` finds where to start: 1 for a single number, else what the caller passes.
-# `unbroadcast` sums up what broadcasting repeated: you know it from lesson 03. `parts_of` asks a node's rule, and, if
-# somebody wants that, looks at what it says (exercise 7). `leave` is for a leaf: what has arrived becomes its `grad`, a
-# Tensor that nobody else holds. It copies only where it has to, so it keeps a set `held`: the buffers that somebody else can
-# see. Two threads may share a leaf: the lock lets one at a time read its `grad` and write the sum.
+# Four functions are given.
+#
+# - `seed_gradient` returns the gradient to start with. The <dfn>seed</dfn> is the gradient with which backward starts: 1
+#   if the loss is a single number, else what the caller passes.
+# - `unbroadcast` sums over what broadcasting repeated, as in lesson 03.
+# - `parts_of` calls the `grad_fn` of a node and returns its list. It can also look for bad numbers in it (section 7).
+# - `leave` stores a gradient on a leaf, or adds it to the `grad` that is there. A leaf's `grad` must be a Tensor whose
+#   buffer nothing else uses. But the rule of `add` returns one Tensor for two parents, and both may be leaves. And the
+#   seed may belong to the caller. So there is a set `held`: the ids of the buffers that a leaf or the caller has
+#   already. A gradient in one of these buffers is copied. Any other gradient is taken as it is, and the id of its
+#   buffer is put into `held`.
+#
+# (Two threads may share a leaf. A lock lets only one of them at a time change its `grad`.)
 
 # %% given source="tinygrad_cl.netcl.tape.tape:seed_gradient tinygrad_cl.netcl.tape.tape:unbroadcast tinygrad_cl.netcl.tape.tape:parts_of tinygrad_cl.netcl.tape.tape:accumulating tinygrad_cl.netcl.tape.tape:leave"
 
@@ -442,14 +475,17 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # ```
 # start with {loss: seed}; the seed's buffer is held
 # for each node, children before parents:
-#     take its gradient; none has arrived? then nothing goes on from here
-#     a leaf?   leave it there
+#     take its gradient out of the dict; is there none? go on with the next node
+#     a leaf?   leave the gradient there
 #     else      hand the parts on: accumulate at each parent that requires a gradient
 # ```
 #
-# Leaves accumulate over calls, until somebody sets `grad` to None: that is PyTorch's convention, and that of all optimizers.
-# Nodes between belong to one call. In netcl 0.4.4 they keep their gradients, so a second `backward` on one tape gives too
-# much. Whoever wants to look at them opens a `Tape(retain_grads=True)`: then each gets a copy of its own.
+# Leaves accumulate gradients over several calls, until their `grad` is set to None: that is PyTorch's convention, and
+# optimizers rely on it. An *intermediate node* is a node that an operation computed; the loss is one, too. The
+# gradients of intermediate nodes belong to one call. In netcl 0.4.4 these nodes keep their gradients, so a second
+# `backward` on one tape gives too much. To look at the gradients of intermediate nodes, open a
+# `Tape(retain_grads=True)`. <dfn>retain_grads</dfn> is an option of a tape: backward also stores a copy of each
+# intermediate node's gradient.
 
 # %% exercise="tape.backward" source="tinygrad_cl.netcl.tape.tape:Tape.backward"
 
@@ -459,8 +495,8 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # <details><summary>Hint 1</summary>Start: <code>seed = seed_gradient(loss, grad)</code>, <code>gradients = {loss: seed}</code>,
 # <code>ours = set()</code>, <code>held = {id(seed.buffer)}</code>, and <code>for node in
 # reversed(topological_order(loss)):</code></details>
-# <details><summary>Hint 2</summary><code>gradients.pop(node, None)</code> takes it out, and gives None if nothing has
-# arrived.</details>
+# <details><summary>Hint 2</summary><code>gradients.pop(node, None)</code> takes it out, and gives None if there is
+# none.</details>
 # <details><summary>Hint 3</summary><code>zip(node.parents, parts_of(node, gradient))</code> pairs each parent with its
 # part.</details>
 # <details><summary>Hint 4</summary>A leaf has no <code>grad_fn</code>: <code>leave(node, gradient, held)</code>, and on to the next
@@ -475,7 +511,8 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # loss = total(z)
 # ```
 #
-# How many nodes lie on the tape? How many parents has the product? What is the gradient at the −3, and at the 4?
+# How many nodes are on the tape? How many parents does the product have? What is the gradient of x where x is −3, and
+# where x is 4?
 
 # %% predict
 first_guess = predict(nodes=..., parents_of_the_product=..., at_minus_3=..., at_4=...)
@@ -495,9 +532,9 @@ for node in tape.nodes:
 draw(tape)
 
 # %% [markdown]
-# Leaves are not on the tape: nobody computed them, so there is nothing to note. Numbers such as 2.0 are no parents.
+# Leaves are not on the tape: no operation computed them. Numbers such as 2.0 are no parents.
 #
-# The tutorial's program, on your engine. The picture has the gradients of the leaves.
+# Now the sum of sin(a) · b + a, on your engine. The picture shows the gradients of the leaves.
 
 # %% demo
 a = tensor(Tensor.from_host(queue, [0.5, -1.0, 2.0]), requires_grad=True)
@@ -509,8 +546,9 @@ tape.backward(loss)
 draw(loss)
 
 # %% [markdown]
-# Is it right? Wiggle each input, compute the loss twice **on the device**, and divide: a central difference. No rule takes
-# part in that.
+# Is it right? Compare with central differences: move each input a little up and a little down, compute the loss both
+# times **on the device**, and divide the difference by the distance. That uses no rule. `gradcheck` does this and
+# compares the result with your gradients.
 
 # %% demo
 from tinygrad_cl.gradcheck import gradcheck
@@ -580,11 +618,12 @@ again_guess.compare(once=seen[0], twice=seen[1], three_times=seen[2], after_none
 # %% [markdown]
 # ## 7 · Where does the NaN come from?
 #
-# A NaN in a gradient spreads: everything that is multiplied by it, and everything it is added to, is NaN as well. When you
-# look at the leaves, all of them are NaN. The question is which operation said it **first**.
+# A NaN in a gradient spreads: everything that is multiplied by it, and everything it is added to, is NaN as well. When
+# you look at the leaves, many of them are NaN. The question is which operation returned a NaN **first**.
 #
-# `detect_anomaly` is a mode. While it is on, backward looks at what each rule returns, and stops at the first bad number.
-# Slow: every gradient is fetched from the device. The node knows its name, and the line that made it.
+# <dfn>detect_anomaly</dfn> is a mode in which backward stops at the first gradient with NaN or Inf and names the
+# operation. It looks at what each rule returns. That is slow, since every gradient is copied from the device. The node
+# knows the name of its operation, and the line that called it.
 
 # %% given source="tinygrad_cl.netcl.tape.modes:detect_anomaly tinygrad_cl.netcl.tape.modes:set_detect_anomaly"
 
@@ -600,8 +639,9 @@ again_guess.compare(once=seen[0], twice=seen[1], three_times=seen[2], after_none
 # <code>"".join(node.creation_trace)</code>.</details>
 
 # %% [markdown]
-# A loss with a trap: 0 · ln 0. Forward, all is well, since a zero stands in front of it … is it? First without the mode,
-# then with it.
+# The next cell has a loss with a trap. The *entropy* of some probabilities p is −Σ p · ln p. One of our probabilities
+# is 0, so the loss contains 0 · ln 0. Does the factor 0 make this product 0? The cell runs backward first without
+# detect_anomaly, then with it.
 
 # %% demo
 def entropy(p):
@@ -620,8 +660,9 @@ except RuntimeError as error:
     print(error)
 
 # %% [markdown]
-# The mode around `backward` names the line. Around the forward as well, a node keeps all lines that led to it, its
-# **creation trace**: which call of `entropy` was it?
+# If the mode is on during `backward`, the message names the line. A node's <dfn>creation trace</dfn> is the list of the
+# program's lines that led to it. If the mode is on during the forward pass, too, the node keeps all of these lines, and
+# you see which call of `entropy` it was.
 
 # %% demo
 def loss_of(p):
@@ -636,8 +677,8 @@ except RuntimeError as error:
 print("the first node's creation trace:\n" + "".join(tape.nodes[0].creation_trace))
 
 # %% [markdown]
-# `debug_tape` shows a stretch of the tape: a line for each operation, with the range of its numbers. It says where the first
-# NaN was **computed**, which is forward here, a step before any gradient.
+# <dfn>debug_tape</dfn> prints a line for each operation in its block, with the range of the result's numbers. So it
+# shows where the first NaN was **computed**. In this program that is in the forward pass, before any gradient.
 
 # %% given source="tinygrad_cl.netcl.autograd.debug:debug_tape tinygrad_cl.netcl.autograd.debug:describe tinygrad_cl.netcl.autograd.debug:span"
 
@@ -652,8 +693,8 @@ print(f"\n{len(t.nodes)} nodes on the tape in all")
 # %% [markdown]
 # ### Predict, then run: what does it not find?
 #
-# Some tutorials say that `detect_anomaly` compares a rule with finite differences. Here is a cosine whose rule has the wrong
-# sign. Who notices: detect_anomaly (1 or 0), gradcheck (1 or 0)?
+# Some tutorials say that `detect_anomaly` compares a rule with finite differences. Here is a cosine whose rule has the
+# wrong sign. Does detect_anomaly notice it (1 or 0)? Does gradcheck (1 or 0)?
 
 # %% predict
 wrong_guess = predict(detect_anomaly=..., gradcheck=...)
@@ -674,12 +715,14 @@ wrong = gradcheck(by_wiggling(wrong_cos), by_the_tape(wrong_cos), [matrix])
 wrong_guess.compare(detect_anomaly=found, gradcheck=not wrong)
 
 # %% [markdown]
-# `detect_anomaly` looks for numbers that are none. Whether a number is right, only a second opinion tells.
-#
+# `detect_anomaly` looks only for NaN and Inf. Whether a number is right, it cannot say: for that, the number must be
+# computed in a second way, as gradcheck does.
+
+# %% [markdown]
 # ## What it costs
 #
-# **Launches.** A network of two layers. How many kernels does backward launch less if the input x requires no gradient?
-# And how many does the forward pass launch less?
+# **Launches.** Take a network of two layers. How many launches does backward save if the input x requires no gradient?
+# And how many does the forward pass save?
 
 # %% predict
 launch_guess = predict(saved_backward=..., saved_forward=...)
@@ -710,8 +753,9 @@ launch_guess.compare(saved_backward=counted[True][1] - counted[False][1],
                      saved_forward=counted[True][0] - counted[False][0])
 
 # %% [markdown]
-# **Memory.** Forty sines in a row, each of 256 KiB. The tape holds a Node for each, the Node its rule, the rule the Tensor
-# whose cosine it will need. How much is in use, after each operation? Sketch the two curves before you run it.
+# **Memory.** Take forty sines, one after the other, each of 256 KiB. The tape holds a Node for each sine. The Node
+# holds its rule, and the rule holds the Tensor whose cosine it will need. How much memory is in use after each
+# operation, recorded and under no_grad? Sketch the two curves before you run the cell.
 
 # %% demo
 def bytes_in_use(record, depth=40):
@@ -728,8 +772,9 @@ plot_memory({"recorded": bytes_in_use(True), "no_grad": bytes_in_use(False)},
             "40 sines of 256 KiB each")
 
 # %% [markdown]
-# **Time.** Sixty-four numbers, so that the work itself is nothing: what remains is the price of an operation. The same chain
-# of sines with bare Tensors, with Nodes under no_grad, recorded, and recorded with backward.
+# **Time.** We take only 64 numbers, so that the computing itself takes almost no time: what remains is the fixed cost
+# of an operation. The cell runs the same chain of sines with Tensors alone, with Nodes under no_grad, recorded, and
+# recorded with backward.
 
 # %% demo
 small = Tensor.from_host(queue, np.linspace(-1, 1, 64))
@@ -771,13 +816,15 @@ plot.axes.legend(loc="upper left")
 plot
 
 # %% [markdown]
-# Look for two things. How much does the note add, from no_grad to recorded? And how much does backward add, which launches two
-# kernels for each sine, the cosine and the product? Those two could be one. In fact the whole chain could: that is
-# lesson 12.
-#
+# Look for two things. How much does recording add, from no_grad to recorded? And how much does backward add? It
+# launches two kernels for each sine, the cosine and the product. Those two could be one kernel. In fact the whole chain
+# could be one: that is lesson 12.
+
+# %% [markdown]
 # ## All of it at once
 #
-# A network with one hidden layer learns a curve. Forward, tape, backward, a step; then forget.
+# A network with one hidden layer learns a curve. Each step is: forward on a new tape, backward, and a change of the
+# weights.
 
 # %% demo
 points = np.linspace(-2, 2, 64).reshape(-1, 1)
@@ -804,7 +851,7 @@ plot_losses({"your engine": losses}, "It learns")
 
 # %% [markdown]
 # `add_into(weight.value, …)` changes the buffer that the Node wraps. No Node is made, nothing is recorded, and the next
-# forward pass sees the new numbers. That is what an optimizer does.
+# forward pass sees the new numbers. An optimizer does the same.
 
 # %% [markdown]
 # ## Messages you may meet
@@ -826,16 +873,16 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # <details><summary><code>AttributeError: 'NoneType' object has no attribute 'nodes'</code> (or <code>append</code>)</summary>
 #
-# <code>with Tape() as tape:</code> gave None, so <code>__enter__</code> returns nothing; or there is no open tape, and
-# <code>apply_op</code> puts the node on it all the same.
+# Either <code>tape</code> is None after <code>with Tape() as tape:</code>, because <code>__enter__</code> returns
+# nothing. Or no tape is open, and <code>apply_op</code> tries to put the node on it.
 #
 # </details>
 #
 # <details><summary><code>AttributeError: 'NoneType' object has no attribute 'to_host'</code> at
 # <code>x.grad.to_host()</code></summary>
 #
-# No gradient arrived: x requires none, or the loss was not computed from it. A Tensor has a grad, too, and it is the same one:
-# <code>x.value.grad</code>.
+# x got no gradient: it requires none, or the loss was not computed from it. (<code>x.grad</code> is stored on the
+# Tensor: it is <code>x.value.grad</code>.)
 #
 # </details>
 #
@@ -848,8 +895,9 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # <details><summary><code>NameError</code> or <code>AttributeError</code> in a rule, although forward ran</summary>
 #
-# A rule is called by backward, long after it was written. A misprint in it shows only then. What it needs of the forward pass, it has to
-# find in its closure: a name of the function around it.
+# A rule is called by backward, long after forward ran. So a misprint in the rule shows only then. What the rule needs
+# from the forward pass must be a variable of the function around it. (Python keeps such variables for the inner
+# function; that is its <em>closure</em>.)
 #
 # </details>
 #
@@ -867,8 +915,8 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # <details><summary><code>TypeError: the function of op 'mul' returns a Tensor, not Node</code></summary>
 #
-# <code>fn</code> computes with the values that it is given, <code>lambda x, y: x * y</code>. With the Nodes <code>a * b</code> it
-# would be an operation inside an operation.
+# <code>fn</code> computes with the values that it gets: <code>lambda x, y: x * y</code>. With the Nodes, <code>a *
+# b</code>, it would be an operation inside an operation.
 #
 # </details>
 
@@ -900,22 +948,24 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # | here | netcl, `tinygrad_cl.netcl` | PyTorch | JAX, TensorFlow |
 # |---|---|---|---|
-# | `with Tape() as tape:` | the same | none: the graph hangs on tensors alone | TensorFlow: `tf.GradientTape()` |
+# | `with Tape() as tape:` | the same | none: each tensor refers to its node, and there is no list | TensorFlow: `tf.GradientTape()` |
 # | `tape.backward(loss, grad)` | the same | `loss.backward(grad)` | `jax.vjp(f, *x)[1](grad)` |
 # | `apply_op(fn, grad_fn, …)` | the same | `torch.autograd.Function` | `jax.custom_vjp` |
 # | `tensor(x, requires_grad=True)` | `ag.tensor(…)` | `x.requires_grad_()` | an argument of `jax.grad` |
 # | `no_grad`, `set_grad_enabled` | the same | the same | TensorFlow: `tape.stop_recording()` |
 # | `detect_anomaly`, `creation_trace` | the same | `torch.autograd.detect_anomaly` | `jax.config.update("jax_debug_nans", True)` |
 # | `describe`, `debug_tape` | `debug_tape` (0.4.4 only hands the tape back) | torchviz | `jax.make_jaxpr` |
-# | `node.parents`, `node.grad_fn` | the same | `grad_fn.next_functions` | a jaxpr |
+# | `node.parents`, `node.grad_fn` | the same | `grad_fn.next_functions` | a *jaxpr*, JAX's list of recorded operations |
 # | adding into our own sum | in place where the buffer is its own | steals the buffer if nobody else holds it | the compiler decides |
 #
-# netcl needs names of modules: `from netcl.autograd.engine import apply_op`. Two of its faults you know now: the forgotten
-# outer tape, and the second backward.
-#
+# In netcl, a function is imported from the module in which it stands: `from netcl.autograd.engine import apply_op`. You
+# know two faults of netcl 0.4.4 now: it forgets the outer tape, and a second backward on one tape gives too much.
+
+# %% [markdown]
 # ## What comes next
 #
-# `sin(a) * b` is two nodes, and backward launches a kernel for every single step of its rules. In lesson 11 it becomes one
-# operation of yours: composed, with a saved sine, and as one hand-written kernel each way.
+# `sin(a) * b` is two nodes, and backward launches a kernel for every single step of its rules. In lesson 11 you write
+# it as one operation of your own: first with the library's kernels and a saved sine, then with one hand-written kernel
+# forward and one backward.
 #
-# What you wrote here can carry you: lessons 11, 12 and 13 have a cell near the top that lets them run on your tape.
+# You can go on with what you wrote: lessons 11, 12 and 13 have a cell near the top that lets them run on your tape.

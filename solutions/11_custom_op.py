@@ -13,7 +13,9 @@
 # %% [markdown]
 # # 11 · Custom op: your own, down to the kernel
 #
-# One op, sin(a) · b, written three times. Each time a little more of it is yours:
+# An <dfn>op</dfn> is short for operation: one entry on the tape, with a result and a rule. Here is one formula, `sin(a)
+# * b`, computed in three ways. Each time, a little more of the work is yours. The three ways are called *layers* in
+# this lesson; they are no layers of a network:
 #
 # ```
 # layer 1    a ── sin ──┐                  two ops of the library
@@ -25,9 +27,8 @@
 # layer 3    the same op                   one op: your derivative, your two kernels
 # ```
 #
-# The kernels become yours, and in the end fewer of them are launched. Is it faster each time? Note your bets: you will count
-# and measure them. You need lesson 09 (kernels) and lesson 10 (tape). Seven
-# exercises.
+# The kernels become yours, and in the end fewer of them are launched. Is it faster each time? Write down your guess:
+# you will count and measure. You need lesson 09 (kernels) and lesson 10 (tape). Seven exercises.
 
 # %% given
 import time
@@ -67,9 +68,9 @@ def leaf(x, requires_grad=True):
 # %% [markdown]
 # ### Go on with your own engine, if you like
 #
-# The tape is what you built in lesson 10. The next cell looks for your saved notebooks of lesson 10 in `work/`, tries
-# what you wrote with its checks, and lets what is right run here in the place of the finished engine. It says whose
-# functions stand where; without such a notebook, that there is none.
+# The tape is what you built in lesson 10. The next cell looks for your saved notebook of lesson 10 in `work/` and runs
+# its checks on what you wrote. What is right runs here in place of the finished engine. The cell says which functions
+# are yours, or that there is no such notebook.
 
 # %% demo
 from autograder.notebook import mine
@@ -79,7 +80,9 @@ mine(before=11)
 # %% [markdown]
 # ## Layer 1: composed
 #
-# Nothing to do: the library has `ag.sin` and `*`. Each op becomes a Node with a `grad_fn` of its own.
+# There is nothing to write: the library has `ag.sin` and `*`. *The library* is the finished engine 3,
+# `tinygrad_cl.netcl`, and `ag` is its part `autograd`. A function of Nodes is <dfn>composed</dfn> if it is put together
+# from ops of the library, each with its own Node and kernels.
 
 # %% demo
 def composed(a, b):
@@ -91,7 +94,7 @@ draw(composed(leaf(tensor(2, 3)), leaf(tensor(2, 3))))
 # %% [markdown]
 # ## 1 · Count
 #
-# First an instrument. `device.watch()` hands you a list that grows by an entry with every kernel that is started:
+# First a way to count. `device.watch()` gives you a list that grows by one entry with every kernel that is started:
 #
 # ```python
 # with device.watch() as seen:
@@ -99,14 +102,14 @@ draw(composed(leaf(tensor(2, 3)), leaf(tensor(2, 3))))
 # seen[0].name                # "sin_kernel"
 # ```
 #
-# One list for the way forward, one for the way back.
+# You need one list for forward and one for backward.
 
 # %% exercise="customop.launches" own="a measurement of an operation; nothing in the package needs it"
 def launches(op, a, b, grad):
-    """(forward, backward): the names of the kernels that op(a, b) starts, and those back.
+    """(forward, backward): the kernels' names that op(a, b) starts, and that its backward starts.
 
     op     a function of two Nodes that gives a Node
-    a, b   Tensors: leaves that both require a gradient
+    a, b   Tensors; op gets a leaf for each of them, and both leaves require a gradient
     grad   ∂L/∂op(a, b), a Tensor: backward starts from it
 
     Two lists of names, in the order in which they were started. Gradients that a and b hold from an
@@ -133,12 +136,12 @@ def launches(op, a, b, grad):
 # <code>tape.backward(out, grad)</code> starts from <code>grad</code>.</details>
 # <details><summary>Hint 2</summary>Two <code>with device.watch()</code>, one after the other. In the first: the op, on a
 # tape. In the second: backward.</details>
-# <details><summary>Hint 3</summary>A leaf that has a gradient gets the new one added: one kernel more. So begin with
+# <details><summary>Hint 3</summary>If a leaf has a gradient, the new one is added to it: one kernel more. So begin with
 # <code>a.grad = b.grad = None</code>.</details>
 
 # %% [markdown]
-# How many kernels does sin(a) · b start forward, and how many backward, for both gradients? (Look at the picture. A product
-# has two gradients: one kernel or two?)
+# How many kernels does sin(a) · b start forward, and how many backward, for both gradients? (Look at the picture. A
+# product has two gradients: does it take one kernel or two?)
 
 # %% predict
 layer_1_guess = predict(forward=..., backward=...)
@@ -152,15 +155,17 @@ layer_1_guess.compare(forward=len(forward), backward=len(backward))
 # %% [markdown]
 # ## Layer 2: an op with a rule of its own
 #
-# The formula first. b moves alone: out moves by sin(a) for each step of b. a moves alone: the sine moves by cos(a), and b
-# makes it larger.
+# The formula first. If only b moves, by a tiny h, then out moves by sin(a) · h. If only a moves, by a tiny h, then the
+# sine moves by nearly cos(a) · h, and out by nearly b · cos(a) · h.
 #
 # $$\frac{\partial L}{\partial a} = \text{grad} \cdot b \cdot \cos a
 # \qquad\qquad
 # \frac{\partial L}{\partial b} = \text{grad} \cdot \sin a$$
 #
-# The sine of the second rule was computed in forward already. Here is how a tutorial on the web writes it, with `apply_op`
-# from lesson 10.
+# The sine of the second rule was computed in forward already. Here is how a tutorial on the web writes it, with
+# `apply_op` from lesson 10. `elementwise_binary` is like `elementwise_unary`, for two Tensors: `v0` is a number of the
+# first, `v1` the number of the second at the same place, and `MUL(v0, v1)` is `v0 * v1`. If the shapes of the two
+# Tensors differ, they broadcast, as with `*`.
 
 # %% demo
 def my_op(a, b):
@@ -181,8 +186,8 @@ def my_op(a, b):
 # %% [markdown]
 # ### Find the bug
 #
-# There is one bug in it. Which line? And what will you see: does `my_op(a, b)` work (1 or 0)? Does
-# `tape.backward(out, grad)`?
+# There is one bug in it. In which line? And what will you see: does `my_op(a, b)` work (1 or 0)? Does
+# `tape.backward(out, grad)` work (1 or 0)?
 
 # %% predict
 bug_guess = predict(forward_works=..., backward_works=...)
@@ -200,18 +205,21 @@ except AttributeError as error:
 bug_guess.compare(**worked)
 
 # %% [markdown]
-# `grad_fn` is only stored when the op runs. Nobody has looked into it until backward calls it, perhaps a thousand lines
-# later. That is why an op is not done before its backward has run once.
+# `grad_fn` is only stored when the op runs. Its code runs when backward calls it, perhaps a thousand lines later. That
+# is why an op is not finished before its backward has run once.
 #
-# The name means well: it wants the `sin_x` of forward. But that was a local variable, and it is gone. Two repairs:
+# The bug is `a.sin_x_or_a`: a Node has no such attribute. What is meant is the `sin_x` of forward. But that was a local
+# variable of `forward`, and it is gone. There are two repairs:
 #
 # | | sines | memory |
 # |---|---|---|
 # | compute sin(a) once more in `grad_fn` | 2 | nothing extra |
 # | keep it from forward | 1 | one more array lives until backward |
 #
-# Take the second. `forward` and `grad_fn` are both made inside of *this one call*, so a variable of the call is seen by
-# both.
+# ## 2 · Keep the sine
+#
+# Take the second repair. Both `forward` and `grad_fn` are defined inside the function of the op, anew for each call. So
+# both can use a variable of that call.
 
 # %% exercise="customop.apply" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times(a, b):
@@ -257,7 +265,7 @@ def sin_times(a, b):
 # where cos and MUL are two.</details>
 
 # %% [markdown]
-# Right? An instrument for that, too: backward against central differences on the device, as in lesson 08.
+# Is it right? `compare_gradients` compares backward with central differences, as in lesson 08, computed on the device.
 
 # %% given
 def compare_gradients(op, a, b):
@@ -278,7 +286,7 @@ def compare_gradients(op, a, b):
 print(compare_gradients(sin_times, rng.normal(size=(2, 3)), rng.normal(size=3)))
 
 # %% [markdown]
-# One op on the tape where there were two. How many kernels does yours start, forward and backward?
+# Now there is one op on the tape where there were two. How many kernels does yours start, forward and backward?
 
 # %% predict
 layer_2_guess = predict(forward=..., backward=...)
@@ -290,24 +298,27 @@ print("backward:", backward)
 layer_2_guess.compare(forward=len(forward), backward=len(backward))
 
 # %% [markdown]
-# No fewer than in layer 1, perhaps even more. An op on the tape is not a kernel! The library's product computes both of its
-# gradients in one launch; yours needs one for each `elementwise_…`.
-#
+# Your op starts no fewer kernels than layer 1, perhaps even more. An op on the tape is not a kernel! The library's
+# product computes both of its gradients in one launch; yours needs one for each `elementwise_…`.
+
+# %% [markdown]
 # ## 3 · Only what is needed
 #
-# Often one of the two is data and needs no gradient. Then half of that is work for nobody. Who needs what?
+# Often a or b is data and needs no gradient. Then half of the work of backward is done for nothing. Which gradient
+# needs what?
 #
 # ```
 #                         ∂L/∂a                  ∂L/∂b
 #   backward computes     cos(a), products       one product
-#   and reads             a, b                   sin(a)      ◀── so who wants it kept?
+#   and reads             a, b                   sin(a)      ◀── so for which gradient is it kept?
 # ```
 #
-# Every Node says it: `a.requires_grad`. In place of a gradient that nobody needs, `grad_fn` returns None.
+# Whether a Node needs a gradient stands in `a.requires_grad`. In place of a gradient that is not needed, `grad_fn`
+# returns None.
 
 # %% exercise="customop.needed" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times_frugal(a, b):
-    """As sin_times, but nothing is computed or kept that nobody needs.
+    """As sin_times, but nothing is computed or kept that is not needed.
 
     ∂L/∂a is computed only if a.requires_grad, ∂L/∂b only if b.requires_grad; None stands in the
     place of the other. sin(a) is kept only if b.requires_grad; else forward is one launch,
@@ -366,19 +377,21 @@ for name, op in [("sin_times       ", sin_times), ("sin_times_frugal", sin_times
 # %% [markdown]
 # ## Layer 3: one kernel each way
 #
-# Now the kernels are yours as well. A first question: what comes in through the memory's door, and what goes out? Each
-# kernel reads its inputs and writes its results. In units of one array of n numbers, for both gradients:
+# Now the kernels are yours as well. *Your pair* is the two kernels that you are going to write, one for forward and one
+# for backward. The <dfn>memory traffic</dfn> of a kernel is how much it reads from memory and writes to memory. Let us
+# count it first, for both gradients. Each kernel reads its inputs and writes its results. We count arrays of n numbers.
+# In the table, s is the array sin(a), and «gradient of s» is what `mul_backward` computed for it:
 #
 # ```
-# composed                    reads    writes        your pair          reads          writes
-# sin                         a        s             forward            a, b           out, s
-# mul                         s, b     out           backward           grad, a, b, s  grad_a, grad_b
-# mul_backward   grad, s, b   2 gradients
-# sin_backward   gradient, a  grad_a
+# composed       reads              writes                  your pair   reads           writes
+# sin            a                  s                       forward     a, b            out, s
+# mul            s, b               out                     backward    grad, a, b, s   grad_a, grad_b
+# mul_backward   grad, s, b         gradient of s, grad_b
+# sin_backward   gradient of s, a   grad_a
 # ```
 #
-# How many arrays go through the door, composed and with your pair? How many times as fast will the pair be, if the memory
-# is all that counts?
+# How many arrays are read or written in all, composed and with your pair? How many times as fast will the pair be, if
+# only memory traffic takes time?
 
 # %% predict
 door_guess = predict(composed=..., pair=..., times_as_fast=...)
@@ -394,15 +407,15 @@ door_guess.compare(composed=moved, pair=pair, times_as_fast=moved / pair)
 # %% [markdown]
 # ## 4 · Forward
 #
-# b may be as large as a, or one row for all rows of a. In memory a row is just a stretch of `columns` numbers, after which
-# the next row begins. So number i of a stands in column `i % columns`:
+# b may be as large as a, or one row for all rows of a. In memory a row is `columns` numbers, one after the other, and
+# then the next row begins. So number i of a is in column `i % columns`:
 #
 # ```
 # i                0  1  2  3 │ 4  5  6  7 │ 8  9 …
 # i % columns      0  1  2  3 │ 0  1  2  3 │ 0  1 …         columns = 4
 # ```
 #
-# If b is as large as a, then columns is n, and i % n is i. One kernel for both.
+# If b is as large as a, then columns is n, and i % n is i. So one kernel serves both cases.
 
 # %% exercise="customop.forward" own="a kernel by hand, for the student's own operation"
 FORWARD = """
@@ -433,10 +446,11 @@ __kernel void sin_times(__global const float *a, __global const float *b,
 # %% [markdown]
 # ## 5 · Backward
 #
-# ∂L/∂a is as easy as forward. But if b was used in every row, then ∂L/∂b is a **sum** over the rows. Suppose work-item i
-# says `grad_b[i % columns] += grad[i] * kept[i]`. Who else writes there at the same time? You know that race from lesson 09.
+# ∂L/∂a is as easy as forward. But if b was used in every row, then ∂L/∂b is a **sum** over the rows. Suppose work-item
+# i runs `grad_b[i % columns] += grad[i] * kept[i]`. Which other work-items write to the same place? That is the data
+# race of lesson 09.
 #
-# So give a work-item a whole column. It walks down, and nobody else comes near its sum:
+# So give a work-item a whole column. It goes down the column, and no other work-item writes its sum:
 #
 # ```
 #                 work-item j
@@ -453,7 +467,7 @@ BACKWARD = """
 // grad_a[i] = grad[i] · b[j] · cos(a[i]) for each number i of column j
 // grad_b[j] = the sum of grad[i] · kept[i] over column j
 // grad, a, kept, grad_a: n numbers in rows of `columns`; b, grad_b: `columns` numbers.
-// Work-item j has column j; more may be started. The results are not set before.
+// Work-item j has column j; more may be started. At first the results hold arbitrary numbers.
 __kernel void sin_times_backward(__global const float *grad, __global const float *a,
                                  __global const float *b, __global const float *kept,
                                  __global float *grad_a, __global float *grad_b,
@@ -484,7 +498,10 @@ __kernel void sin_times_backward(__global const float *grad, __global const floa
 # %% [markdown]
 # ## 6 · Put it on the tape
 #
-# Two kernels, one `apply_op`. `start` puts a kernel of yours into the queue; it takes Tensors where the kernel has pointers.
+# A <dfn>fused op</dfn> does several operations with one kernel in each direction. Make one: your two kernels, and one
+# `apply_op`. `start` puts a kernel of yours into the queue. For each array of the kernel, such as `__global float *a`,
+# you give `start` a Tensor; for each `const int`, you give it a Python int. In C, a <dfn>pointer</dfn> such as `float
+# *a` is the place of the first number of an array.
 
 # %% given
 @lru_cache(maxsize=None)
@@ -493,7 +510,7 @@ def kernel_of(source, name, kinds):
 
 
 def start(source, name, *arguments, work_items):
-    """Put a kernel into the queue; nobody waits for it.
+    """Put a kernel into the queue, and do not wait for it.
 
     arguments   Tensors and ints, in the kernel's order
     """
@@ -507,11 +524,12 @@ def empty_like(x):
     return Tensor.from_shape(x.queue, x.shape, x.dtype)
 
 # %% [markdown]
-# Results need memory first: `empty_like(x)` makes a Tensor as large as x, with whatever the memory held.
+# Results need memory first: `empty_like(x)` makes a Tensor as large as x. Until a kernel has written it, its numbers
+# are undefined.
 #
-# Your kernels know columns, not shapes. They are right if the shape of b is the *end* of a's shape: (5,) for (7, 5), (3, 5)
-# for (2, 3, 5), or the same. NumPy would also take (7, 1) for (7, 5). The kernel would take its 7 numbers for a row of 7, and
-# give rubbish without a word. So refuse it.
+# Your kernels know columns, not shapes. They are right if the shape of b is the *end* of a's shape: (5,) for (7, 5),
+# (3, 5) for (2, 3, 5), or the same. NumPy would also take (7, 1) for (7, 5). The kernel would use these 7 numbers as a
+# row of 7, and compute wrong numbers without an error. So raise an error for such a shape.
 
 # %% exercise="customop.fused" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times_fused(a, b):
@@ -550,7 +568,7 @@ def sin_times_fused(a, b):
 # %% check="customop.fused"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>It has the form of <code>sin_times</code>: <code>saved</code>, forward, grad_fn,
+# <details><summary>Hint 1</summary>It is built like <code>sin_times</code>: <code>saved</code>, forward, grad_fn,
 # <code>apply_op</code>. A Node's Tensor is <code>a.value</code>; n is its <code>.size</code>.</details>
 # <details><summary>Hint 2</summary>The end of a's shape, as long as b's: <code>a.shape[len(a.shape) - len(b.shape):]</code>.
 # (With <code>[-len(b.shape):]</code> a b of shape () would be compared with all of it.)</details>
@@ -563,8 +581,8 @@ print(compare_gradients(sin_times_fused, rng.normal(size=(2, 3)), rng.normal(siz
 # %% [markdown]
 # ## What it costs
 #
-# Four launches have become two, and fewer arrays go through the door. So: how many times as fast is the pair as the composed
-# op, forward and backward together, for 16 numbers? For a million? (0.5 means: half as fast.)
+# Four launches have become two, and fewer arrays are read and written. How many times as fast as layer 1, the composed
+# sin(a) · b, is the pair, forward and backward together, for 16 numbers? For a million? (0.5 means: half as fast.)
 
 # %% predict
 speed_guess = predict(sixteen=..., million=...)
@@ -614,9 +632,10 @@ speed_guess.compare(sixteen=ratios[0], million=ratios[-1])
 plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 
 # %% [markdown]
-# Two halves. **On the left** a launch costs more than its numbers: there fewer launches win. **On the right** the numbers
-# cost, and there it depends on your device: on a CPU your pair may lose, and badly! What did the library's four kernels do
-# that your two did not? Look at who ran how long:
+# The picture has two halves. **On the left** a launch takes longer than the work on its numbers: there fewer launches
+# are faster. **On the right** the work on the numbers takes longer, and the result depends on your device: on a CPU
+# your pair may be much slower! What did the library's four kernels do that your two did not? Look how long each kernel
+# ran:
 
 # %% demo
 n = top
@@ -631,8 +650,9 @@ print(seen.table())
 plot_timeline(seen.timeline(), f"{n:,} numbers: composed, then your pair")
 
 # %% [markdown]
-# Not launches, not the memory: it is the **sine** itself. One at a time, on a core that can compute 16 at once. You know the
-# cure from lesson 09: lanes. Here is your pair with 16 lanes, for b as large as a.
+# On a CPU, most of this time goes neither into the launches nor into the memory. It goes into the **sine** itself. Your
+# kernels compute one sine at a time, on a core that can compute up to 16 at once. Lesson 09 has the remedy: lanes. Here
+# is your pair with 16 lanes, for b as large as a.
 
 # %% demo
 LANES = """
@@ -700,32 +720,33 @@ print(f"by arrays moved it would be 1.30; the pair with lanes is {by_lanes:.2f} 
 plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 
 # %% [markdown]
-# Before you wrote the kernels, you counted arrays that go through memory: 13 composed, 10 with your pair, so 1.3 times as
-# fast. If memory were all, the last line would agree. Where it says more, your pair also computes less, and needs fewer
-# launches; where it says less, your kernels use the device less well than the library's. (Two of the ten arrays are there
-# for `kept`. Without it, backward would have to compute a sine. Try it: on your device, which is dearer?)
+# Before you wrote the kernels, you counted arrays that go through memory: 13 composed, 10 with your pair, so 1.3 times
+# as fast. If only memory traffic took time, the last line would say the same. If it says more, your pair may also gain
+# from fewer launches, and from one new array less. If it says less, your kernels use the device less well than the
+# library's. (Two of the ten arrays are there for `kept`. Without `kept`, backward would have to compute the sine again.
+# Which takes longer on your device, moving these two arrays or computing the sine? Try it.)
 
 # %% [markdown]
 # ## 7 · An op of your choice
 #
-# Now alone, from the formula to the kernels. Choose one:
+# Now write an op alone, from the formula to the kernels. Choose one:
 #
 # | CHOICE | out | what makes it interesting |
 # |---|---|---|
-# | `"swiglu"` | a · σ(a) · b | a stands there twice; the gate of today's language models (lesson 08) |
-# | `"gauss"` | e^(−a²) · b | a chain inside, a product outside |
+# | `"swiglu"` | a · σ(a) · b | a occurs twice; used in today's language models (lesson 08) |
+# | `"gauss"` | e^(−a²) · b | the chain rule for e^(−a²), then a product |
 # | `"hypot"` | √(a² + b²) | backward needs the result |
 # | `"lorentz"` | a / (1 + b²) | b in the denominator |
 #
-# With σ(a) = 1 / (1 + e⁻ᵃ). a and b are equally large; nothing is kept: backward computes again what it needs. Paper first:
-# ∂L/∂a, ∂L/∂b, both beginning with grad.
+# Here σ(a) = 1 / (1 + e⁻ᵃ). a and b have the same shape. Nothing is kept: backward computes again what it needs. First
+# derive ∂L/∂a and ∂L/∂b on paper. Both are grad times something.
 
 # %% exercise="customop.second" own="an operation that the student chooses; the package has none like it"
 CHOICE = "swiglu"  # or "gauss", "hypot", "lorentz"
 
 SECOND_FORWARD = """
 // out[i] = the formula of CHOICE, at a[i] and b[i], for n numbers; more than n work-items may run.
-// The numbers may be as large as 100: what is too large for a float must not become a NaN.
+// Also for numbers from -100 to 100, no result may be NaN. (As a float, e^100 is infinite.)
 __kernel void forward(__global const float *a, __global const float *b,
                       __global float *out, const int n)
 {
@@ -739,6 +760,8 @@ __kernel void forward(__global const float *a, __global const float *b,
 
 SECOND_BACKWARD = """
 // grad_a[i], grad_b[i] = ∂L/∂a[i], ∂L/∂b[i], where grad[i] is ∂L/∂out[i]
+// Here, too, no result may be NaN for numbers from -100 to 100. (Only hypot has no slope at
+// a = b = 0: there any result is right.)
 __kernel void backward(__global const float *grad, __global const float *a,
                        __global const float *b, __global float *grad_a, __global float *grad_b,
                        const int n)
@@ -759,9 +782,10 @@ __kernel void backward(__global const float *grad, __global const float *a,
 # %% [markdown]
 # <details><summary>Hint 1: swiglu</summary>Let s = σ(a), whose slope is s · (1 − s). The product rule on a · s gives
 # s + a · s · (1 − s).</details>
-# <details><summary>Hint 1: gauss</summary>The slope of e^u is e^u, that of u = −a² is −2a.</details>
-# <details><summary>Hint 1: hypot</summary>The slope of √u is 1 / (2√u), that of u = a² + b² by a is 2a.</details>
-# <details><summary>Hint 1: lorentz</summary>The slope of 1/u is −1/u², that of u = 1 + b² is 2b.</details>
+# <details><summary>Hint 1: gauss</summary>The slope of e^u is e^u. The slope of u = −a² is −2a.</details>
+# <details><summary>Hint 1: hypot</summary>The slope of √u is 1 / (2√u). The slope of u = a² + b² with
+# respect to a is 2a.</details>
+# <details><summary>Hint 1: lorentz</summary>The slope of 1/u is −1/u². The slope of u = 1 + b² is 2b.</details>
 # <details><summary>Hint 2</summary>C has <code>exp</code>, <code>sqrt</code>, but no <code>**</code>: write
 # <code>a[i] * a[i]</code>.</details>
 
@@ -793,10 +817,18 @@ for n in (2**6, top):
 # %% [markdown]
 # ## Who writes the lanes?
 #
-# You have written the same sine three times: with guard, with broadcasting, with lanes. Only one line in it was *the op*. A
-# library that knows just this line can write the rest. So layer 4 is: hand over the formula, as text.
+# You have now seen the same sine in several kernels: with a guard, with broadcasting, with lanes. Only one line in each
+# was *the op*. A library that knows just this line can write the rest. So there is a fourth way, *layer 4*: you give
+# the library the formula, as text.
 #
-# `register_primitive(name, forward, backward, arity)` takes two functions that write C. Here is the tutorial's first try:
+# A <dfn>primitive</dfn> is an op that the library knows as C expressions, one for its result and one for each gradient.
+# `register_primitive(name, forward, backward, arity)` adds one. The <dfn>arity</dfn> of an op is the number of its
+# inputs.
+#
+# `forward` and `backward` are functions that return C as text: `forward` one expression, `backward` a list with one for
+# each input. `args` are the names of the inputs in C, such as `"v0"` and `"v1"`. `grad_var` is the name of the upstream
+# gradient, `out_var` that of the result. `attrs` holds constants of the op; this op has none. Here is the tutorial's
+# first try:
 
 # %% demo
 def my_op_fwd(args, attrs):
@@ -816,8 +848,8 @@ print(my_op_bwd(["v0", "v1"], "g", {}, "out"))
 # %% [markdown]
 # ### Find the bug
 #
-# It registers, it compiles, it runs. What does it give for a = 0.5 and b = 100: about 48, as it should? And how many of the
-# two gradients does `gradcheck` call wrong?
+# This op registers, compiles and runs. What is its result for a = 0.5 and b = 100: about 48, as it should be? And how
+# many of the two gradients does `gradcheck` call wrong?
 
 # %% predict
 formula_guess = predict(out=..., wrong_gradients=...)
@@ -831,10 +863,12 @@ formula_guess.compare(out=wrong(leaf([0.5]), leaf([100.0])).to_host().item(),
                       wrong_gradients=sum(not each.ok for each in report.inputs))
 
 # %% [markdown]
-# Forward computes a · sin(a): b does not occur. Backward is the right one, of another op. Nothing fails; a network would
-# just learn badly. **Each half can look right on its own. Only holding one against the other finds it.**
+# Forward computes a · sin(a): b does not occur in it. Backward is right for sin(a) · b, but that is another op. There
+# is no error; a network would just learn badly. **Each half can look right on its own. You find such a fault only if
+# you compare the two.**
 #
-# Mended, it is one line each, and everything else comes along: lanes, broadcasting, only what is needed.
+# The right forward is one line, too. The library adds everything else: lanes, broadcasting, and gradients only where
+# they are needed.
 
 # %% demo
 def right_op_fwd(args, attrs):
@@ -857,48 +891,52 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 #
 # <details><summary><code>TypeError: the function of op 'sin_times' returns a Tensor, not Node</code></summary>
 #
-# Inside <code>forward</code> there are Tensors, no Nodes. <code>ag.sin</code> and <code>ag.mul</code> give Nodes, and would
-# be recorded a second time. Use <code>elementwise_unary</code>, or the operators of Tensors.
+# Inside <code>forward</code>, everything is a Tensor, not a Node. <code>ag.sin</code> and <code>ag.mul</code> give
+# Nodes, and would be recorded a second time. Use <code>elementwise_unary</code>, or the operators of Tensors.
 #
 # </details>
 #
 # <details><summary><code>AttributeError: 'Tensor' object has no attribute 'value'</code></summary>
 #
-# What forward and grad_fn are called with are Tensors; <code>.value</code> is for Nodes, as a and b are outside.
+# forward and grad_fn are called with Tensors. Only a Node has a <code>.value</code>, such as a and b of the function
+# around them.
 #
 # </details>
 #
 # <details><summary><code>ValueError: grad_fn of op 'sin_times' returns 1 gradients for 2 parents</code></summary>
 #
-# An entry for each argument of <code>apply_op</code>, in that order; None for one that is not needed.
+# The list has one entry for each Node among the arguments of <code>apply_op</code>, in their order; None for a gradient
+# that is not needed.
 #
 # </details>
 #
 # <details><summary><code>KeyError: 'sin'</code> in grad_fn</summary>
 #
-# forward took the way on which nothing is kept, and grad_fn reads it all the same. Both have to ask the same question.
+# In this call forward kept nothing, but grad_fn reads what was kept. The <code>if</code> in both must have the same
+# condition.
 #
 # </details>
 #
 # <details><summary><code>LogicError: … INVALID_ARG_SIZE</code>, or <code>RuntimeError: … no __index__</code> from
 # <code>start</code></summary>
 #
-# A Tensor stands where the kernel takes an int, or the other way round. Compare the order with the kernel's first lines.
+# You passed a Tensor where the kernel takes an int, or the other way round. Compare the order with the kernel's first
+# lines.
 #
 # </details>
 #
 # <details><summary>Numbers that are different in every run, or NaN</summary>
 #
-# A result of <code>empty_like</code> that not every work-item has written: too few work-items, or a guard that keeps
-# too many out.
+# Some numbers of a result of <code>empty_like</code> were never written: too few work-items were started, or a guard
+# keeps too many of them out.
 #
 # </details>
 
 # %% [markdown] written="customop.explain" points=3
 # ## In your own words
 #
-# Your pair of kernels has the fewest launches that are possible. When did that make it faster than the composed op, when not,
-# and why? And name two things that the library did for you in layer 1 and that you had to do yourself in layer 3. Use numbers
+# Your pair of kernels has the fewest launches that are possible. When did that make it faster than the composed formula, when
+# not, and why? And name two things that the library did for you in layer 1 and that you had to do yourself in layer 3. Use numbers
 # that you measured. Five sentences at most.
 #
 # <!-- BEGIN SOLUTION -->
@@ -930,9 +968,10 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 #
 # The names on the left are netcl's, too: `netcl.autograd.engine.apply_op`, `netcl.ops.elementwise.elementwise_binary`,
 # `netcl.autograd.compiler.register_primitive`.
-#
+
+# %% [markdown]
 # ## What comes next
 #
-# `register_primitive` needs your formula, and your derivative. But sin and · have theirs in the table already! Module 12,
-# *jit*, reads `ag.sin(a) * b` itself, chains the expressions of the table, and writes the pair of kernels for you, for chains
-# of any length.
+# `register_primitive` needs your formula and your derivative. But for sin and · the library knows both already: they
+# are primitives. Lesson 12, *jit*, reads `ag.sin(a) * b` itself, chains the expressions of these primitives, and writes
+# the pair of kernels for you, for chains of any length.

@@ -13,7 +13,9 @@
 # %% [markdown]
 # # 12 · JIT: one kernel for a whole formula
 #
-# In lesson 11 you wrote one kernel pair for one formula, by hand. Today you write the program that writes such pairs.
+# In lesson 11 you wrote one pair of kernels for one formula, by hand: one forward, one backward. Today you write the
+# program that writes such pairs. A <dfn>JIT compiler</dfn> (JIT: *just in time*) writes and compiles the kernels for a
+# function when the function is first called, not before.
 #
 # ```
 #  Python function ──▶ trace ──▶ lines of C ──▶ kernel          forward
@@ -21,7 +23,7 @@
 #                        └─────▶ lines of C, walked backwards ──▶ kernel      backward
 # ```
 #
-# That is what `jit_compile` does in netcl, `torch.compile` in PyTorch and `jax.jit` in JAX. Yours has about 60 lines.
+# In netcl it is called `jit_compile`, in PyTorch `torch.compile` and in JAX `jax.jit`. Yours has about 60 lines.
 
 # %% given
 import re
@@ -71,9 +73,9 @@ def forward_and_backward(function, *nodes):
 # %% [markdown]
 # ### Go on with your own engine, if you like
 #
-# The tape is what you built in lesson 10. The next cell looks for your saved notebooks of lesson 10 in `work/`, tries
-# what you wrote with its checks, and lets what is right run here in the place of the finished engine. It says whose
-# functions stand where; without such a notebook, that there is none.
+# The tape is what you built in lesson 10. The next cell looks in `work/` for your saved notebook of lesson 10 and runs
+# the checks on what you wrote. Each function of yours that is right replaces the one of the finished engine in this
+# notebook. Then the cell prints which functions are yours. If there is no such notebook, it says so.
 
 # %% demo
 from autograder.notebook import mine
@@ -83,9 +85,11 @@ mine(before=12)
 # %% [markdown]
 # ## 1 · Five operations
 #
-# $\tanh(xy + x) \cdot \sigma(y)$: five operations, x and y used twice each. How many kernels does engine 3 launch, forward
-# and backward? A backward rule is one launch, but for the rule of +: it hands on the gradient that it
-# gets, and launches nothing. Adding up two gradients is one launch more.
+# Take $\tanh(xy + x) \cdot \sigma(y)$: five operations; x and y are used twice each. How many kernels does engine 3
+# launch, forward and backward?
+#
+# Count backward like this. Each rule is one launch. Only the rule of + launches nothing: it hands on the gradient that
+# it gets. To add up two gradients is one launch more.
 
 # %% predict
 guess = predict(forward=..., backward=...)
@@ -114,15 +118,21 @@ print(seen.table())
 plot_timeline(seen.timeline(), "Five operations, forward and backward")
 
 # %% [markdown]
-# Each bar reads its inputs from memory and writes its result to memory, where the next one reads it again. `x * y` is in
-# memory for no other reason than to be read once.
+# Each bar is a kernel. It reads its inputs from memory and writes its result to memory, and another kernel reads that
+# result again. `x * y` is written to memory only to be read again.
 #
-# A kernel that did all of it could keep `x * y` in a register. To write that kernel, somebody has to know the formula. Python
-# has it, but as a function, and a function can only be called.
+# One kernel for all five operations could keep `x * y` in a register (lesson 09). A <dfn>fused kernel</dfn> computes
+# several operations, and the results in between never go through memory.
 #
+# To write a fused kernel, somebody has to know the formula. Python has it, but as a function, and a function can only
+# be called.
+
+# %% [markdown]
 # ## 2 · Call it with nothing
 #
-# So call it, with arguments that hold **no numbers**. Whatever is done to them, they write down.
+# So call the function, with arguments that hold **no numbers**. They compute nothing; they write down which operations
+# are done to them. To <dfn>trace</dfn> a function is to call it with arguments that hold no numbers and only write down
+# what is done to them. The operations that were written down are the *trace* of the function.
 #
 # ```
 #   five(x, y)      x, y: Traced("input")
@@ -189,8 +199,9 @@ class Traced:
         return operation("gt", self, other)
 
 # %% [markdown]
-# Every operator ends in `operation`. What an operation *is*, engine 3 keeps in a table, one record for each. The record
-# speaks C:
+# Every operator calls `operation`, which you write next. Engine 3 has a table with one record for each operation. The
+# record is the operation's primitive (lesson 11). It has two functions: one gives the result as an expression in C, the
+# other gives an expression for each gradient. `get_primitive(name)` finds the record:
 
 # %% demo
 record = get_primitive("mul")
@@ -206,14 +217,15 @@ print("a number in C:", c_number(0.5), c_number(float("inf")))
 
 # %% exercise="jit.operation" own="a Traced without a shape; the package's trace also works out shapes, dtypes and reductions"
 def operation(name, *args, **attrs):
-    """An operation on things that are not computed yet: written down, as a Traced.
+    """Write down an operation on results that are not computed yet: a Traced.
 
     name    of a record in the table: get_primitive(name), which raises KeyError for unknown ones
     args    Traced, and numbers (numbers.Real), which become C text: c_number(0.5)
     attrs   constants; primitive.constants(attrs) gives all of them, with their defaults
 
-    An input's gradient is needed if it is a Traced that wants one; none is where the record's
-    backward is None, or for a number. TypeError for any other argument, such as an array.
+    An input's entry in needs is True if the input is a Traced that wants its gradient, and the
+    record's backward is not None. In all other cases it is False, so also for a number. TypeError
+    for any other argument, such as an array.
 
     >>> x = Traced()
     >>> half = operation("mul", x, 0.5)
@@ -236,13 +248,13 @@ def operation(name, *args, **attrs):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>Two lists, filled in one loop over <code>args</code>: inputs and needs.</details>
-# <details><summary>Hint 2</summary>For a Traced: itself, and <code>x.wants</code>. For a number: <code>c_number(x)</code>, and
-# <code>False</code>.</details>
+# <details><summary>Hint 2</summary>For a Traced: itself, and <code>x.wants</code>, or <code>False</code> if the
+# record's <code>backward</code> is None. For a number: <code>c_number(x)</code>, and <code>False</code>.</details>
 # <details><summary>Hint 3</summary>In the end <code>Traced(name, tuple(inputs), tuple(needs), primitive.constants(attrs),
 # primitive)</code>.</details>
 
 # %% [markdown]
-# Now functions like `tanh`, that work on Nodes, and on what holds no numbers. And our formula, with them:
+# Next come functions such as `tanh` that take Nodes, and Traced as well. And our formula, written with them:
 
 # %% given
 def either(name):
@@ -264,8 +276,9 @@ def formula(x, y):
 draw(formula(Traced(), Traced()))
 
 # %% [markdown]
-# Boxes without numbers: a formula as data. We need it as a list, each operation after its inputs. That is the walk of
-# lesson 10 once more, so here it is. And names: `v0`, `v1`, … for what comes in, `mul_2`, `add_3`, … for what is computed.
+# This graph has no numbers: it is the formula as data. We need it as a list in which each operation stands after its
+# inputs. You wrote such a walk in lesson 10, so it is given: `chain_of`. We also need names in C: `v0`, `v1`, … for the
+# inputs, `mul_2`, `add_3`, … for the results.
 
 # %% given
 def chain_of(end):
@@ -294,7 +307,8 @@ for node in body:
 # %% [markdown]
 # ## 3 · Lines of C
 #
-# One line for each. The record of the table knows the expression; you bring the names.
+# You need one line of C for each operation of the list. The operation's record gives the expression; you put in the
+# names.
 
 # %% exercise="jit.forward" source="tinygrad_cl.netcl.autograd.jit_source:forward_lines"
 
@@ -306,9 +320,9 @@ for node in body:
 # <details><summary>Hint 2</summary>A list comprehension with one f-string: <code>f"const V {names[node]} = {…};"</code></details>
 
 # %% [markdown]
-# ## 4 · A kernel around them
+# ## 4 · A kernel around the lines
 #
-# You know this frame from lesson 09. Only that now Python writes it:
+# You know this frame from lesson 09. Now Python writes it:
 #
 # ```
 #   __kernel void NAME(a pointer for each input, a pointer for each output, const int n)
@@ -324,15 +338,15 @@ for node in body:
 def kernel_text(name, inputs, lines, outputs):
     """The text of a kernel that loads inputs, computes lines, and stores outputs, number by number.
 
-    name      the kernel's
+    name      the kernel's name
     inputs    names that the lines use for what is loaded: ["v0", "v1"]
     lines     of C, each of them complete
     outputs   names of values that are stored: ["mul_6"]
 
     Arguments of the kernel: a `__global const float *` for each input, a `__global float *` for
-    each output, in their orders, then `const int n`. Work-item i has number i of all of them. More
-    than n of them may start. Values are of type V. A name that is both an input and an output
-    stands twice among the arguments, as in_v0 and as out_v0.
+    each output, in their orders, then `const int n`. Work-item i loads number i of each input and
+    stores number i of each output. More than n work-items may start. Values are of type V. A name
+    that is both an input and an output stands twice among the arguments, as in_v0 and as out_v0.
 
     >>> print(kernel_text("twice", ["v0"], ["const V add_1 = ADD(v0, v0);"], ["add_1"]))
     __kernel void twice(__global const float *in_v0, __global float *out_add_1, const int n)
@@ -362,11 +376,12 @@ def kernel_text(name, inputs, lines, outputs):
 # <details><summary>Hint 1</summary>Two lists of texts: the parameters, joined by <code>", "</code>, and the lines of the body,
 # joined by line breaks.</details>
 # <details><summary>Hint 2</summary>In an f-string, a brace of C is written twice: <code>{{</code> and <code>}}</code>.</details>
-# <details><summary>Hint 3</summary>Do not change the list that you were given: <code>body += lines</code> changes body,
-# <code>lines += …</code> would change theirs.</details>
+# <details><summary>Hint 3</summary>Do not change the list that you were given: <code>body += lines</code> changes your
+# list, <code>lines += …</code> would change the caller's.</details>
 
 # %% [markdown]
-# A few macros go in front (`SETTINGS`: what ADD, TANH and V are), and it can be launched:
+# A <dfn>macro</dfn> is a name that the C compiler replaces by other text before it compiles. Some macros go in front of
+# your kernel: `SETTINGS` says what ADD, TANH and V stand for. Then the kernel can be launched:
 
 # %% given
 def launch(source, name, tensors, count):
@@ -395,20 +410,21 @@ print("the largest difference from five kernels:",
 # %% [markdown]
 # ## 5 · The same backwards
 #
-# No new idea is needed: reverse mode, with text in place of numbers. Where the tape launched a kernel, you write a line.
+# No new idea is needed. In <dfn>reverse mode</dfn>, gradients are computed by one walk back from a result to its
+# inputs. You know that walk; now it makes text in place of numbers. Where the tape launched a kernel, you write a line.
 #
 # ```
-#    forward                          backward
+#    forward                  backward
 #
-#    mul_2 = v0 * v1                  g_mul_2 = g             mul_6 = end: its gradient is there
-#    add_3 = mul_2 + v0       ▲       …
-#    …                        │
-#    mul_6 = …                │  start here
+#    mul_2 = v0 * v1          g_v0 += …       g_v1 += …       ▲
+#    add_3 = mul_2 + v0       g_mul_2 = …     g_v0 = …        │
+#    …                        …                               │
+#    mul_6 = …                …                               │  start here: the gradient of mul_6 is g
 # ```
 #
 # `v0` is used twice, so its gradient has two contributions: a line `V g_v0 = …;` and a line `g_v0 += …;`.
 #
-# What would go wrong if the gradients of both inputs of `add` were one and the same variable? Think of lesson 10.
+# What would go wrong if both inputs of `add` had one and the same variable for their gradients? Think of lesson 10.
 
 # %% exercise="jit.backward" source="tinygrad_cl.netcl.autograd.jit_source:backward_lines"
 
@@ -419,8 +435,8 @@ print("the largest difference from five kernels:",
 # <code>reversed(body)</code>.</details>
 # <details><summary>Hint 2</summary>For each node, the expressions are <code>node.primitive.backward(texts(node, names),
 # gradients[node], node.attrs, names[node])</code>. Go through <code>zip(node.inputs, node.needs, expressions)</code>.</details>
-# <details><summary>Hint 3</summary>Is the input in <code>gradients</code> already? Then <code>+=</code>. Else give it the name
-# <code>g_…</code>, and declare it. Some nodes never got a gradient: they are skipped.</details>
+# <details><summary>Hint 3</summary>Is the input in <code>gradients</code> already? Then <code>+=</code>. Else give it
+# the name <code>g_…</code>, and declare it. Skip a node that never got a gradient.</details>
 
 # %% demo
 lines, gradients = backward_lines(end, body, names, "g")
@@ -429,21 +445,22 @@ print("\n".join(lines))
 # %% [markdown]
 # ## 6 · What backward needs
 #
-# Those lines mention `tanh_4` and `sigmoid_5`. They were in registers of another kernel, long gone. Two ways:
+# The lines of backward mention `tanh_4` and `sigmoid_5`. These were in registers of the forward kernel, and are lost.
+# There are two ways to get them:
 #
 # | | forward | backward |
 # |---|---|---|
 # | save | writes them to memory | reads them |
 # | compute again | – | a few operations, in registers |
 #
-# Lesson 07 called the second one a checkpoint. Here it is nearly always the faster one. How many of the five forward lines
-# does the backward kernel of our formula need?
+# Lesson 07 did the second with its checkpoints. For elementwise operations it is nearly always the faster way. How many
+# of the five forward lines does the backward kernel of our formula need?
 
 # %% predict
 guess = predict(lines_again=...)
 
 # %% [markdown]
-# Which ones: those that are mentioned, and those that *they* mention, and so on.
+# It needs the lines whose names backward mentions, the lines whose names *those* lines mention, and so on.
 
 # %% exercise="jit.needed" source="tinygrad_cl.netcl.autograd.jit_source:needed"
 
@@ -453,8 +470,8 @@ guess = predict(lines_again=...)
 # <details><summary>Hint 1</summary>From the last line to the first, with a set of all names that are used so far.</details>
 # <details><summary>Hint 2</summary>The name that a line computes: <code>re.match(r"const V (\w+) =", line)[1]</code>, or
 # <code>line.split()[2]</code>.</details>
-# <details><summary>Hint 3</summary>A line that is needed uses names, too: <code>used |= words([line])</code>. At the end turn the
-# list round.</details>
+# <details><summary>Hint 3</summary>A line that is needed uses names, too: <code>used |= words([line])</code>. At the
+# end reverse the list.</details>
 
 # %% demo
 again = needed(forward_lines(body, names), lines)
@@ -465,8 +482,8 @@ print(kernel_text("fused_backward", [*[names[leaf] for leaf in leaves], "g"], ag
 # %% [markdown]
 # ## 7 · On the tape
 #
-# Put together, it is one operation on the tape: `apply_op` with one kernel forward and one backward, as in lesson 11. Read it
-# once; there is nothing new in it.
+# Put together, your function is one operation on the tape: `apply_op` with one kernel forward and one backward, as in
+# lesson 11. Read the cell once; it contains nothing new.
 
 # %% given
 class Program:
@@ -518,8 +535,9 @@ def fuse(function):
     return fused
 
 # %% [markdown]
-# Tracing and compiling take milliseconds, so `fuse` keeps each Program for the next call. When will an old one do? When its
-# **text** would come out the same. `key_of` says so, and two mistakes are possible:
+# Tracing and compiling take milliseconds, so `fuse` keeps each Program for the next calls. When can a call use an old
+# Program? When a new one would have the same **text**. `key_of` makes a key from the arguments, and calls with equal
+# keys use one Program. Two mistakes are possible:
 #
 # | the key leaves out | the key holds too much |
 # |---|---|
@@ -534,7 +552,7 @@ def key_of(args):
 
     args   Nodes (ag.Node) and numbers
 
-    Two keys are equal if the Program of one call will do for the other, and only then. Numbers are
+    The keys of two calls are equal if both calls can use one Program, and only then. Numbers are
     constants in the text: -0.0 is not 0.0 there, and nan is the same text as nan. (2 and 2.0 may
     have different keys: that costs one compilation.)
     """
@@ -563,7 +581,7 @@ for name, mine, right in zip(("value", "x.grad", "y.grad"), ours, theirs):
     print(f"{name}: off by {off:.0e} of the largest number")
 
 # %% [markdown]
-# Two launches. The timeline of before, once more:
+# Two launches. The timeline of section 1 once more, now for the fused function:
 
 # %% demo
 x.grad = y.grad = None
@@ -575,8 +593,8 @@ print(seen.table())
 plot_timeline(seen.timeline(), "The same in two kernels")
 
 # %% [markdown]
-# And is the backward kernel right, or as wrong as engine 3's? Central differences know nothing of either. Every number is
-# moved a little, and the *forward* kernel runs again:
+# Your kernels and engine 3 agree. But both take their rules from the same table, so a wrong rule there would make both
+# wrong. Central differences use no rule: every number is moved a little, and the *forward* kernel runs again:
 
 # %% demo
 def numbers(function):
@@ -599,8 +617,9 @@ gradcheck(numbers(fused), slopes, few)
 # %% [markdown]
 # ### What a trace sees
 #
-# The function below prints a word and uses a name from outside. It is called three times; before the third, `RATE` becomes
-# 10. How often does it print? What comes out at the third call, for x = 1?
+# The function `scaled` below appends a word to the list `printed`, and uses a name from outside, `RATE`, which is 2 at
+# first. The fused function, `fuse(scaled)`, is called three times; before the third call, `RATE` becomes 10. How many
+# words are in the list at the end (`prints`)? What comes out of the third call, for x = 1?
 
 # %% predict
 guess = predict(prints=..., third=...)
@@ -620,8 +639,9 @@ RATE = 10.0
 guess.compare(prints=len(printed), third=float(fast(one).to_host()[0]))
 
 # %% [markdown]
-# The key knows the arguments, and `RATE` is none. The 2 stands in the text, and nobody looks again. JAX does the same,
-# and says so in its manual. Engine 3 looks into the function for names like `RATE` and puts their values into the key, too:
+# The key is made of the arguments, and `RATE` is not an argument. So the third call uses the old Program, and in its
+# text stands the 2. JAX does the same, and says so in its manual. Engine 3 looks into the function for names like
+# `RATE` and puts their values into the key, too:
 
 # %% demo
 RATE = 2.0
@@ -633,12 +653,13 @@ print("before", before, "after", float(fast(one).to_host()[0]))
 # %% [markdown]
 # ## 8 · An operation of your own
 #
-# The table is open. A *damped oscillation*, with time t and damping k:
+# You can add records to the table. Take a *damped oscillation*, with time t and damping k:
 #
 # $$\text{out} = e^{-kt} \cos t$$
 #
-# As composed operations it would be a chain again. As a record it is one expression forward and two backward. The names come
-# as arguments, so never write `v0` yourself. Derive the two slopes on paper first. One of them is short if you use `out`.
+# It could be composed of operations that are in the table already. As a record of its own, it is one expression forward
+# and two backward. The names of t and k in C come as arguments, so never write `v0` yourself. Derive the two slopes on
+# paper first. One of them is short if you use `out`.
 
 # %% exercise="jit.primitive" own="a record of the student's own for the table; the package has none like it"
 def damped_forward(args, attrs):
@@ -675,8 +696,8 @@ def damped_backward(args, grad_var, attrs, out_var):
 # <code>{grad_var}</code>.</details>
 
 # %% [markdown]
-# `register_primitive` puts it into the table. From then on everybody can use it: Nodes one by one, your compiler, and engine
-# 3's.
+# `register_primitive` puts your record into the table. From then on it can be used everywhere: as a single operation on
+# Nodes, in your compiler, and in engine 3's.
 
 # %% demo
 register_primitive("damped", damped_forward, damped_backward, arity=2)
@@ -697,7 +718,8 @@ for function in (swing, fuse(swing), engines):
 # %% [markdown]
 # ## 9 · Engine 3's compiler
 #
-# It is yours, plus vectors, broadcasting, reductions and a finer key. Decorate a function and call it:
+# A <dfn>reduction</dfn> is an operation that makes few numbers of many, such as a sum or a maximum. Engine 3's compiler
+# is yours, plus vectors, broadcasting, reductions and a finer key. Decorate a function and call it:
 
 # %% demo
 @ag.jit_compile
@@ -716,12 +738,15 @@ print(graph.forward_source)
 print(graph.backward_source[graph.backward_source.index("__kernel"):])
 
 # %% [markdown]
-# Compare the last one with yours of section 6. Line by line the same; only the way in and out is by vectors.
-#
+# Compare the last kernel with yours of section 6. The lines that compute are the same. Only loading and storing is done
+# by vectors.
+
+# %% [markdown]
 # ### What cannot be fused
 #
-# Four functions. In how many steps is each computed forward, in your opinion? A step is a kernel for a chain, or an operation
-# that stays alone. 0 stands for «not compiled: operation by operation».
+# Read the four functions in the cell after the next. A *chain* is a group of operations that one kernel can compute.
+# Here, a *step* is the kernel of a chain, or one operation that belongs to no chain. In how many steps is each function
+# computed forward? 0 stands for «not compiled: operation by operation».
 
 # %% predict
 guess = predict(summed=..., normalised=..., product=..., choice=...)
@@ -752,13 +777,14 @@ for function in (summed, normalised, product, choice):
 guess.compare(**found)
 
 # %% [markdown]
-# - A **sum** may stand at the end of a chain. What comes after it begins another one, because nobody knows the sum before all
-#   work-items are done.
-# - A **matrix product** is no elementwise operation, and has a kernel of its own. It is a step between two chains, as a
-#   softmax is: their records say which shape comes out, and that is all that a trace needs to know.
-# - An **`if`** looks at a number, and there is none. `ag.where(x > 0, a, b)` computes both sides and can be traced.
+# - A **sum** may stand at the end of a chain. What comes after it begins another chain, because the sum is not known
+#   before all work-items are done.
+# - A **matrix product** is no elementwise operation, and has a kernel of its own. It is a step between two chains, and
+#   so is a softmax. Their records say which shape comes out, and a trace needs no more.
+# - An **`if`** looks at a number, and a trace has none. `ag.where(x > 0, a, b)` computes both sides and can be traced.
 #
-# The result is right in all cases: where engine 3 cannot trace, it runs the function as it is, and `why` says so.
+# The result is right in all cases. Where engine 3 cannot trace a function, its <dfn>fallback</dfn> is to run the
+# operations one by one. `why` then gives the reason.
 
 # %% demo
 for each in ag.jit_compile(product).steps(square):
@@ -768,11 +794,13 @@ for each in ag.jit_compile(product).steps(square):
 draw(*ag.jit_compile(normalised).graphs(square))
 
 # %% [markdown]
-# Look at `exp`. The second kernel computes it again, from x, instead of reading what the first one had: the bargain of
-# section 6 once more. (A box has room for one number; `exp` is in kernel 1, too.)
+# Look at `exp`. The second kernel computes it again, from x, as backward did in section 6. That takes a few operations.
+# Otherwise the first kernel would have to write it to memory, and the second one would have to read it. (The picture
+# shows only one kernel number at each operation; `exp` is in kernel 1, too.)
 #
-# And its key? A Python number is an *input* of the kernel there, so a learning rate that changes costs a new trace, and no
-# new kernel. A shape is in the key, because work is divided by it:
+# And the key of engine 3's compiler? A Python number is an *input* of its kernels and no constant in their text. So a
+# learning rate that changes costs a new trace, but no new kernel. The shape is in the key, because it decides how the
+# numbers are divided among the work-items:
 
 # %% demo
 @ag.jit_compile
@@ -788,7 +816,8 @@ print(graph)
 # %% [markdown]
 # ## 10 · What it gains
 #
-# Arithmetic is cheap and memory is not. So count bytes: every kernel reads its tensors and writes its result.
+# Arithmetic such as + and · takes little time, and memory takes much. Suppose for now that this is so for every
+# operation, and count bytes: every kernel reads its tensors and writes its result.
 
 # %% exercise="jit.bytes" own="a count on paper; nothing in the package needs it"
 def bytes_moved(end, n):
@@ -813,14 +842,14 @@ def bytes_moved(end, n):
 # %% check="jit.bytes"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>chain_of(end)</code> gives what comes in, and the operations.</details>
-# <details><summary>Hint 2</summary>A <code>set</code> holds a tensor that is used twice once. Constants are texts, so
-# <code>isinstance(x, Traced)</code> leaves them out.</details>
+# <details><summary>Hint 1</summary><code>chain_of(end)</code> gives the inputs, and the operations.</details>
+# <details><summary>Hint 2</summary>In a <code>set</code>, a tensor that is used twice stands only once. Constants are
+# texts, so <code>isinstance(x, Traced)</code> leaves them out.</details>
 # <details><summary>Hint 3</summary>Fused: each leaf once, and one result.</details>
 
 # %% [markdown]
-# Two formulas: one of cheap arithmetic, and ours, with tanh and σ in it. First the prediction by bytes, then you: how many
-# times as fast is the fused kernel really, for a million numbers?
+# Take two formulas: one of cheap arithmetic, and ours, with tanh and σ in it. The next cell predicts the gain from the
+# bytes. Then it is your turn: how many times as fast is the fused kernel really, for a million numbers?
 
 # %% demo
 def cheap(x, y):
@@ -856,13 +885,14 @@ gain = {name: device_seconds(function) / device_seconds(ag.jit_compile(function)
 guess.compare(**gain)
 
 # %% [markdown]
-# Compare your device's numbers with the prediction. Two things spoil it, in opposite directions:
+# Compare your device's numbers with the prediction. Two things make it wrong, in opposite directions:
 #
-# - What is **not** memory: tanh and σ take time for themselves, and fusing does not make them cheaper. Then the gain is
-#   smaller.
-# - Fresh memory: each of the results between has to be allocated, and may not fit into the cache. Then the gain is larger.
+# - Time that is **not** spent on memory: to compute tanh and σ takes time, too, and fusing does not make them cheaper.
+#   Then the gain is smaller.
+# - New memory: each result in between has to be allocated, and may not fit into the cache. Then the gain is larger.
 #
-# And small tensors? There no memory is moved to speak of. There are launches, and what Python does for each.
+# And small tensors? For them hardly any memory is moved. What takes time is the launches, and what Python does for each
+# of them.
 
 # %% demo
 slow = device.found.is_interpreter
@@ -886,9 +916,9 @@ with ag.no_grad():
 plot_times(sizes, curves, f"8 cheap operations on {device.found.name}")
 
 # %% [markdown]
-# On the left both lines are flat: the price of launches, eight against one. On the right both rise: the price of bytes.
-# The third line is the first, divided by what was predicted. At which end does it meet the fused one? At which end does it
-# have no reason to?
+# On the left, «one by one» and «fused» are flat: there you pay for launches, eight against one. On the right both rise:
+# there you pay for bytes. The third curve is «one by one», divided by the predicted gain. At which end does it meet
+# «fused»? And at which end is there no reason why it should?
 #
 # ## Messages you may meet
 #
@@ -901,25 +931,25 @@ plot_times(sizes, curves, f"8 cheap operations on {device.found.name}")
 #
 # <details><summary><code>… redefinition of 'g_v0'</code></summary>
 #
-# Two lines declare the same gradient: the second contribution is <code>+=</code>.
+# Two lines declare the same gradient. The second contribution must be <code>+=</code>.
 #
 # </details>
 #
 # <details><summary><code>… cannot assign to variable 'g_…' with const-qualified type</code></summary>
 #
-# A gradient that grows is <code>V g_…</code>, without <code>const</code>.
+# A gradient to which something is added is declared <code>V g_…</code>, without <code>const</code>.
 #
 # </details>
 #
 # <details><summary><code>KeyError: Traced(mul(input, input))</code></summary>
 #
-# A node has no name, or no gradient yet. Is it skipped in the walk back, if nothing wants its gradient?
+# A node has no name, or no gradient yet. Does your walk back skip a node to which no gradient has come?
 #
 # </details>
 #
 # <details><summary><code>JitFallback: … is not fused, its operations run one by one: __bool__ …</code></summary>
 #
-# Engine 3 says why it could not compile a function. The result is right all the same.
+# Engine 3 says why it could not compile a function. The result is still right.
 #
 # </details>
 
@@ -960,5 +990,5 @@ plot_times(sizes, curves, f"8 cheap operations on {device.found.name}")
 #
 # ## What comes next
 #
-# All parts are there: kernels, a tape, operations of your own, and a compiler. In module 13 they train a network on
+# You now have all parts: kernels, a tape, operations of your own, and a compiler. In lesson 13 they train a network on
 # handwritten digits.

@@ -13,18 +13,18 @@
 # %% [markdown]
 # # 13 · MNIST: training on the device
 #
-# The tape works, and it runs on your device. What is missing to train a network are the parts around it. You write them
+# The tape works, and it runs on your device. To train a network, you need some more parts around it. You write them
 # today, as small as they can be:
 #
 # ```
-#  Batches ──x──▶ Linear ─▶ ReLU ─▶ Linear ──▶ cross_entropy ──▶ loss ──▶ live, while it trains
+#  Batches ──x──▶ Linear ─▶ ReLU ─▶ Linear ──▶ cross_entropy ──▶ loss ──▶ a line that shows it
 #     └──────y─────────────────────────────────────▲               │
 #                  ▲                                               │ tape.backward
 #                  └──── Adam, on the device ◀──── gradients ◀─────┘
 # ```
 #
-# Then the whole step is **captured**: after that, no Python of yours runs any more while it trains. And you look at what the
-# device really does all the time.
+# Then the whole step is **captured**: after that, no Python of yours runs inside a step any more. At the end you look
+# at what the device really does all the time.
 
 # %% given
 import importlib.util
@@ -69,9 +69,10 @@ def gradients(f, upstream, *leaves):
 # %% [markdown]
 # ### Go on with your own engine, if you like
 #
-# The tape is what you built in lesson 10, the compiler what you built in lesson 12. The next cell looks for your saved
-# notebooks of lessons 10 and 12 in `work/`, tries what you wrote with its checks, and lets what is right run here in
-# the place of the finished engine. It says whose functions stand where; without such a notebook, that there is none.
+# The tape is what you built in lesson 10, the compiler what you built in lesson 12. The next cell looks in `work/` for
+# your saved notebooks of these lessons and runs the checks on what you wrote. Each function of yours that is right
+# replaces the one of the finished engine in this notebook. Then the cell prints which functions are yours. If a
+# notebook is missing, it says so.
 
 # %% demo
 from autograder.notebook import mine
@@ -81,10 +82,11 @@ mine(before=13)
 # %% [markdown]
 # ## The pictures
 #
-# MNIST, 5,000 of its 70,000 handwritten digits. A thousand of them are put aside, by lot: the network never sees them while
-# it learns.
+# MNIST is a collection of 70,000 pictures of handwritten digits. You get 5,000 of them. A thousand, chosen at random,
+# are put aside: the unseen ones. A <dfn>test set</dfn> is a set of examples that a network never sees while it learns;
+# it shows how well the network does on new ones.
 #
-# The goal, stated before: **at least 92 of 100** of the unseen ones right.
+# The goal, stated before the training: **at least 92 of 100** unseen pictures are read right.
 
 # %% demo
 from tinygrad_cl.datasets import load_mnist
@@ -112,10 +114,10 @@ show_pictures(images[known[:14]], " ".join(map(str, labels[known[:14]])))
 # %% [markdown]
 # ## 1 · A layer
 #
-# A `Parameter` is a Tensor that stays: it lives on the device, requires a gradient wherever it is used, and an optimizer
-# changes it in place. A layer is nothing but some Parameters, and a formula.
+# A `Parameter` is a Tensor for numbers that are trained: it stays on the device, requires a gradient wherever it is
+# used, and an optimizer changes it in place. A layer is some Parameters and a formula that uses them.
 #
-# One trap. Between two Tensors, `@` and `+` compute at once and **record nothing**. `ag.matmul` makes Nodes.
+# Beware: between two Tensors, `@` and `+` compute at once and **record nothing**. `ag.matmul` makes Nodes.
 
 # %% demo
 x = on_device(np.ones((2, 3)))
@@ -131,8 +133,8 @@ class Linear:
     inputs, outputs  how many numbers a row has before and after
     rng              a NumPy Generator, from which the weights are drawn
 
-    weight           Parameter (inputs, outputs), at first uniform between −b and b, where
-                     b = √(6 / inputs)
+    weight           Parameter (inputs, outputs), at first uniform between −r and r, where
+                     r = √(6 / inputs)
     bias             Parameter (outputs,), at first 0
 
     A call with a Tensor or a Node (rows, inputs) gives a Node (rows, outputs).
@@ -169,14 +171,17 @@ class Linear:
 # <details><summary>Hint 2</summary>A Node plus a Parameter is a Node: after <code>ag.matmul(…)</code> you may write
 # <code>+</code>.</details>
 #
-# <details><summary>Why √(6 / inputs)?</summary>Uniform numbers up to b have the variance b² / 3, here 2 / inputs. Each output
-# adds up <code>inputs</code> products, and ReLU throws half of the variance away: what flows through the network neither
-# grows nor fades from layer to layer (He et al. 2015).</details>
+# <details><summary>Why √(6 / inputs)?</summary>The reason is the variance of what flows through the network. The
+# <dfn>variance</dfn> of numbers is the mean of their squared distances from their mean. Uniform numbers between −r and
+# r have the variance r² / 3, here 2 / inputs. Each output adds up <code>inputs</code> products, and ReLU sets about
+# half of the numbers to 0. With these weights, the numbers neither grow nor shrink from layer to layer (He et al.
+# 2015).</details>
 
 # %% [markdown]
 # ## 2 · Layers in a row
 #
-# Anything that takes a Node and gives one may stand in the row: a `Linear`, a function such as `ag.relu`, or another row.
+# Anything that takes a Node and returns a Node may stand in the row: a `Linear`, a function such as `ag.relu`, or
+# another row of layers.
 
 # %% exercise="mnist.sequential" own="layers in a row; the package's nn.Sequential is a Module, and joins a layer with the activation behind it"
 class Sequential:
@@ -219,8 +224,8 @@ class Sequential:
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>hasattr(layer, "parameters")</code> tells a layer from a plain
 # function.</details>
-# <details><summary>Hint 2</summary>A layer that stands in two places gives its two Parameters twice. Take one only if it is
-# not in the list yet.</details>
+# <details><summary>Hint 2</summary>A layer that stands in two places gives its two Parameters twice. Append a Parameter
+# only if it is not in the list yet.</details>
 #
 # The network for today:
 
@@ -240,8 +245,8 @@ network().parameters()
 # %% [markdown]
 # ### Predict, then run
 #
-# How many numbers will Adam have to move? And how large is the loss before any training, if the network knew nothing and
-# said so: ten equal logits?
+# How many numbers will Adam have to change? And how large would the loss be before any training, if the network gave
+# ten equal logits to every picture?
 
 # %% predict
 start_guess = predict(numbers=..., loss_of_equal_logits=...)
@@ -253,8 +258,8 @@ start_guess.compare(numbers=numbers, loss_of_equal_logits=math.log(CLASSES))
 # %% [markdown]
 # ## 3 · Cross-entropy on the device
 #
-# You know it from lesson 05. Here it is made of what the tape has, and the targets are **one-hot** rows: 1 at the right
-# class, 0 elsewhere. Then no row has to be picked: multiply, and add up.
+# You know cross-entropy from lesson 05. Here it is composed of operations that the tape has, and the targets are
+# **one-hot** rows: 1 at the right class, 0 elsewhere. So no number has to be picked by its index: multiply, and add up.
 #
 # $$L = \frac1N \sum_{\text{rows}} \sum_{\text{classes}} \text{target} \cdot (\ln \textstyle\sum e^{z} - z)
 # \qquad z = x - \max x \text{ of the row}$$
@@ -266,8 +271,8 @@ def cross_entropy(logits, targets):
     logits    Node (rows, classes); numbers of ±1000 are no trouble
     targets   Tensor (rows, classes), 1 at the right class of each row, 0 elsewhere
 
-    From ag.max, ag.exp, ag.sum, ag.log and operators. (ag.cross_entropy is the same in one; it
-    comes later.)
+    From ag.max, ag.exp, ag.sum, ag.log and operators. (ag.cross_entropy does the same as one
+    operation; it comes later.)
 
     >>> loss = cross_entropy(ag.tensor(on_device([[0, 0], [3, 3]])), on_device([[1, 0], [0, 1]]))
     >>> loss.shape, round(float(loss.to_host()), 4)
@@ -291,8 +296,8 @@ def cross_entropy(logits, targets):
 # %% [markdown]
 # ### Predict, then run
 #
-# Engine 3 has a cross-entropy that is one operation. How many kernels does yours launch for loss and gradient, and how many
-# does the finished one?
+# Engine 3 has a cross-entropy that is one operation. How many kernels does yours launch for the loss and its gradient
+# together, and how many does the finished one?
 
 # %% predict
 launch_guess = predict(yours=..., finished=...)
@@ -314,16 +319,19 @@ print("\nyours:   ", *yours)
 print("finished:", *finished)
 
 # %% [markdown]
-# Each launch reads its numbers from memory and writes them back. For 50 rows of 10 numbers, the launch itself costs more
-# than the numbers. You will see these launches again, in the timeline.
-#
+# Each kernel reads its numbers from memory and writes its result to memory. For 50 rows of 10 numbers, the launch
+# itself costs more than the work on the numbers. You will see these launches again, in the timeline.
+
+# %% [markdown]
 # ## 4 · Batches
 #
-# A step takes 50 pictures, not 4,000. Which 50? Each **epoch** goes through all of them once, in another order. Two things
-# make life easier later:
+# A batch is the group of examples that one training step uses. Here a batch has 50 of the 4,000 pictures. An epoch is
+# one pass through all training examples, batch by batch. Each epoch has another order, so other pictures come together
+# in a batch. Two rules will help later:
 #
-# - the order is a function of seed and epoch, so a run can be repeated, or resumed in the middle;
-# - all batches have the same shape: what does not fill a batch is left out. (Next epoch, somebody else is left out.)
+# - the order is a function of seed and epoch, so a run can be repeated, or continued from the middle;
+# - all batches have the same shape: pictures that do not fill a batch are left out. (In the next epoch, others are left
+#   out.)
 
 # %% exercise="mnist.batches" own="batches one by one; the package's DataLoader prepares the next ones in a thread, and takes any data set"
 class Batches:
@@ -332,14 +340,14 @@ class Batches:
     images   array (n, height, width) of bytes
     labels   array (n,) of whole numbers from 0 to 9
     size     pictures in a batch
-    seed     of the orders: the order of epoch e is
+    seed     it decides the orders: the order of epoch e is
              np.random.default_rng([seed, e]).permutation(n)
-    epoch    how many epochs have begun, at first 0: an epoch begins when its first batch is asked
-             for. One that is left early counts, too
+    epoch    how many epochs have begun, at first 0. The first epoch is e = 0, the second e = 1. An
+             epoch begins when its first batch is asked for. One that is left early counts, too
 
     x        Tensor (size, height · width): as_rows of the batch's images
     y        Tensor (size, 10): one-hot rows
-    len()    batches in an epoch; a rest that does not fill one is left out
+    len()    how many batches an epoch has; pictures that do not fill one are left out
     """
 
     def __init__(self, images, labels, size, seed=0):
@@ -367,9 +375,9 @@ class Batches:
 # <code>images[numbers]</code> are these pictures.</details>
 # <details><summary>Hint 2</summary><code>np.eye(10)</code> has the one-hot row of class k in row k. So
 # <code>np.eye(10)[labels]</code> …</details>
-# <details><summary>Hint 3</summary>With <code>yield x, y</code> in it, <code>__iter__</code> is a generator: it goes on where it
-# stopped when the loop wants the next batch. What comes after the last <code>yield</code> never runs if the loop is left
-# early.</details>
+# <details><summary>Hint 3</summary>With <code>yield x, y</code> in it, <code>__iter__</code> is a generator: it goes on
+# where it stopped when the loop wants the next batch. Lines after the last <code>yield</code> never run if the loop is
+# left early.</details>
 
 # %% demo
 batches = Batches(images[known], labels[known], 50)
@@ -379,9 +387,9 @@ print(len(batches), "batches of", x, "and", y)
 # %% [markdown]
 # ## 5 · Adam, where the parameters are
 #
-# You wrote Adam in lesson 05, for arrays. There, t was a Python number. Here, each formula becomes **one kernel for all
-# parameters**, written as C text. The simplest optimizer shows how: given the *names* of the old numbers, it says what the
-# new ones are.
+# You wrote Adam in lesson 05, for arrays. There, t, the number of the step, was a Python number. Here, an optimizer's
+# formula is C text, and becomes **one kernel for all parameters**. The simplest optimizer shows how. Its `update` gets
+# the *names* of the old numbers in C, and returns expressions for the new ones.
 
 # %% given
 class SGD(Optimizer):
@@ -402,34 +410,42 @@ optimizer.step()
 print("after a step:", p.to_host())
 
 # %% [markdown]
-# Adam has more to remember, so more names: m and v for each number, and two **counts**, single numbers. A count stands for
-# 1 − βᵗ, and needs no t: 1 − βᵗ is what the running mean makes of ones.
+# Adam has more to remember, so it has more names. For each number of a parameter there are m and v. For all parameters
+# together there are two single numbers, c1 and c2, called **counts**: after step t they hold 1 − β₁ᵗ and 1 − β₂ᵗ. They
+# can be computed without t. A running mean is updated in each step: β times the old mean, plus (1 − β) times
+# the new number. The running mean of g is m. A count is the running mean of ones, begun at 0:
 #
 # ```
-#  c ← β c + (1 − β)      c₀ = 0,  c₁ = 1 − β,  c₂ = β (1 − β) + (1 − β) = 1 − β²,  …
+#  c ← β c + (1 − β)
+#
+#  before step 1    c = 0
+#  after step 1     c = 1 − β
+#  after step 2     c = β (1 − β) + (1 − β) = 1 − β²
+#  …
 # ```
 #
-# Why so careful to avoid a t in Python? Because soon no Python will run there to count it.
+# Why avoid a t in Python? Because soon no Python will run inside a step, and so nothing could count t.
 
 # %% given source="tinygrad_cl.netcl.optim.adam:Adam[counts __init__]"
 
 # %% [markdown]
 # `c_number(0.9)` writes a number as C text, and `V` is the type that the kernel computes in: `(V)(1)` is a one.
-# `self.settings["betas"]` and `self.settings["eps"]` are what `__init__` got.
+# `self.settings["betas"]` and `self.settings["eps"]` are what `__init__` got. `self.decayed(p, g)` is given: the C text
+# of g with the weight decay, g + λ p.
 
 # %% exercise="mnist.adam" source="tinygrad_cl.netcl.optim.adam:running_mean tinygrad_cl.netcl.optim.adam:Adam.count tinygrad_cl.netcl.optim.adam:Adam.update"
 
 # %% check="mnist.adam"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Everything is text: <code>f"{p} - {lr} * {g}"</code>. <code>running_mean</code> gives text,
-# so it can be put into larger text. Parentheses are cheap.</details>
+# <details><summary>Hint 1</summary>Everything is text: <code>f"{p} - {lr} * {g}"</code>. <code>running_mean</code>
+# gives text, so it can be put into larger text. Too many parentheses do no harm.</details>
 # <details><summary>Hint 2</summary><code>count</code> returns a list of two running means, of c1 with β₁ and of c2 with β₂, each
 # of <code>"(V)(1)"</code>.</details>
 # <details><summary>Hint 3</summary>In <code>update</code> overwrite the names: <code>m = running_mean(beta1, m, g)</code> is
 # the text of the new m. Then m̂ is <code>({m} / {c1})</code>, and C's root is <code>sqrt(…)</code>.</details>
 #
-# What the kernel makes of it is checked by its numbers: your text may be written in any way.
+# The check looks only at the numbers that the kernel computes. You may write your C text in any way.
 
 # %% demo
 p = Parameter.from_host(queue, np.zeros(3))
@@ -441,12 +457,15 @@ print("gradients 100, 1 and −0.01 become the steps", p.to_host())
 print("launches:", *[launch.name for launch in launches])
 
 # %% [markdown]
-# ## 6 · One step, and its recording
+# ## 6 · One step, ready to be captured
 #
-# All parts are there. A step is five lines. Two rules make it fit for recording:
+# You have all parts, and a step is five lines. To <dfn>capture</dfn> a step is to write down the commands that it puts
+# into the queue, so that they can be sent again without Python. (Do not confuse it with the tape's recording, which is
+# for backward.) A step that is to be captured keeps two rules:
 #
-# - **it reads nothing.** `to_host` waits for the device. The loss stays there, as a Tensor; who wants to see it reads it later.
-# - **it begins clean.** Gradients add up on leaves; forget the old ones *inside* the step.
+# - **It reads nothing.** `to_host` waits for the device. The loss stays on the device, as a Tensor, and can be read
+#   after the step.
+# - **It forgets old gradients first.** Gradients add up on leaves, so set them to None *inside* the step.
 
 # %% exercise="mnist.step" own="a training step; the package leaves loops to its users"
 def make_step(model, optimizer):
@@ -482,8 +501,10 @@ def make_step(model, optimizer):
 # %% [markdown]
 # ### Capture
 #
-# `capture(step)` runs your Python two or three times and writes down every command that it enqueues: kernel, buffers, sizes. From
-# then on it hands that list to the device, and your Python does not run at all.
+# `capture(step)` returns a function that you call like `step`. Its first two or three calls run your Python and write
+# down every command that goes into the queue: kernel, buffers, sizes. From then on each call is a replay. A
+# <dfn>replay</dfn> sends a captured list of commands to the device again, and no Python of the step runs. You may call
+# it with other tensors of the same shapes, such as the next batch: the replay computes with their numbers.
 
 # %% demo
 model = network()
@@ -497,7 +518,7 @@ print("\nthe list:", *captured.commands)
 # %% [markdown]
 # ### Predict, then run
 #
-# How many times as fast is the replay? (Batches of 50; a step as it is, against a step from the list.)
+# How many times as fast is the replay of a step as the step in Python, with batches of 50?
 
 # %% predict
 replay_guess = predict(times_as_fast=...)
@@ -505,7 +526,7 @@ replay_guess = predict(times_as_fast=...)
 # %% demo
 def seconds_per_step(step, *batch, rounds=7, steps=20):
     """The time of one of several steps in a row, the best of some rounds: others only add to it."""
-    for _ in range(4):  # kernels are compiled, and the step is recorded
+    for _ in range(4):  # kernels are compiled, and the step is captured
         step(*batch)
     queue.finish()
     times = []
@@ -525,16 +546,18 @@ if replayed > 0.9 * in_python:
     print("hardly any gain here: a step waits for the device, or the computer is busy")
 
 # %% [markdown]
-# The same kernels on the same numbers. What is gone is Python: nodes, shapes, rules, the walk back. Is that a gain? Where the
-# kernels take longer than Python, the device is the one to wait for, and a replay is hardly faster, or not at all.
+# A replay runs the same kernels as the step in Python, and computes the same results. It saves the work of Python:
+# nodes, shapes, rules, the walk back. Is that a gain? Where the kernels take longer than Python, the step waits for the
+# device, and a replay is hardly faster, or not at all.
 #
-# And what Python did *not* enqueue is not in the list: a Python number is what it was while recording, for ever. That is
-# why Adam's counts live on the device.
+# What Python did *not* put into the queue is not in the list: in every replay, a Python number is what it was during
+# the capture. That is why Adam's counts lie on the device.
 
 # %% [markdown]
 # ## 7 · How many are right?
 #
-# The loss is what falls; the share of right answers is what you want to know. No graph is needed for it.
+# Training makes the loss smaller, but you want to know something else. The <dfn>accuracy</dfn> of a model is the share
+# of examples for which the largest logit belongs to the right class. No graph is needed for it.
 
 # %% exercise="mnist.accuracy" own="a measurement of a model; the package leaves it to its users"
 def accuracy(model, images, labels, size=500):
@@ -543,7 +566,7 @@ def accuracy(model, images, labels, size=500):
     model    model(x) gives logits, a Node (rows, 10), for a Tensor x of as_rows
     images   array (n, height, width) of bytes, n at least 1
     labels   array (n,) of whole numbers from 0 to 9
-    size     so many pictures go through the model at once, at most; all of them count, also those
+    size     at most so many pictures go through the model at once; all pictures count, also those
              that do not fill a batch
 
     Nothing is recorded meanwhile: the model runs inside ag.no_grad().
@@ -560,16 +583,16 @@ def accuracy(model, images, labels, size=500):
 # %% check="mnist.accuracy"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>images[start:start + size]</code> is shorter at the end, and that is just
-# right.</details>
-# <details><summary>Hint 2</summary>Count the right ones over all batches, and divide once. A mean of the batches' shares
-# would give a picture of the short batch more weight.</details>
+# <details><summary>Hint 1</summary>The last <code>images[start:start + size]</code> may be shorter, and that is what
+# you need.</details>
+# <details><summary>Hint 2</summary>Count the right answers over all batches, and divide once. In a mean of the batches'
+# shares, a picture of the short batch would count more.</details>
 
 # %% [markdown]
 # ## Training
 #
-# A bar and the loss, in one line that is written anew. To show the loss somebody has to read it, and to read it is to wait:
-# so only now and then.
+# One line shows the progress: a bar and the loss. To show the loss, the program has to read it, and to read it is to
+# wait for the device. So the line is written anew only every 20 steps.
 
 # %% demo
 from IPython.display import Pretty, display
@@ -593,7 +616,7 @@ def train(model, step, batches, epochs, every=20):
     progress, losses, shares = Progress(epochs * len(batches)), [], []
     for epoch in range(epochs):
         for x, y in batches:
-            losses.append(step(x, y))  # a Tensor: nobody waits
+            losses.append(step(x, y))  # a Tensor: nothing waits
             if len(losses) % every == 0:
                 progress.show(len(losses), f"epoch {epoch + 1}, loss {losses[-1].to_host():.3f}")
         shares.append([accuracy(model, images[part], labels[part]) for part in (known, unseen)])
@@ -603,8 +626,8 @@ def train(model, step, batches, epochs, every=20):
 # %% [markdown]
 # ### Predict, then run
 #
-# Twelve epochs. Of 100 unseen pictures, how many does it get right before training, and how many after? And of 100 that it
-# has seen?
+# The network trains for twelve epochs. Of 100 unseen pictures, how many does it get right before training, and how many
+# after? And of 100 known ones, after training?
 
 # %% predict
 reading = predict(unseen_before=..., unseen_after=..., known_after=...)
@@ -629,10 +652,10 @@ plot_lines(range(1, EPOCHS + 1), {"known": 100 * shares[:, 0], "unseen": 100 * s
            "Right answers after each epoch", "epoch", "of 100")
 
 # %% [markdown]
-# The two curves part: the network goes on learning *its* pictures by heart, where the others gain no more. More pictures would
-# help, not more epochs.
+# The two curves move away from each other. In <dfn>overfitting</dfn>, a network still gets better on the examples that
+# it is trained with, but no longer on new ones. More pictures would help, not more epochs.
 #
-# Which ones does it misread?
+# Which of the unseen pictures does the network misread?
 
 # %% demo
 with ag.no_grad():
@@ -642,8 +665,9 @@ told = [f"{labels[k]}→{answer}" for k, answer in zip(wrong, answers[answers !=
 show_pictures(images[wrong] if len(wrong) else images[:1], "Misread: " + " ".join(told))
 
 # %% [markdown]
-# And what has a unit of the first layer learned? How its 784 weights have changed since the start, as a picture: blue where
-# ink now counts for it, red where ink counts against it.
+# And what has a neuron of the first layer learned? (A neuron in a layer is also called a *unit*.) A picture shows how
+# its 784 weights have changed since the start. Blue: ink at this place makes the neuron's output larger than at the
+# start. Red: smaller.
 
 # %% demo
 change = model.parameters()[0].to_host() - network().parameters()[0].to_host()
@@ -655,8 +679,8 @@ show_pictures(most, "The ten units that have learned most", "RdBu", vmin=-reach,
 # %% [markdown]
 # ## What the device does
 #
-# `profile` watches every command. Thirty steps in Python, and thirty from the list: what share of the time is the device busy,
-# in %?
+# A <dfn>profile</dfn> notes for every command when it was put into the queue, when it began to run, and when it ended.
+# `profile` is run on thirty steps in Python, and on thirty replays. What share of the time is the device busy, in %?
 
 # %% predict
 busy_guess = predict(in_python=..., replayed=...)
@@ -677,11 +701,12 @@ busy_guess.compare(in_python=100 * seen_python.busy / seen_python.wall,
 print("\n" + seen_replayed.table())
 
 # %% [markdown]
-# And two steps as a picture. A bar is a command that runs; the line before it is its wait in the queue.
+# Here are two steps as a picture. A bar is a command that runs; the line before the bar is the command's wait in the
+# queue.
 
 # %% demo
 def quickest(step):
-    """Two steps, watched; the quickest of twenty tries, since other programs disturb."""
+    """Two steps, watched; the quickest of twenty tries, since other programs take time, too."""
     return min((watch(step, 2) for _ in range(20)), key=lambda seen: seen.wall)
 
 
@@ -691,14 +716,21 @@ plot_timeline(quickest(plain).timeline(), "Two steps in Python")
 plot_timeline(quickest(captured).timeline(), "Two steps replayed")
 
 # %% [markdown]
-# A line begins where its command was enqueued, a bar where it began to run. So all that is left of the first bars is the host at
-# work: your Python, or the list. Compare how long it takes for two steps. Then look at the bars: drivers such as PoCL begin
-# only when somebody waits; others begin at once, and there the gaps between bars are the wait for the host. (To watch takes
-# time, too: both are quicker when nobody looks.)
+# A line begins where its command was put into the queue, a bar where the command began to run. So the part to the left
+# of the first bars is the time of the host: your Python, or the replay of the list. Compare this time in the two
+# pictures.
 #
-# Most launches are tiny, and many of them belong to your cross-entropy. Take the finished one, and layers whose product,
-# bias and ReLU are one launch (`tinygrad_cl.netcl.nn`): fewer commands. Guess: how many does a step have left, and how many
-# times as fast as your captured step is it, captured as well?
+# Then look at the bars. Some platforms, such as PoCL, begin to run commands only when the host waits for a result.
+# Others begin at once; with them, a gap between two bars is the device waiting for the host. (A profile takes time
+# itself: both steps are quicker without it.)
+
+# %% [markdown]
+# ### Predict, then run
+#
+# Most launches are tiny, and many of them belong to your cross-entropy. Now take the finished cross-entropy, and
+# finished layers in which product, bias and ReLU are one launch (`tinygrad_cl.netcl.nn`). Such a step has fewer
+# commands, and it is captured, too. How many commands does it have? And how many times as fast is it as your captured
+# step?
 
 # %% predict
 fused_guess = predict(commands=..., times_as_fast=...)
@@ -737,8 +769,9 @@ print(f"\n{len(captured.commands)} commands and {1e6 * replayed:.0f} µs before,
 # %% [markdown]
 # ## Side by side
 #
-# The same network, the same first weights, the same batches, the same Adam: in NumPy, by hand, and in PyTorch and netcl where
-# they are installed. First: do all compute the same? Ten steps, and the loss of the last.
+# Compare the same network with the same first weights, the same batches and the same Adam: in NumPy by hand, in your
+# engine, and in PyTorch and netcl where they are installed. First, do all compute the same? Each makes ten steps, and
+# you see the loss of the last.
 
 # %% demo
 def numpy_step(start, lr=0.002):
@@ -842,8 +875,8 @@ for name, (step, convert, number) in contenders().items():
     print(f"{name:28} loss after ten steps {number(loss):.5f}")
 
 # %% [markdown]
-# Now the time of a step, for small and for large batches. Guess: how many times as fast as NumPy is your captured step, with
-# batches of 10, and with batches of 1,000?
+# Now measure the time of a step, for small and for large batches. How many times as fast as NumPy is your captured
+# step, with batches of 10, and with batches of 1,000?
 
 # %% predict
 race_guess = predict(with_10=..., with_1000=...)
@@ -854,7 +887,7 @@ seconds = {name: [] for name in contenders()}
 for size in sizes:
     for name, (step, convert, _) in contenders().items():
         batch = [convert(array) for array in some_batch(size)]
-        slow = seconds[name] and not seconds[name][-1] < 0.05  # nobody waits for what takes long
+        slow = seconds[name] and not seconds[name][-1] < 0.05  # what takes long is not waited for
         seconds[name].append(np.nan if slow else seconds_per_step(step, *batch, rounds=4, steps=5))
     faster = np.divide(seconds["NumPy, by hand"], seconds["yours, captured"])
     if np.isfinite(faster[-1]):
@@ -863,18 +896,20 @@ race_guess.compare(with_10=faster[0], with_1000=faster[-1])
 plot_times(sizes, seconds, f"One training step on {device.found.name}", "pictures in a batch")
 
 # %% [markdown]
-# Read it in two halves. **On the left** nearly all of a step is launches and Python: there replay and fewer launches pay.
-# NumPy has no launches: a call of NumPy costs less than a launch on most devices, so it may still be ahead. **On the right**
-# nearly all of it is matrix products: your own lines come together, and who multiplies faster wins.
+# Look at the two ends of the plot. **On the left** nearly all of a step is launches and Python: here a replay and fewer
+# launches save time. NumPy has no launches, and on most devices a call of NumPy costs less than a launch, so NumPy may
+# still be faster. **On the right** nearly all of a step is matrix products: the curves of your own steps come together,
+# and the engine with the fastest matrix product is the fastest.
 #
-# That is also the answer to "do I need capture?": look at how busy your device is.
+# So do you need capture? Look at how busy your device is.
 
 # %% [markdown]
 # ## Whose engine was it?
 #
-# A step as it is, not captured: in a replay no function runs. One step is watched: which of the functions that this lesson and
-# lessons 10 and 12 ask for does it call, how often, and who wrote them? Then the network is trained from the start for two
-# epochs in the same way.
+# Here the step is not captured, since in a replay no function runs. One step is watched: which functions does it call
+# that you were asked to write, in this lesson or in lessons 10 and 12? How often does it call each, and is it yours or
+# the reference's (the finished engine's)? Then the network is trained from the start for two epochs, with steps that
+# are not captured.
 
 # %% demo
 model = network()
@@ -892,8 +927,9 @@ share = accuracy(model, images[unseen], labels[unseen])
 print(f"\nafter two epochs, {share:.1%} of the unseen ones are right")
 
 # %% [markdown]
-# And how fast is it? The step on your functions and on the reference's take turns; inside `mine.reference()` the package runs
-# on its own. Your `Linear`, `cross_entropy` and `Adam` of this notebook run in both.
+# And how fast is it? The step runs with your functions of lessons 10 and 12 and with those of the reference, one after
+# the other, several times. Inside `mine.reference()` the package uses none of your functions from earlier lessons. Your
+# `Linear`, `cross_entropy` and `Adam` of this notebook run in both.
 
 # %% demo
 def seconds_of(step, *batch, steps=10):
@@ -923,7 +959,7 @@ else:
     print(f"Yours is {'slower' if ratio > 1 else 'faster'}.")
 
 # %% [markdown]
-# The step in PyTorch's words. The lines are the same, and so is what stands behind them:
+# This is the step in PyTorch's words. The lines are nearly the same, and so is what runs behind them:
 #
 # | yours | PyTorch | what runs behind it |
 # |---|---|---|
@@ -937,8 +973,8 @@ else:
 # ## Messages you may meet
 #
 # <details><summary><code>ValueError: … requires no gradient: no leaf it was computed from does</code></summary>
-# Somewhere between the weights and the loss two Tensors met without <code>ag</code>: <code>x @ self.weight</code>. Or a weight is
-# a Tensor and no Parameter.</details>
+# Somewhere between the weights and the loss an operation on two Tensors was done without <code>ag</code>, such as
+# <code>x @ self.weight</code>. Or a weight is a Tensor and no Parameter.</details>
 #
 # <details><summary><code>AttributeError: 'Tensor' object has no attribute 'parents'</code> (or <code>'value'</code>)</summary>
 # A Tensor stands where a Node is meant: <code>ag.tensor(x)</code> wraps it, and operations of <code>ag</code> do so
@@ -952,38 +988,35 @@ else:
 # A <code>to_host</code>, <code>float(loss)</code> or <code>print(loss)</code> of numbers inside the step. Return the Tensor, and
 # read it outside.</details>
 #
-# <details><summary><code>ValueError: captured for …, got …: capture again for other shapes</code></summary>
-# A batch of another size: is the rest of the epoch left out?</details>
+# <details><summary><code>ValueError: captured for …, got …: capture again for other shapes</code></summary> The batch
+# has another size. Are the pictures left out that do not fill a batch?</details>
 #
-# <details><summary><code>RuntimeError: clBuildProgram failed</code>, or <code>this is no C, says the compiler</code>, in
-# Adam</summary>
-# The C text has a slip. An undeclared identifier is often a name without its braces: <code>{m}</code>. Print
-# <code>adam.update("p", "g", "lr", "m", "v", "c1", "c2")</code>, and count parentheses. Python's <code>**</code> and
-# <code>math.sqrt</code> are no C.</details>
+# <details><summary><code>RuntimeError: clBuildProgram failed</code>, or <code>this is no C, says the compiler</code>,
+# in Adam</summary> The C text has an error. An undeclared identifier is often a name without its braces:
+# <code>{m}</code>. Print <code>adam.update("p", "g", "lr", "m", "v", "c1", "c2")</code>, and count parentheses.
+# Python's <code>**</code> and <code>math.sqrt</code> are no C.</details>
 #
-# <details><summary><code>TypeError: operand 'Node' does not support ufuncs</code></summary>
-# A function of NumPy was given a Node: <code>np.exp</code>. Take <code>ag.exp</code>.</details>
+# <details><summary><code>TypeError: operand 'Node' does not support ufuncs</code></summary> A function of NumPy was
+# given a Node: <code>np.exp</code>. Use <code>ag.exp</code>.</details>
 #
-# <details><summary>The loss stays at ln 10</summary>
-# Pictures and labels do not belong together: were both taken in the same order? Or the gradients are forgotten between
-# backward and step.</details>
+# <details><summary>The loss stays at ln 10</summary> Pictures and labels do not belong together: were both taken in the
+# same order? Or the gradients are set to None between backward and the optimizer's step.</details>
 
 # %% [markdown] written="mnist.explain" points=3
 # ## In your own words
 #
-# A friend writes an Adam that counts `self.t += 1` in Python, and a step that ends with
-# `print(float(loss.to_host()))`. Both work. Then comes `capture(step)`. What happens to the `print`, what happens to the
-# `t`, and why can it not be otherwise? And when would capturing not be worth the trouble at all? Use a number that you
-# measured. Five sentences at most.
+# A friend writes an Adam that counts `self.t += 1` in Python, and a step that ends with `print(float(loss.to_host()))`.
+# Both work. Then comes `capture(step)`. What happens to the `print`, what happens to the `t`, and why must it be so?
+# And when is a step not worth capturing at all? Use a number that you measured. Five sentences at most.
 #
 # <!-- BEGIN SOLUTION -->
-# A captured step is a list of commands for the device; in a replay no line of Python runs. So a print could never show
-# anything new: reading is refused (RuntimeError) as soon as the step is recorded strictly, in its second call. t is a Python
-# number that was written into a command: either the calls differ, and capture refuses it (RuntimeError: got the number 1 and
-# then 2), or t would be what it was while recording, for ever, and the correction of the means would be wrong. What changes
-# from step to step has to lie on the device and to be changed by a command, as the counts are. With batches of 1,000 the
-# device is busy nearly all the time (my plot: the lines meet), so there is next to no Python to save, and shapes that change
-# from batch to batch cannot be captured.
+# A captured step is a list of commands for the device; in a replay no line of Python runs. So a
+# print could never show anything new: reading is refused (RuntimeError) from the second call on. t is a Python number
+# that was written into a command: either the calls differ, and capture refuses it (RuntimeError: got the number 1 and
+# then 2), or t would stay what it was during the capture, and the correction of the means would be wrong. What changes
+# from step to step has to lie on the device and to be changed by a command, as the counts are. With batches of 1,000
+# the device is busy nearly all the time (my plot: the lines meet), so there is next to no Python to save, and shapes
+# that change from batch to batch cannot be captured.
 #
 # **How it is marked**
 #

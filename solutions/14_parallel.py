@@ -13,8 +13,10 @@
 # %% [markdown]
 # # 14 · Parallel: many processes, one gradient
 #
-# One machine is too slow. So take four: each has the same weights, other rows, and a tape of its own. Before every step
-# they add up their gradients, and so they stay the same.
+# One machine is too slow. So take four, with one process on each. Every process has the same weights, other rows of the
+# batch, and a tape of its own. An <dfn>all-reduce</dfn> adds up one array of each process, and gives the sum to every
+# process. Before every step, the processes do this with their gradients. Then all of them make the same step, so their
+# weights stay equal. (Several processes may also run on one machine, as in this notebook.)
 #
 # ```
 #              rows 0–2        rows 3–5        rows 6–7        rows 8–9
@@ -27,8 +29,9 @@
 #                 Σ               Σ               Σ               Σ         same gradient
 # ```
 #
-# The mathematics is one line: **the gradient of a sum is the sum of the gradients**. The rest of this lesson is about
-# talking: what to say, how rarely, how briefly, and while doing something else.
+# The mathematics is one sentence: **the gradient of a sum is the sum of the gradients**. The rest of this lesson is
+# about messages: what to send, how rarely, how little, and how to compute at the same time. Sending and receiving
+# messages is called *talking* here.
 
 # %% given
 import time
@@ -52,9 +55,14 @@ def on_device(array, dtype=np.float32):
 # %% [markdown]
 # ## One program, several processes
 #
-# Every process runs **the same program**. It asks `comm`, its line to the others, who it is: `comm.rank` is 0, 1, 2, …, and
-# `comm.size` says how many they are. `start(program, 3)` starts three real processes by MPI; `simulate(program, 3)` plays
-# them within this notebook, and counts what they send. The `comm` of both has the same names, those of mpi4py.
+# Every process runs **the same program**. It gets `comm`, its connection to the others. The <dfn>rank</dfn> of a
+# process is its number, counted from 0. `comm.rank` gives the rank, and `comm.size` says how many processes there are.
+#
+# <dfn>MPI</dfn> is a standard for messages between processes. mpi4py is a Python library for it, and `mpiexec` is the
+# program that starts the processes. `start(program, 3)` starts three real processes by MPI. `simulate(program, 3)`
+# imitates them within this notebook, and counts what they send. Both give you a `comm` whose methods have the same
+# names as in mpi4py. `comm.Allreduce(mine, total)` adds up the arrays `mine` of all processes, and writes the sum into
+# `total` of each:
 
 # %% demo
 def hello(comm):
@@ -68,8 +76,9 @@ results, sent = simulate(hello, 3)
 print("simulated:", results[0], "| sent:", sent[0])
 
 # %% [markdown]
-# `Allreduce` is a *collective* call: it returns when all processes have made it. If one of them does not, the others wait.
-# What does that look like? The simulation sees it, and says so; real processes just hang.
+# `Allreduce` is a collective call. A <dfn>collective call</dfn> is one that all processes have to make; it returns when
+# all of them have made it. If one of them does not, the others wait. What does that look like? The simulation notices
+# it and raises an error; real processes wait for ever.
 
 # %% demo
 def shy(comm):
@@ -86,12 +95,13 @@ except RuntimeError as error:
 # %% [markdown]
 # ## 1 · A tape in each process
 #
-# A loss is a mean over rows. Ten rows, four processes: `np.array_split` gives them 3, 3, 2 and 2. Each takes the mean over
-# its own rows, then they take the mean of the four means.
+# A loss is a mean over rows. Let there be ten rows and four processes: `np.array_split` gives them 3, 3, 2 and 2 rows.
+# Suppose each process takes the mean over its own rows, and then the mean of the four means is taken.
 #
 # ### Predict, then run
 #
-# In the mean of the means, with what factor does one row of the first process count? And one of the last? (It should be 1/10.)
+# In the mean of the means, with what factor does one row of the first process count? And one row of the last? (Both
+# should be 1/10.)
 
 # %% predict
 mean_guess = predict(row_of_the_first=..., row_of_the_last=...)
@@ -102,26 +112,26 @@ mean_of_means = np.mean([share.mean(0) for share in shares], axis=0)
 mean_guess.compare(row_of_the_first=mean_of_means[0], row_of_the_last=mean_of_means[-1])
 
 # %% [markdown]
-# So a plain mean is wrong wherever the shares are not equal. It works in every test with 8 rows and 4 processes, and then
-# somebody has 10.
+# So a plain mean is wrong wherever the shares are not equal. It passes every test with 8 rows and 4 processes, and then
+# somebody has 10 rows.
 #
-# One more thing to get right: a network has many parameters, and a message each would be many messages. Put all numbers in
-# **one row**, send that, and take it apart again.
+# One more thing: a network has many parameters, and one message for each would be many messages. Put all numbers in
+# **one long array**, send it, and take the sum apart again.
 
 # %% exercise="parallel.gradients" own="a user of engine 3, from the shares of a batch to the gradients; the package's all_reduce_gradients is the sum alone, of gradients that are there"
 def parallel_gradients(comm, loss_of, parameters, x, y):
     """Leave the gradient of the whole batch in every process; each differentiates its own rows.
 
-    comm         the line to the others: rank, size, Allreduce(array, room for the sum)
+    comm         the connection to the others: rank, size, Allreduce(array, room for the sum)
     loss_of      loss_of(parameters, x, y) is the mean loss over the rows it is given, a Node
     parameters   a list of Parameters of any shapes, with equal numbers in all processes; the loss
                  depends on each of them
     x, y         the whole batch, arrays. The rows of this process, one at least, are
-                 np.array_split(x, comm.size)[comm.rank], of y the same
+                 np.array_split(x, comm.size)[comm.rank], and the same of y
 
     parameter.grad is afterwards a tensor: the gradient of loss_of(parameters, x, y), whatever was
     there before. Returns the value of loss_of(parameters, x, y), a plain number. One Allreduce,
-    for everything, in float32.
+    for all gradients and the loss together, in float32.
 
     >>> def loss_of(parameters, x, y):
     ...     return ag.mean(ag.square(on_device(x) * parameters[0] - on_device(y)))
@@ -158,11 +168,11 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
 # <details><summary>Hint 2</summary>From the device and back: <code>parameter.grad.to_host()</code> is an array,
 # <code>parameter.grad.write(array)</code> replaces the numbers. The loss is a Node:
 # <code>loss.to_host()</code> as well.</details>
-# <details><summary>Hint 3</summary><code>np.concatenate([array.ravel(), …])</code> makes the row. To take it apart:
-# <code>begin</code> goes on by <code>grad.size</code> each time, <code>reshape(grad.shape)</code>. The
-# row and the room for the sum need one dtype, float32: <code>np.empty_like(row)</code>.</details>
+# <details><summary>Hint 3</summary><code>row = np.concatenate([array.ravel(), …])</code> makes the long array. To take
+# it apart, let <code>begin</code> grow by <code>grad.size</code> each time, and <code>reshape(grad.shape)</code> each
+# piece. The array and the room for the sum need the same dtype, float32: <code>np.empty_like(row)</code>.</details>
 #
-# Now train with it, in three real processes, and alone. Are the two curves one?
+# Now train with it: in three real processes, and in one process alone. Are the two curves the same?
 
 # %% demo
 batch = np.random.default_rng(14).normal(size=(200, 6)).astype(np.float32)
@@ -188,7 +198,9 @@ def train(comm):
     return losses, np.concatenate([parameter.to_host().ravel() for parameter in parameters])
 
 
+print("three processes start: each imports the engine, then they train together …", flush=True)
 three = start(train, 3)
+print("one process trains alone …", flush=True)
 (alone,), _ = simulate(train, 1)
 weights = [result[1] for result in three]
 print("all three processes have the same bits:", all((w == weights[0]).all() for w in weights))
@@ -196,17 +208,22 @@ print(f"largest difference to one process:      {abs(weights[0] - alone[1]).max(
 plot_losses({"alone": alone[0], "three processes": three[0][0]}, "The same training")
 
 # %% [markdown]
-# The same but for the last digits: a sum in another order rounds otherwise. Among themselves the three agree **to the bit**,
-# and must: nobody ever sends weights. They only stay equal because all start equal and add the same numbers.
-#
+# The curves are the same, except for the last digits: a sum in another order is rounded differently. The three
+# processes agree with each other **in every bit**. They have to, since weights are never sent: the weights stay equal
+# only because all processes start with equal ones and add the same numbers in every step.
+
+# %% [markdown]
 # ## 2 · What is in an all-reduce?
 #
-# p processes, n numbers each. If everybody sends everything to everybody, each sends (p − 1)·n numbers. With a thousand
-# processes that is the end. A **ring** does it like this: cut the array in p parts, and let each process talk only to its
-# right neighbour.
+# There are p processes with n numbers each. If every process sends all of its numbers to every other one, each sends (p
+# − 1)·n numbers. With a thousand processes that is far too much.
+#
+# In a <dfn>ring all-reduce</dfn>, the processes form a circle, and each sends parts of its array only to its right
+# neighbour until all have the sum. Every array is cut in p parts. In the first p − 1 rounds, each process adds its own
+# numbers to the part that arrives. In the other p − 1 rounds, the finished sums travel round the circle and are copied.
 #
 # ```
-# 3 processes, parts A B C.  ₀ ₁ ₂: whose numbers are in it         ▸: sent to the right in this round
+# 3 processes, parts A B C.  ₀ ₁ ₂: whose numbers are in it         ▸: what is sent to the right next
 #
 #              process 0            process 1            process 2
 # start      ▸A₀   B₀   C₀        A₁  ▸B₁   C₁        A₂   B₂  ▸C₂
@@ -216,9 +233,11 @@ plot_losses({"alone": alone[0], "three processes": three[0][0]}, "The same train
 # hand on     A₀₁₂ B₀₁₂ C₀₁₂      A₀₁₂ B₀₁₂ C₀₁₂      A₀₁₂ B₀₁₂ C₀₁₂    everybody has all
 # ```
 #
-# Follow part A: it starts in process 0 and collects on its way. Who sends which part in round k? Process r sends part r in
-# the first round, and in the next what it has just received.
-#
+# Each line shows what is there after its round. Follow part A: it starts in process 0 and collects numbers on its way.
+# Who sends which part in round k? In the first round, process r sends part r. In each later round, it sends the part
+# that has just arrived; as long as sums are collected, with its own numbers added.
+
+# %% [markdown]
 # ### Predict, then run
 #
 # A million numbers of 4 bytes. How many megabytes (of 10⁶ bytes) does each process **send**, with 4 processes in the ring,
@@ -229,11 +248,11 @@ ring_guess = predict(with_4=..., with_100=...)
 
 # %% exercise="parallel.ring" own="an algorithm that MPI has inside; the package calls MPI's"
 def ring_all_reduce(comm, array):
-    """The sum of all processes' arrays, by messages to the right neighbour alone.
+    """The sum of all processes' arrays, by messages to the right neighbour only.
 
     comm    rank, size, and sendrecv: `got = comm.sendrecv(mine, dest=…, source=…)` sends `mine` to
-            process dest, and returns what process source sends to this one. To the right of the
-            last process sits the first
+            process dest, and returns what process source sends to this one. The right neighbour
+            of the last process is the first
     array   1-D, equally long in all processes, of any length; it stays as it is
 
     returns the sum, a new array, with the same bits in all processes. Each process sends
@@ -292,10 +311,12 @@ plot_lines(sizes, {"everybody to everybody": [megabytes(send_all, p, 1600) for p
            "MB that each process sends, for 4 MB of gradients", "processes", "MB", log="y")
 
 # %% [markdown]
-# 2 (p − 1)/p times the array, so **never more than twice**, however many there are. That is why gradients can be summed over
-# thousands of machines. What does grow with p is the number of rounds: remember that for the end.
+# Each process sends 2 (p − 1)/p times the array, so **less than twice** the array, however many processes there are.
+# That is why gradients can be summed over thousands of machines. What does grow with p is the number of rounds. This
+# will matter in section 7.
 #
-# Your ring runs between real processes, too. MPI's own all-reduce, in C and without pickling, should be faster. By how much?
+# Your ring runs between real processes, too. MPI's own all-reduce is written in C, and does not have to pack arrays as
+# Python objects (`pickle`). So it should be faster. By how much?
 
 # %% demo
 def compare_rings(comm):
@@ -321,11 +342,12 @@ print(f"your ring: {ring_ms:.1f} ms, Allreduce: {mpi_ms:.1f} ms, difference: {di
 # %% [markdown]
 # ## 3 · Talk more rarely: micro-batches
 #
-# Lesson 07 added up the gradients of small batches, to save memory. Here it saves messages: go through **all** your
-# micro-batches, and talk once.
+# Lesson 07 added up the gradients of micro-batches, to save memory. Between processes this saves messages: each process
+# goes through **all** of its micro-batches, and then one message is enough.
 #
-# From here on, as in real life, each process has rows of its own and knows nothing of the others': neither the rows nor how
-# many there are. Yet the mean over all rows needs that number. Where could it travel along?
+# From here on, as in practice, each process has rows of its own. It does not know the rows of the other processes, and
+# not even how many they have. But the mean over all rows needs the number of all rows. In which message could it be
+# sent?
 
 # %% exercise="parallel.micro" own="a training loop; the package leaves loops to its users"
 def micro_gradients(comm, gradient_of, w, x, y, size):
@@ -334,9 +356,9 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
     gradient_of   gradient_of(w, rows of x, the same rows of y): gradient of the mean loss over
                   these rows, one at least; an array like w
     w             1-D, float64, equal in all processes
-    x, y          the rows of this process alone. Others may have more, or fewer, or none; there
-                  is one row in all processes together, at least
-    size          rows in a micro-batch at most: all that gradient_of may be given at once
+    x, y          the rows of this process alone. Other processes may have more, or fewer, or none;
+                  all processes together have at least one row
+    size          the most rows in a micro-batch: gradient_of may not get more at once
     returns an array like w
 
     >>> def gradient_of(w, x, y):
@@ -363,8 +385,8 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
 # %% [markdown]
 # <details><summary>Hint 1</summary>Rows times mean is a sum. Sums can be added, over micro-batches and over processes; divide
 # once, at the end.</details>
-# <details><summary>Hint 2</summary>One more number at the end of the message: how many rows you have. Its sum is what to
-# divide by.</details>
+# <details><summary>Hint 2</summary>Send one more number at the end of the message: how many rows you have. Divide by
+# the sum of these numbers.</details>
 
 # %% demo
 rng = np.random.default_rng(3)
@@ -378,7 +400,7 @@ def squares_gradient(w, x, y):
 
 
 def one_step_each(comm, size):
-    """A gradient after all rows; or, if there is only one micro-batch a message, several."""
+    """One gradient after all rows; or the mean of several, with a message for each micro-batch."""
     x, y = (np.array_split(array, comm.size)[comm.rank] for array in (data_x, data_y))
     if size is None:
         return micro_gradients(comm, squares_gradient, np.zeros(50), x, y, 64)
@@ -395,9 +417,10 @@ for label, size in {"after each 64 rows": 64, "after all rows": None}.items():
 # %% [markdown]
 # ## 4 · Talk even more rarely: local steps
 #
-# The next idea: do not wait for the others at all, take a few **steps** of your own, and then meet at the average of the
-# weights. Telephones learn like this what you type: the data stays where it is, and the line is slow. It is called
-# *federated averaging*.
+# The next idea is to send weights in place of gradients, and to send them rarely. In <dfn>federated averaging</dfn>,
+# each process makes several **steps** on its own rows, and then the weights of all processes are averaged. In this way
+# telephones learn to predict what their owners type. The data never leaves the telephone, and few messages are enough
+# for a slow connection.
 #
 # ```
 # w ─┬─ process 0: step, step, step ─┐
@@ -405,14 +428,14 @@ for label, size in {"after each 64 rows": 64, "after all rows": None}.items():
 #    └─ process 2: step, step, step ─┘               └─ …
 # ```
 #
-# Who has more rows counts more.
+# In the average, a process with more rows counts more.
 
 # %% exercise="parallel.local" own="a training loop; the package leaves loops to its users"
 def local_round(comm, gradient_of, w, x, y, lr, steps):
     """The weights after `steps` steps of gradient descent in each process, and one averaging.
 
     gradient_of   gradient_of(w, x, y): gradient of the mean loss over these rows, an array like w
-    w             1-D, float64, equal in all processes: where everybody starts. It stays as it is
+    w             1-D, float64, equal in all processes: where each process starts. It stays as it is
     x, y          the rows of this process alone, one at least
     lr, steps     each step goes from w to w − lr · gradient
     returns Σ nᵢ wᵢ / Σ nᵢ, where process i has nᵢ rows and came to wᵢ; one Allreduce
@@ -437,16 +460,16 @@ def local_round(comm, gradient_of, w, x, y, lr, steps):
 # %% check="parallel.local"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Compare with the last exercise: again a sum over all, divided by how many rows there are.
-# What is summed now?</details>
+# <details><summary>Hint 1</summary>Compare with the last exercise: again a sum over all processes is divided by how
+# many rows there are. What is summed now?</details>
 # <details><summary>Hint 2</summary><code>np.append(array, number)</code> is the message. And <code>mine -= …</code> on
 # <code>mine = w</code> would change the caller's w: copy it first.</details>
 #
 # ### Predict, then run
 #
-# A straight line is fitted to a curve, by four processes. **Mixed**: each has points from everywhere. **Sorted**: the first
-# has the leftmost quarter, the last the rightmost. After 60 rounds of 1 step, or 60 rounds of 50 steps: which is nearer to
-# the best line, for mixed, and for sorted? Write 1 or 50.
+# Four processes fit a straight line to points of a curve. **Mixed**: each process has points from everywhere.
+# **Sorted**: the first process has the leftmost quarter of the points, the last one the rightmost. Which comes nearer
+# to the best line, 60 rounds of 1 step or 60 rounds of 50 steps? Write 1 or 50, for mixed and for sorted.
 
 # %% predict
 local_guess = predict(mixed=..., sorted=...)
@@ -484,15 +507,19 @@ plot.legend(loc="upper left", bbox_to_anchor=(1, 1))
 plot
 
 # %% [markdown]
-# Local steps are a bargain as long as everybody has the same kind of rows. If not, each runs towards **its own** best line,
-# and the average of four best lines is not the best line for all: the curve stops at a height of its own. More local steps
-# get there faster, and higher. With one step, there is no such floor: that is exactly gradient descent on all rows.
-#
+# Local steps save messages and cost little, as long as all processes have the same kind of rows. If not, each process
+# moves towards **its own** best line, and the average of four best lines is not the best line for all. So the loss
+# stops falling before it reaches the least possible value. With more local steps it stops sooner, and at a larger
+# value. With one step this does not happen: that is exactly gradient descent on all rows.
+
+# %% [markdown]
 # ## 5 · Talk more briefly: compression
 #
-# Most numbers of a gradient are small. So send the few largest: an index and a value each. What becomes of the others?
-# If they are thrown away, a weight whose gradient is always the second largest **never** moves. *Error feedback* keeps them:
-# what was not sent is added to the next gradient, and grows until its turn comes.
+# Most numbers of a gradient are small. So send only the few largest: an index and a value for each. What happens to the
+# others? Suppose that one number is sent and the others are thrown away. Then a weight whose gradient is always the
+# second largest **never** moves. With <dfn>error feedback</dfn>, the numbers that a compressed message leaves out are
+# kept and added to the next gradient. So they grow until they are sent. The drawing shows three steps that send one
+# number each:
 #
 # ```
 # gradient     0.9  0.5 −0.1      0.9  0.5 −0.1      0.9  0.5 −0.1
@@ -505,7 +532,7 @@ plot
 class Compressor:
     """Sums gradients over all processes, sending only `keep` numbers of each.
 
-    keep   how many numbers are sent, between 1 and the size of the gradients
+    keep   how many numbers are sent: at least 1, at most the size of the gradients
     rest   what was not sent yet: 0 at first, then an array like the gradients
     """
 
@@ -516,9 +543,11 @@ class Compressor:
         ### END SOLUTION
 
     def select(self, gradient):
-        """(indices, values): where `gradient + rest` is largest in size, and its numbers there.
+        """(indices, values): where the absolute values of `gradient + rest` are largest, and the
+        numbers of `gradient + rest` there.
 
-        gradient   1-D, float64; it stays as it is. No two numbers are equally large in size
+        gradient   1-D, float64; it stays as it is. In `gradient + rest`, no two absolute values
+                   are equal
         returns two arrays of length `keep`, in any order. Everything else stays in the rest.
 
         >>> compressor = Compressor(1)
@@ -536,9 +565,9 @@ class Compressor:
         ### END SOLUTION
 
     def all_reduce(self, comm, gradient):
-        """The sum of what all processes select, like `gradient`. One comm.allgather(thing),
-        which returns the list of what each process brings; the thing is a pair of arrays, as
-        from select.
+        """The sum of what all processes select, an array like `gradient`. One
+        comm.allgather(thing), which returns the list of the things of all processes; the thing is
+        a pair of arrays, as select returns it.
         """
         ### BEGIN SOLUTION
         total = np.zeros_like(gradient)
@@ -550,10 +579,11 @@ class Compressor:
 # %% check="parallel.compress"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>np.argsort(-abs(a))</code> sorts by size, the largest first.</details>
+# <details><summary>Hint 1</summary><code>np.argsort(-abs(a))</code> sorts by absolute value, the largest
+# first.</details>
 # <details><summary>Hint 2</summary><code>a[indices]</code> with an array of indices is a copy; so after
 # <code>values = a[indices]</code> you may set <code>a[indices] = 0</code>.</details>
-# <details><summary>Hint 3</summary>Two processes may pick the same index: both count. Start from zeros, and
+# <details><summary>Hint 3</summary>Two processes may select the same index: both values count. Start from zeros, and
 # <code>+=</code> for each process.</details>
 
 # %% demo
@@ -584,7 +614,7 @@ def sparse_training(make, steps):
     return results[0], np.cumsum([nbytes for _, nbytes in sent[0]])
 
 
-# The four processes do not see quite the same world: each has a slope of its own on top.
+# The rows of the four processes differ in kind: each process has slopes of its own in addition.
 own_y = data_y + np.concatenate([x @ rng.normal(size=50) / 4 for x in np.array_split(data_x, 4)])
 floor = np.mean((data_x @ np.linalg.lstsq(data_x, own_y, rcond=None)[0] - own_y) ** 2)
 plot = plot_lines([], {}, "Loss above the best, over bytes sent", "kilobytes sent by a process",
@@ -600,28 +630,33 @@ plot.legend()
 plot
 
 # %% [markdown]
-# Both get down fast, for few bytes. With the rest **thrown away**, training then stops at a height: at the best place the four
-# gradients cancel, but each process's five largest do not. With the rest **kept** nothing is lost, it only comes late. Late
-# means noise, so this curve has a floor, too, far lower; a smaller learning rate lowers it further.
-#
+# With 5 numbers, the loss falls fast for few bytes. With the rest **thrown away**, it then stops falling: at the best
+# weights the four whole gradients add up to 0, but their five largest numbers do not. With the rest **kept**, nothing
+# is lost, but some numbers are sent several steps too late, and by then the weights have changed. This disturbs the
+# training a little, so this curve stops falling, too, but at a far smaller value. A smaller learning rate makes that
+# value smaller still.
+
+# %% [markdown]
 # ## 6 · Talk while you work: overlap
 #
-# Backward finishes the last layer first. Its gradient could travel **while** the layer before is still being computed.
-# `request = comm.Iallreduce(array, room)` only starts the sum, and returns at once; `request.Wait()` waits until it is
-# there. Between the two, both arrays belong to MPI: do not touch them.
+# Backward finishes the last layer first. The gradient of the last layer could be sent **while** backward computes the
+# layer before it. `request = comm.Iallreduce(array, room)` only starts the sum, and returns at once; `request.Wait()`
+# waits until the sum is there. Between the two, both arrays belong to MPI: do not read or change them.
 #
-# A message for each small layer would be too many. So gradients are collected in a *bucket* until it is full enough.
+# One message for each small layer would be too many messages. A <dfn>bucket</dfn> is a group of gradients that are
+# collected and sent in one message.
 
 # %% exercise="parallel.overlap" own="sending while computing; the package sends when backward is done"
 def overlapped(comm, gradients, bucket):
     """The sum of each gradient over all processes; sent while the next ones are computed.
 
     comm        Iallreduce(array, room for the sum), which returns a request with Wait()
-    gradients   an iterator over 1-D float64 arrays, one at least, as long in each process. Asking
-                it for the next one computes that: take them one by one
+    gradients   an iterator over 1-D float64 arrays, at least one; their number and their lengths
+                are the same in all processes. Each array is computed only when it is asked for:
+                take them one by one
     bucket      as soon as this many numbers, or more, are collected, they are sent in one
-                Iallreduce, before the next gradient is asked for. What is left in the end is sent,
-                too, if there is any
+                Iallreduce, before the next gradient is asked for. Gradients that are left in the
+                end, if any, are sent, too
     returns the list of the sums, in the order of the gradients. The first Wait comes when
     everything is sent.
 
@@ -663,8 +698,9 @@ def overlapped(comm, gradients, bucket):
 # <details><summary>Hint 3</summary>At the end: <code>Wait()</code> for all requests, then concatenate what arrived, and
 # <code>np.split(total, np.cumsum(lengths)[:-1])</code>.</details>
 #
-# When would each message travel? A model with two numbers for the line: each message takes 0.2 ms to get going, and then
-# 1 ms per million numbers. Eight layers of a million numbers, 1 ms of backward each:
+# When would each message be sent? We do not measure it, we calculate it. Two numbers describe the connection: a message
+# takes 0.2 ms before it starts, and then 1 ms per million numbers. There are eight layers of a million numbers, with 1
+# ms of backward each. In the picture, «line» is the connection:
 
 # %% demo
 def schedule(bucket, layers=8, numbers=1e6, work=1e-3, latency=0.2e-3, per_number=1e-9):
@@ -687,11 +723,12 @@ all_rows = schedule(8e6) + [row for bucket in (4e6, 2e6, 1e6) for row in schedul
 plot_timeline(all_rows, "Backward, and the line for buckets of four sizes")
 
 # %% [markdown]
-# One bucket for all waits until backward is done. Small buckets leave early; too small, and they pay the 0.2 ms too often.
-# (PyTorch's default is 25 MB.)
+# If there is only one bucket, it waits until backward is done. Smaller buckets are sent earlier. If they are too small,
+# the 0.2 ms are paid too often. (PyTorch's default is 25 MB.)
 #
-# Does it help here? Two processes, backward by NumPy, with and without overlap. Look whether the second is faster at all:
-# these two share one computer, so whatever moves numbers takes time away from whatever computes.
+# Does overlap help on your computer? The next cell starts two processes, with backward in NumPy, without and with
+# overlap. It may be no faster with overlap: both processes share one computer, so moving numbers takes time away from
+# computing.
 
 # %% demo
 def layer_gradients(rank, layers=8, width=256):
@@ -723,8 +760,8 @@ print(f"one message at the end: {at_the_end:.1f} ms, buckets on the way: {early:
 # %% [markdown]
 # ## 7 · What it costs: four processes, and a thousand
 #
-# First measure: the same batch, shared by 1, 2, 3 and 4 processes. How much faster do you expect two to be, and four? (How
-# many cores has your computer?)
+# First measure: the same batch, shared by 1, 2, 3 and 4 processes. How much faster do you expect two processes to be,
+# and four? (How many cores has your computer?)
 
 # %% demo
 def timed_steps(comm):
@@ -747,31 +784,38 @@ def timed_steps(comm):
 
 
 processes = [1, 2, 3, 4]
-measured = np.array([np.max(start(timed_steps, p), axis=0) for p in processes])
-for p, (computing, talking) in zip(processes, measured):
-    print(f"{p} processes: computing {computing:6.2f} ms, talking {talking:5.2f} ms")
+measured = []
+for p in processes:  # each line takes seconds: the processes start, and import NumPy
+    measured.append(np.max(start(timed_steps, p), axis=0))
+    print("{} processes: computing {:6.2f} ms, talking {:5.2f} ms".format(p, *measured[-1]))
+measured = np.array(measured)
 speedup = measured[0].sum() / measured.sum(axis=1)
 plot_lines(processes, {"measured": speedup, "ideal": processes}, "One batch shared out",
            "processes", "times faster than one")
 
 # %% [markdown]
-# Two things bend it: there are no more cores, or the talk takes longer than the work that it saves. Which is it here?
+# Two things can keep the measured curve below the ideal one: there are more processes than cores, or talking takes
+# time, too. (If talking takes longer than the work that is saved, the curve even falls.) Which of the two matters more
+# on your computer? Compare the printed times.
+
+# %% [markdown]
+# You do not have a thousand machines, but you can calculate their time. Two numbers describe a connection. The
+# <dfn>latency</dfn> of a connection is the seconds before a message of any length starts. The <dfn>bandwidth</dfn> of a
+# connection is how many bytes per second it carries once a message has started. Compare two ways to do an all-reduce:
 #
-# A thousand machines you do not have; paper you do. Two numbers describe a line: *latency*, the seconds until a message of
-# any length gets going, and *bandwidth*, bytes per second from then on.
-#
-# - **ring**: 2 (p − 1) rounds, each one message of 1/p of the bytes,
-# - **tree**: sums go up a binary tree and the result comes down, 2 ⌈log₂ p⌉ rounds, each one message of **all** the bytes.
+# - **ring**: 2 (p − 1) rounds. In each round, each machine sends one message with 1/p of the bytes.
+# - **tree**: sums go up a binary tree and the result comes down, in 2 ⌈log₂ p⌉ rounds. In each round, a machine sends at
+#   most one message, with **all** the bytes. (⌈x⌉ is x rounded up to a whole number.)
 
 # %% exercise="parallel.scaling" own="a count on paper; nothing in the package needs it"
 def step_seconds(machines, rows, per_row, nbytes, latency, bandwidth, way="ring"):
-    """(computing, talking): the seconds of one step of data-parallel training, on paper.
+    """(computing, talking): the seconds of one training step, if the rows are shared out.
 
     machines    p, 1 at least. A machine alone does not talk
     rows        of the whole batch, shared out as evenly as possible; the largest share decides
     per_row     seconds of forward and backward for one row
     nbytes      of all gradients together
-    latency     seconds until a message gets going; after that, bandwidth bytes per second
+    latency     seconds before a message starts; after that, bandwidth bytes per second
     way         "ring" or "tree", as above. Messages of one round travel at the same time
 
     >>> step_seconds(4, 10, 2.0, 800, 0.5, 100)
@@ -791,17 +835,18 @@ def step_seconds(machines, rows, per_row, nbytes, latency, bandwidth, way="ring"
 # %% check="parallel.scaling"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>10 rows for 4 machines: somebody has 3. Rounding up, without a float:
+# <details><summary>Hint 1</summary>With 10 rows for 4 machines, the largest share has 3. To round up without a float:
 # <code>-(-rows // machines)</code>.</details>
-# <details><summary>Hint 2</summary>Seconds = rounds · (latency + bytes of one message / bandwidth). The two ways differ in the
-# rounds, and in the bytes.</details>
+# <details><summary>Hint 2</summary>Seconds = rounds · (latency + bytes of one message / bandwidth). The two ways differ
+# in the number of rounds, and in the bytes of a message.</details>
 # <details><summary>Hint 3</summary>⌈log₂ p⌉ is <code>math.ceil(math.log2(p))</code>, or without floats
 # <code>(p - 1).bit_length()</code>. For p = 1 it is 0.</details>
 #
 # ### Predict, then run
 #
-# 32,768 rows, 0.1 ms each; 100 MB of gradients; a line with 20 μs latency and 10 GB/s. **Efficiency** is the share of the
-# time in which machines compute. What is it with 1,024 machines in a ring, in percent?
+# There are 32,768 rows, 0.1 ms each; 100 MB of gradients; and a connection with 20 μs latency and 10 GB/s. The
+# <dfn>efficiency</dfn> of parallel training is the share of the time in which the machines compute. What is the
+# efficiency with 1,024 machines in a ring, in percent?
 
 # %% predict
 scaling_guess = predict(percent_with_1024=...)
@@ -825,10 +870,13 @@ plot_lines(machines, {
 }, "Efficiency on paper", "machines", "% of the time computing", log="x")
 
 # %% [markdown]
-# **Strong scaling**, the same batch for more machines: the work shrinks and the talk does not. **Weak scaling**, the same rows
-# for each machine: it falls slowly, but the batch grows, and larger batches need more passes from some size on. Where does
-# the ring's number of rounds show? Look at the curve with 1 % of the bytes: there is hardly anything left to send, and it
-# falls all the same.
+# In <dfn>strong scaling</dfn>, more machines share the same batch: the work of each machine shrinks, but the time for
+# messages does not. In <dfn>weak scaling</dfn>, each machine has the same number of rows, so the batch grows with the
+# number of machines. Then the efficiency falls slowly. But from some size on, training with larger batches needs more
+# epochs.
+#
+# Where do you see the ring's number of rounds? Look at the curve with 1 % of the bytes: there is hardly anything left
+# to send, and the efficiency still falls. The next cell compares the ring with the tree:
 
 # %% demo
 few, many = 1e3, 100e6
@@ -840,56 +888,58 @@ for nbytes in (few, many):
               f"tree {1000 * tree:7.3f} ms")
 
 # %% [markdown]
-# MPI knows all that, and picks a way by size.
+# MPI libraries choose the way by the number of bytes and of processes.
 #
 # ## Errors one is likely to meet
 #
-# <details><summary><code>WaitsForEver: process 0 waits in Allreduce, …; process 1 has ended</code></summary>
-# A collective call stands in an <code>if</code> that not all processes enter, or in a loop that runs more often in some. With
-# real MPI nothing is said: the program stands still.</details>
+# <details><summary><code>WaitsForEver: process 0 waits in Allreduce, …; process 1 has ended</code></summary> A
+# collective call stands in an <code>if</code> that not all processes enter, or in a loop that runs more often in some.
+# With real MPI there is no error: the program waits for ever.</details>
 #
-# <details><summary><code>BadMessage: Allreduce sends 7 numbers of float64, but there is room for 7 of float32</code></summary>
-# A float32 array times a float64 number (an <code>np.float64</code>, from a mean, say) became float64. Real MPI would fill the
-# room with garbage, or crash: it sees bytes.</details>
+# <details><summary><code>BadMessage: Allreduce sends 7 numbers of float64, but there is room for 7 of
+# float32</code></summary> A float32 array times a float64 number (an <code>np.float64</code>, from a mean, say) became
+# float64. Real MPI sees only bytes: it would fill the room with wrong numbers, or crash.</details>
 #
-# <details><summary><code>BadMessage: the array was changed while it was being sent</code></summary>
-# Between <code>Iallreduce</code> and <code>Wait</code>, one array was used again for the next bucket. Make a new one for each
+# <details><summary><code>BadMessage: the array was changed while it was being sent</code></summary> Between
+# <code>Iallreduce</code> and <code>Wait</code>, the array was used again for the next bucket. Make a new one for each
 # message.</details>
 #
-# <details><summary><code>all the input arrays must have same number of dimensions</code></summary>
-# The loss is an array without a dimension, and <code>np.concatenate</code> wants one: <code>ravel()</code> each of them, the
-# loss, too.</details>
+# <details><summary><code>all the input arrays must have same number of dimensions</code></summary> The loss is an array
+# of shape <code>()</code>, and <code>np.concatenate</code> takes arrays with at least one axis: call
+# <code>ravel()</code> on each array, also on the loss.</details>
 #
-# <details><summary><code>BadMessage: there is no process -1</code></summary>
-# The ring is closed by <code>%</code>: <code>(rank - 1) % size</code>. (Real MPI takes −1 for "nobody" and sends nothing.)
+# <details><summary><code>BadMessage: there is no process -1</code></summary> The left neighbour of process 0 is the
+# last process: <code>(rank - 1) % size</code>. (Some real MPIs read −1 as "nobody" and send nothing.)
 # </details>
 #
-# <details><summary>NaN in the sums</summary>
-# <code>room</code> was read before <code>Wait()</code>. (The simulation fills it with NaN, so that one sees it.)</details>
+# <details><summary>NaN in the sums</summary> <code>room</code> was read before <code>Wait()</code>. (The simulation
+# fills it with NaN, so that you notice it.)</details>
 #
-# <details><summary><code>There are not enough slots available</code> from a real mpiexec</summary>
-# Open MPI wants a core for each process, unless told <code>--oversubscribe</code>. <code>start</code> tells it.</details>
+# <details><summary><code>There are not enough slots available</code> from a real mpiexec</summary> Open MPI wants a
+# core for each process, unless it is called with <code>--oversubscribe</code>. <code>start</code> does so.</details>
 
 # %% [markdown] written="parallel.explain" points=3
 # ## In your own words
 #
-# A friend trains on 4 machines and gets 3.6 times the speed. He rents 64, and it is only 20 times faster. He shows you: his
-# rows are the same as before, his network has 400 MB of gradients, one message each step, when backward is done. Name two
-# things that he could change, say for each what it saves and **what it costs**, and say which you would try first. Use numbers
-# from the plots above, or from `step_seconds`. Six sentences at most.
+# A friend trains on 4 machines and gets 3.6 times the speed. He rents 64, and it is only 20 times faster. He shows you:
+# the batch is as large as before, his network has 400 MB of gradients, and they are sent in one message in each step,
+# when backward is done. Name two things that he could change, say for each what it saves and **what it costs**, and say
+# which you would try first. Use numbers from the plots above, or from `step_seconds`. Six sentences at most.
 #
 # <!-- BEGIN SOLUTION -->
-# The batch stayed the same, so each machine computes a sixteenth of what it did, but the ring still sends nearly twice the
-# 400 MB: the talk did not shrink with the work. First I would overlap: buckets that leave during backward hide most of the
-# talk and change no result; it costs some code, and helps only as long as there is backward to hide behind. Then more rows
-# per machine, or several micro-batches per message (weak scaling): efficiency falls slowly in the plot, but the batch is
-# larger, so there are fewer steps per pass, and the learning rate has to be set anew. Compression with the rest kept sends a
-# few percent of the bytes, but updates come late, and it takes memory for the rest. Local steps talk once in k steps, but if
-# the machines' rows differ, they end somewhere else (the floor in the plot).
+# The batch stayed the same, so each machine computes a sixteenth of what it did, but the ring
+# still sends nearly twice the 400 MB: the talking did not shrink with the work. First I would overlap: buckets that are
+# sent during backward hide most of the talking and change no result; it costs some code, and helps only as long as
+# there is backward to hide behind. Then more rows per machine, or several micro-batches per message (weak scaling):
+# efficiency falls slowly in the plot, but the batch is larger, so there are fewer steps in an epoch, and the learning
+# rate has to be set anew. Compression with the rest kept sends a few percent of the bytes, but updates come late, and
+# it takes memory for the rest. Local steps talk once in k steps, but if the machines' rows differ, they end at another
+# place (the loss stops falling too early in the plot).
 #
 # **How it is marked**
 #
-# - 1 point: why it bends: work per machine shrinks with p, the bytes sent do not (2 (p − 1)/p ≈ 2), or numbers that show it.
+# - 1 point: why 64 machines are not 16 times as fast as 4: work per machine shrinks with p, the bytes sent do not (2 (p
+#   − 1)/p ≈ 2), or numbers that show it.
 # - 1 point: two changes, each with what it saves.
 # - 1 point: what each of them costs, and a choice with a reason.
 #
@@ -911,8 +961,9 @@ for nbytes in (few, many):
 # | `overlapped`, its buckets | inside DDP, `bucket_cap_mb=25` | | XLA's scheduler |
 # | `ring_all_reduce` | NCCL, Gloo | MPI | NCCL |
 #
-# On more than one machine, only the line in front changes: `mpiexec -hosts a,b,c,d -n 4 python train.py`.
+# On more than one machine, only the command changes: `mpiexec -hosts a,b,c,d -n 4 python train.py`.
 #
 # ## What comes next
 #
-# **15 attention**: the capstone. A small language model on your engine, trained, and asked to write.
+# **15 attention**: the last lesson puts everything together. You build a small model on your engine, train it on a
+# text, and let it write.

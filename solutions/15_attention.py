@@ -13,19 +13,22 @@
 # %% [markdown]
 # # 15 · Attention: a model that writes
 #
-# The last module. You build a small GPT on your own engine, train it while you watch the loss, and let it write.
+# This is the last lesson. A <dfn>language model</dfn> is a network that reads a text and says how probable each
+# possible next character is. You build a small one on your own engine, train it while you watch the loss, and let it
+# write. It is of the kind that is called GPT, as in chat programs, only much smaller.
 #
 # ```
 #   characters    a n n a   h a s   a   r e d   c a t .   t h e   c a t   i s   ?
 #       │
 #   embedding     a row of numbers for each character, and one for each place
 #       │
-#   block ×2      look back (attention), then think about it (mlp)
+#   block ×2      look back (attention), then two layers for each place by itself (mlp)
 #       │
 #   logits        a score for each character that may come next
 # ```
 #
-# To say what comes for `?`, the model has to look back to `red`. Nothing that you have built so far can do that.
+# To say what comes for `?`, the model has to look back to `red`. For this you build a new part today, attention: with
+# it, each place chooses by itself where to look.
 
 # %% given
 import math
@@ -56,7 +59,7 @@ COLOURS, ANIMALS = ["red", "blue", "green", "black"], ["cat", "dog", "hen", "fox
 
 
 def write_text(sentences, seed):
-    """So many sentences of a tiny language."""
+    """A text of a tiny language: as many pairs of sentences as `sentences` says."""
     rng = np.random.default_rng(seed)
     text = []
     for _ in range(sentences):
@@ -94,12 +97,14 @@ print(TEXT[:160])
 print(f"{len(TEXT):,} characters, {len(ALPHABET)} different ones: {''.join(ALPHABET)!r}")
 
 # %% [markdown]
-# Somebody reads the text and says, before each character, how probable each of them is. The loss is $-\ln p$ of the one that
-# came, on average: *nats per character*. Guess it for three readers:
+# A reader of the text says before each character how probable each character of the alphabet is as the next one. Let p
+# be the probability that was given to the character that really came. The loss is the mean of $-\ln p$ over the text. A
+# <dfn>nat</dfn> is the unit of −ln p, where p is a probability. So the loss is measured in *nats per character*. What
+# is the loss of these three readers?
 #
 # - `knows_nothing`: all characters are equally probable
-# - `sees_one`: knows the character before, and how often which one follows it
-# - `knows_all`: knows the program; surprised only where it draws a name, a verb, a colour, an animal
+# - `sees_one`: knows the character before, and how often each character follows it
+# - `knows_all`: knows the program; unsure only where the program draws a name, a verb, a colour or an animal at random
 
 # %% predict
 guess = predict(knows_nothing=..., sees_one=..., knows_all=...)
@@ -115,12 +120,14 @@ FLOOR = math.log(choices) / (len(TEXT) / SENTENCES)
 guess.compare(knows_nothing=NOTHING, sees_one=ONE, knows_all=FLOOR)
 
 # %% [markdown]
-# The last number is the floor: no model gets below it on new text. Whatever lies between one character and the floor has to
-# come from looking further back.
-#
+# The last number is the *floor*: no model gets below it on new text. A model that gets nearer to the floor than
+# `sees_one` has to look further back than one character.
+
+# %% [markdown]
 # ## 1 · What is asked
 #
-# A window of the text, and for **each** of its places the character that comes next:
+# The model gets a *window* of the text, a piece of fixed length. For **each** place of the window it has to predict the
+# character that comes next:
 #
 # ```
 #   text    … a   r e d   c a t . …
@@ -128,7 +135,7 @@ guess.compare(knows_nothing=NOTHING, sees_one=ONE, knows_all=FLOOR)
 #   y         [  r e d   c a t .]        the same, one place further
 # ```
 #
-# One window of 48 characters is 48 questions at once.
+# So one window of 48 characters is 48 questions at once.
 
 # %% exercise="attention.windows" own="how a text becomes examples; the package's DataLoader takes any data set"
 def windows(ids, length, starts):
@@ -151,18 +158,18 @@ def windows(ids, length, starts):
 # %% check="attention.windows"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Which places of <code>ids</code> does a window have that starts at s? s, s + 1, …
-# Broadcasting makes them for all starts at once, a column plus a row.</details>
+# <details><summary>Hint 1</summary>A window that starts at s has the places s, s + 1, … of <code>ids</code>.
+# Broadcasting makes the places for all starts at once: a column plus a row.</details>
 # <details><summary>Hint 2</summary><code>np.asarray(starts)[:, None] + np.arange(length)</code> are places;
 # <code>ids[places]</code> are the characters there.</details>
 
 # %% [markdown]
 # ## 2 · A row for each character
 #
-# Is `b` between `a` and `c`? Not in any way that matters here. So a character does not go in as a number: it gets a row of a
-# table, and the rows are learned.
+# In the alphabet, `b` is between `a` and `c`, but for the model this order means nothing. So a character does not go in
+# as a number: it gets a row of a table, and the rows are learned.
 #
-# Looking up a row is a matrix product in disguise:
+# You can look up rows with a matrix product:
 #
 # ```
 #   one-hot of idx     table              out
@@ -176,7 +183,7 @@ def windows(ids, length, starts):
 
 # %% exercise="attention.embedding" own="a matrix product with one-hot rows; the package's embedding reads rows by their numbers"
 def embedding(table, idx):
-    """Rows of a table: out[…, :] = table[idx[…], :], a Node that knows its way back to the table.
+    """Rows of a table: out[…, :] = table[idx[…], :], a Node that hands gradients to the table.
 
     table    a Node of shape (rows, features)
     idx      an integer NumPy array of any shape
@@ -198,8 +205,8 @@ def embedding(table, idx):
 # <details><summary>Hint 2</summary>An idx of several axes: make it flat first (<code>ravel</code>), and give the result its
 # axes back (<code>ag.reshape</code>).</details>
 #
-# The product is right, and a waste: it multiplies by 0 nearly everywhere. How many times as many bytes as the indices
-# does the one-hot matrix have?
+# The product is right, but it wastes work: it multiplies by 0 nearly everywhere. It also wastes memory: how many times
+# as many bytes as the indices does the one-hot matrix have?
 
 # %% predict
 guess = predict(times_the_bytes=...)
@@ -210,15 +217,21 @@ guess.compare(times_the_bytes=np.eye(len(ALPHABET), dtype=np.float32)[indices].n
               / indices.nbytes)
 
 # %% [markdown]
-# With 50,000 words instead of a few characters, that would be the end. `ag.embedding` copies the rows, and adds up
-# gradients by index. The model below uses it; your version says what it must compute.
-#
+# With 50,000 words instead of a few characters, the one-hot matrix would be far too large. `ag.embedding` makes none.
+# Forward it copies the rows; backward it adds each gradient to the row that it belongs to. The model below uses
+# `ag.embedding`; your version says what it must compute.
+
+# %% [markdown]
 # ## 3 · Layer norm
 #
-# Blocks add to what came before, again and again, and the numbers drift. So each branch first brings its row into shape:
-# mean 0, variance 1.
+# The model has several blocks (section 6). Each one adds numbers to the rows that it gets, so the numbers in the rows
+# can become larger and larger. A <dfn>layer norm</dfn> shifts and scales each row of numbers, so that its mean is 0 and
+# its variance is about 1. A block does this before it computes with a row:
 #
 # $$u = (x - \bar x)\,r \qquad r = 1/\sqrt{\tfrac1n\sum_i (x_i - \bar x)^2 + \varepsilon}$$
+#
+# x is one row of n numbers, x̄ is their mean, and the sum divided by n is their variance. ε is a tiny number, so that
+# nothing is divided by 0. u is the result.
 
 # %% demo
 row = np.array([3.0, 3.5, 5.0, 3.2, 4.1])
@@ -228,19 +241,28 @@ plot_lines(range(5), shown, "Moved and stretched, the norm is the same",
            "place in the row", "number")
 
 # %% [markdown]
-# The picture holds the gradient. Moving the whole row changes nothing; stretching it changes nothing. So what arrives as a
-# gradient `g` loses both parts:
+# The picture tells you what the gradient must look like. Two moves of a row do not change u:
+#
+# - All numbers of the row are moved by the same amount. The direction of this move is (1, 1, …, 1).
+# - The row is stretched around its mean. The direction of this move is u. (Because of ε, u stays only nearly the same.)
+#
+# A move that does not change u does not change the loss either. So ∂L/∂x must have no part in these two directions.
+
+# %% [markdown]
+# The *part* of the upstream gradient `g` in a direction is the multiple of this direction that comes nearest to `g`. In
+# the direction (1, 1, …, 1), the part is mean(g) at each place. In the direction of u, it is u · mean(g · u), since the
+# mean of u² is 1 (nearly, because of ε). Both parts are subtracted from `g`:
 #
 # ```
-#   g                     what arrives
-#   − mean(g)             no use moving everything
-#   − u · mean(g · u)     no use stretching
-#   · r                   and a wide row reacts less
+#   g                     the upstream gradient, ∂L/∂u
+#   − mean(g)             moving all numbers changes nothing
+#   − u · mean(g · u)     stretching changes nothing
+#   · r                   the larger the variance, the less u changes with x
 # ```
 #
 # $$\frac{\partial L}{\partial x} = r\,\big(g - \overline{g} - u\,\overline{g\,u}\big)$$
 #
-# The bars are means over the row. Make it **one** operation on the tape. You have two helpers:
+# The bars are means over the row. Make the layer norm **one** operation on the tape. You have two helpers:
 
 # %% given
 def row_mean(t):
@@ -255,10 +277,10 @@ def rsqrt(t):
 
 # %% exercise="attention.normalize" own="one operation of tensors; the package's normalization is one kernel for each row, with scale and shift"
 def normalize(x, eps=1e-5):
-    """Each row of x, its last axis, with mean 0 and variance about 1: u of the formula above.
+    """Each row of x (its last axis) with mean 0 and variance about 1: u of the formula above.
 
-    x        a Node; x.value is its Tensor. Tensors know + − * / among each other and with numbers,
-             nothing of which is recorded
+    x        a Node; x.value is its Tensor. You can use + − * / between Tensors, and with numbers;
+             nothing of this is recorded
     result   a Node, by ag.apply_op(fn, grad_fn, x, op_name="normalize"): fn(value) returns the
              Tensor u, grad_fn(g) a list with the gradient of x
     """
@@ -276,14 +298,14 @@ def normalize(x, eps=1e-5):
 # %% check="attention.normalize"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Compute u and r first, from <code>x.value</code>. Both functions see them afterwards, so
+# <details><summary>Hint 1</summary>Compute u and r first, from <code>x.value</code>. Both functions can use them, so
 # <code>fn</code> may simply be <code>lambda value: u</code>.</details>
 # <details><summary>Hint 2</summary>The variance is <code>row_mean(centred * centred)</code>; eps stands inside the
 # root.</details>
 # <details><summary>Hint 3</summary><code>return [r * (g - row_mean(g) - u * row_mean(g * u))]</code>: a list, for the list of
 # parents.</details>
 #
-# Held against central differences, on your device:
+# Compare your gradient with central differences, on your device:
 
 # %% demo
 rng = np.random.default_rng(3)
@@ -299,8 +321,10 @@ print("differences", np.round(by_differences[0], 4))
 # %% [markdown]
 # ## 4 · Attention
 #
-# A Python dict is asked with a key, and hands out the one value whose key is equal. Attention is a dict that you can
-# differentiate:
+# You look up a *query* in a Python dict, and get the one value whose *key* is equal to it. Attention is like a dict
+# that can be differentiated: its answer is a mean of all values, in which a value counts more if its key fits the query
+# better. In <dfn>attention</dfn>, each place gets a weighted mean of the values of all places; the weight of a value
+# says how well its key fits the query of the place that asks.
 #
 # ```
 #   query q        what I look for                       one row for each place
@@ -312,14 +336,24 @@ print("differences", np.round(by_differences[0], 4))
 #   out     = weights · v       the mean of the values, weighted
 # ```
 #
-# And no place may look at a later one, or it would read the answer: there, the score becomes −∞ before the softmax.
+# In attention, each place has three rows of numbers, its <dfn>query, key and value</dfn>: what it looks for, what it
+# offers, and what others get from it. All three are computed from the same row x of the place, by three matrix products
+# with parameters (section 6). From here on, L is the number of places (no longer the loss), and d is the length of a
+# query and of a key. The *attention weights* are no parameters: they are computed anew for each text.
+
+# %% [markdown]
+# ### The mask
+#
+# No place may look at a later one, or it would read the answer. A <dfn>causal mask</dfn> hides all later places, so
+# that no place can see the character that it has to predict. The scores of hidden places become −∞ before the softmax,
+# so their weights become 0:
 
 # %% demo
 print(ag.causal_mask(5, queue).to_host().astype(int), "1: must not look")
 
 # %% [markdown]
-# Four places, and all scores are equal. Which weight does the first row have at its own place, and which does the third
-# row have?
+# Let there be four places, and let all scores be equal before the mask. Which weight does the first row have at its own
+# place, and which does the third row have?
 
 # %% predict
 guess = predict(first_row=..., third_row=...)
@@ -331,8 +365,9 @@ guess.compare(first_row=weights[0, 0], third_row=weights[2, 2])
 print(np.round(weights, 2))
 
 # %% [markdown]
-# Why √d? A sum of d products of random numbers is about √d large. Without the division, the softmax of large scores looks at
-# one place only, and then its gradient is nearly 0:
+# Why √d? Take random numbers with mean 0 and variance 1. A sum of d products of such numbers has a size of about √d.
+# Without the division the scores become large. The softmax of large scores gives nearly all weight to one place, and
+# then its gradient is nearly 0:
 
 # %% demo
 rng = np.random.default_rng(4)
@@ -355,7 +390,7 @@ def attention(q, k, v, hidden):
     q, k      Nodes of shape (…, L, d)
     v         a Node of shape (…, L, e)
     hidden    a Tensor of shape (L, L): 1 where the query of this row must not look, else 0. Each
-              row has a 0
+              row has at least one 0
     out       a Node of shape (…, L, e)
     weights   a Node of shape (…, L, L); each row sums to 1, also where scores are large
 
@@ -374,15 +409,17 @@ def attention(q, k, v, hidden):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>Three steps: scores, masked; the softmax along the last axis; the product with v.</details>
-# <details><summary>Hint 2</summary>exp(−∞) is 0, without a special case. So mask first, with
+# <details><summary>Hint 2</summary>exp(−∞) is 0 and needs no special case. So mask first, with
 # <code>-math.inf</code>.</details>
 # <details><summary>Hint 3</summary>e¹⁰⁰ is too large for float32. Subtract the largest score of each row first,
-# <code>ag.max(scores, axis=-1, keepdims=True)</code>: that changes nothing in exact numbers.</details>
-#
+# <code>ag.max(scores, axis=-1, keepdims=True)</code>: in exact arithmetic this does not change the weights.</details>
+
+# %% [markdown]
 # ## 5 · Several heads
 #
-# One softmax finds one thing. To look for the colour *and* the animal, the features are shared among heads, and each head
-# looks by itself:
+# One softmax can look for one thing at a time. To look for the colour *and* the animal, cut the numbers of each query,
+# key and value (its *features*) into parts of equal length. A <dfn>head</dfn> is one of several attentions side by
+# side, each with its own part of the features and its own softmax. Two steps make heads of q, k and v:
 #
 # ```
 #   (batch, L, heads · w)    each place: [ head 0: w numbers │ head 1: w numbers ]
@@ -392,27 +429,29 @@ def attention(q, k, v, hidden):
 #   (batch, heads, L, w)     each head: a matrix of its own
 # ```
 #
-# The swap is no formality. What would head 0 see if you only reshaped? For the swap there is a function:
+# The swap is necessary. What would head 0 see if you only reshaped? This function swaps two axes:
 
 # %% given source="tinygrad_cl.netcl.nn.attention:swapped"
 
 # %% [markdown]
-# Of the axes in front, such as the batch, nothing is asked: `*batch, length, width = x.shape` puts as many as there are into
-# a list, and `(*batch, length, …)` puts them back.
+# There may be any number of axes in front, such as one for the batch. `*batch, length, width = x.shape` puts their
+# sizes into the list `batch`, and `(*batch, length, …)` is a shape that begins with them again.
 
 # %% exercise="attention.heads" source="tinygrad_cl.netcl.nn.attention:split_heads tinygrad_cl.netcl.nn.attention:join_heads"
 
 # %% check="attention.heads"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Reshape never moves a number in memory; it only cuts the row of all numbers elsewhere.
-# Cut the last axis in two, nothing else.</details>
-# <details><summary>Hint 2</summary><code>ag.reshape(x, (*batch, length, heads, width // heads))</code> cuts. Then
-# <code>swapped</code>, which is its own way back.</details>
-#
+# <details><summary>Hint 1</summary>A reshape never moves a number in memory; it only says where an axis is cut. Cut the
+# last axis in two, nothing else.</details>
+# <details><summary>Hint 2</summary><code>ag.reshape(x, (*batch, length, heads, width // heads))</code> cuts. Then call
+# <code>swapped</code>, which is its own inverse.</details>
+
+# %% [markdown]
 # ## 6 · A block
 #
-# The parts are given: your functions, with parameters around them.
+# The parts of a block are given: your functions, together with parameters. `Module` is a class of the package. The call
+# `m(x)` of a module runs its `forward`, and `m.parameters()` is the list of all Parameters in it.
 
 # %% given
 class Dense(Module):
@@ -466,19 +505,18 @@ class MLP(Module):
         return self.down(ag.gelu(self.up(x)))
 
 # %% [markdown]
-# A block has two branches, and each **adds** to what is there. The straight line down the left is what gradients run along.
+# A <dfn>transformer</dfn> is a network of blocks in a row, and each block is attention and then an MLP. A block has two
+# branches, and each **adds** its result to its input. Along the straight line at the top, gradients go back unchanged:
+# an addition hands on its gradient.
 #
 # ```
-#    x ──┬───────────────────────────┐
-#        └─ ln1 ─ attn(…, hidden) ───+
-#    ┌───────────────────────────────┘
-#    ├───────────────────────────┐
-#    └─ ln2 ─ mlp ───────────────+──  out
+#    x ──┬─────────────────────────▶ + ──┬─────────────▶ + ──▶ out
+#        └─ ln1 ─ attn(…, hidden) ───┘   └─ ln2 ─ mlp ───┘
 # ```
 
 # %% exercise="attention.block" own="a block of the lesson's own layers; the package's TransformerBlock makes its layers itself, and has dropout"
 class Block(Module):
-    """What transformers are made of: look back, then think.
+    """One block of a transformer: attention, then two layers for each place by itself (MLP).
 
     ln1, ln2        norms: ln1(x)
     attn            attention: attn(x, hidden)
@@ -500,11 +538,13 @@ class Block(Module):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>Two lines. The second branch starts from the sum of the first.</details>
-# <details><summary>Hint 2</summary>The norm is inside the branch; what is added to is x itself:
-# <code>x = x + self.attn(self.ln1(x), hidden)</code>.</details>
+# <details><summary>Hint 2</summary>The norm is inside the branch; its result is added to x itself: <code>x = x +
+# self.attn(self.ln1(x), hidden)</code>.</details>
 #
-# Attention does not know where things are: shuffle the places before, and the same mean comes out. So the *place* gets a
-# row of numbers, too, added to that of the character. The whole model:
+# Attention does not know where things are: if the earlier places change their order, the same mean comes out. So each
+# *place* gets a row of learned numbers, too, which is added to the row of the character. The next cell has the whole
+# model, and a training step for it. (The optimizer `AdamW` is Adam with another form of weight decay: in each step it
+# makes each parameter a little smaller, and leaves the gradient as it is.)
 
 # %% given
 class CharModel(Module):
@@ -568,11 +608,11 @@ def batches(count, seed=0, size=16):
 # %% [markdown]
 # ## Plain, fused, captured
 #
-# Your operations are small: the softmax launches a kernel for each max, −, exp, Σ and ÷. The package has the same block, fused:
-# a whole layer norm is one, a whole softmax is one, a layer with its activation is one. And a *captured* step (module 13)
-# is replayed without Python.
+# Your operations are small: the softmax launches a kernel for each max, −, exp, Σ and ÷. The package has the same
+# block, fused: a whole layer norm is one kernel, and so is a whole softmax, or a layer with its activation. And a
+# *captured* step (lesson 13) is replayed without Python.
 #
-# How many kernels does a training step launch, with your blocks, and with the fused ones?
+# How many kernels does a training step launch, with your blocks (`plain`), and with the fused ones?
 
 # %% predict
 guess = predict(plain=..., fused=...)
@@ -620,8 +660,8 @@ for name, step in steps.items():
 guess.compare(**launches)
 
 # %% [markdown]
-# The same parameters, the same logits, fewer launches. Now the clock: which of the four is fastest, and is capturing worth
-# more to the plain step or to the fused one?
+# The same parameters, the same logits, fewer launches. Now measure the time. Each of the two steps can run as it is, or
+# captured. How many times as fast does capturing make the plain step? And the fused one?
 
 # %% predict
 guess = predict(captured_plain_times_faster=..., captured_fused_times_faster=...)
@@ -650,13 +690,15 @@ plot.axes.grid(False, axis="y")
 plot
 
 # %% [markdown]
-# What capturing saves is Python's time, paid for each launch; what fusing saves is launches, and trips to memory. So where
-# the device needs longer than Python, capturing is worth little, to either step.
-#
+# Capturing saves the time that Python needs for each launch. Fusing saves launches, and reading and writing memory. So
+# where the device needs longer than Python, capturing saves little, for either step.
+
+# %% [markdown]
 # ## Training
 #
-# A fresh model, fused and captured. A line counts the steps, and Kernel → Interrupt ends the training early. How low will the
-# loss be in the last steps? (You know the floor. A window begins in the middle of something, so its first places know less.)
+# Now a new model is trained, fused and captured. A line counts the steps, and Kernel → Interrupt in the menu ends the
+# training early. How low will the loss be in the last steps? (You know the floor. A window may begin in the middle of a
+# sentence, so its first places have little to look back at.)
 
 # %% predict
 guess = predict(last_losses=...)
@@ -667,7 +709,7 @@ def train(model, count):
     step, losses, line = capture(make_step(model)), [], display(Pretty(""), display_id=True)
     try:
         for x, y in batches(count, seed=1):
-            losses.append(step(x, y))  # a Tensor: nobody waits
+            losses.append(step(x, y))  # a Tensor: nothing waits
             if len(losses) % 50 == 0:
                 loss = losses[-1].to_host()
                 line.update(Pretty(f"{len(losses)} of {count} steps, loss {loss:.3f}"))
@@ -691,16 +733,18 @@ for name, level in (("knows nothing", NOTHING), ("sees one", ONE), ("knows all",
 plot
 
 # %% [markdown]
-# Look for the moment when it falls through «sees one». One character alone cannot tell that much: from here on the model uses
-# what stands further back.
-#
+# Look for the step at which the loss falls below the line «sees one». One character alone cannot tell that much: from
+# there on, the model must use what stands further back.
+
+# %% [markdown]
 # ## 7 · Let it write
 #
-# The model says how probable each character is. Draw one, append it, ask again. The *temperature* divides the logits first:
-# a low one makes the likely likelier, a high one makes all more equal.
+# The model says how probable each character is. Draw one at random, append it, and ask again. The
+# <dfn>temperature</dfn> is a number by which logits are divided before the softmax: a low one makes likely characters
+# likelier, a high one makes all more equal.
 #
-# To draw with one random number r from 0 to 1: lay the probabilities one after the other on a line, and see into whose piece
-# r falls.
+# To draw a character with one random number r from 0 to 1, put the probabilities one after the other on a line, as
+# pieces. The character whose piece contains r is drawn.
 #
 # ```
 #   0       0.5        0.8    1
@@ -709,16 +753,16 @@ plot
 
 # %% exercise="attention.generate" own="a user of the model; the package leaves it to its users"
 def generate(model, ids, count, context, temperature, rng):
-    """The ids, and then `count` further ones, each drawn from what the model says: a list of ints.
+    """The ids, and then `count` further ones, each drawn as the model says: a list of ints.
 
     model         model(array) takes integers of shape (1, n), 1 ≤ n ≤ context, and returns a
-                  Node of logits (1, n, characters); the last place speaks of what comes next
+                  Node of logits (1, n, characters); those of the last place say what comes next
     ids           at least one integer; the caller's stay as they are
-    context       the model sees the last `context` of them
+    context       the model gets the last `context` ids
     temperature   above 0; p = softmax(logits / temperature)
 
-    For each new one a single r = rng.random(): the smallest number c with p[0] + … + p[c] > r.
-    Inside ag.no_grad(), since nobody wants a gradient.
+    For each new one, draw a single r = rng.random(). The new one is the smallest number c with
+    p[0] + … + p[c] > r. All inside ag.no_grad(), since no gradient is needed.
     """
     ### BEGIN SOLUTION
     ids = [int(each) for each in ids]
@@ -738,7 +782,8 @@ def generate(model, ids, count, context, temperature, rng):
 # place, a NumPy array.</details>
 # <details><summary>Hint 2</summary>Divide by the temperature, then softmax in NumPy. <code>np.cumsum(p)</code> are the ends of the
 # pieces on the line.</details>
-# <details><summary>Hint 3</summary><code>(np.cumsum(p) > r).argmax()</code> is the first place where it is true.</details>
+# <details><summary>Hint 3</summary><code>(np.cumsum(p) > r).argmax()</code> is the first place where the condition is
+# true.</details>
 
 # %% demo
 def write(model, temperature, count=200, seed=0):
@@ -752,8 +797,8 @@ for temperature in (0.1, 1.0, 2.5):
     print(f"\ntemperature {temperature}:\n{write(model, temperature)}")
 
 # %% [markdown]
-# Does it tell the truth? In the text, the second sentence repeats animal and colour of the first. Of the pairs that the model
-# writes at temperature 1, how many percent are right in both?
+# Is it right what the model writes? In the text, the second sentence of a pair repeats animal and colour of the first.
+# Of the pairs that the model writes at temperature 1, in how many percent are animal and colour both right?
 
 # %% predict
 guess = predict(percent_right=...)
@@ -771,7 +816,8 @@ def percent_right(text):
 guess.compare(percent_right=percent_right(write(model, 1.0, count=800)))
 
 # %% [markdown]
-# Where is the model surprised? A bar for each character of two sentences: $-\ln p$ of it.
+# The <dfn>surprise</dfn> of a character is −ln p, where p is the probability that the model gave to that character. The
+# picture has a bar for each character of two sentences. Where is the model surprised?
 
 # %% demo
 def surprise(model, text):
@@ -792,10 +838,12 @@ plot.axes.grid(False, axis="x")
 plot
 
 # %% [markdown]
-# High bars where the program draws; nearly nothing in the second half. Change `black` at the end to `green`, and run it again.
-#
-# And where does it look while it writes that second half? A row for each place that asks, a column for each place it may
-# look at; the darker, the larger the weight.
+# The bars are high where the program draws at random, and nearly 0 in the second sentence. Change `black` at the end to
+# `green`, and run the cell again.
+
+# %% [markdown]
+# And where does the model look while it reads the second sentence? The picture has a row for each place that asks, and
+# a column for each place that it may look at. The darker a field, the larger the attention weight.
 
 # %% demo
 def weights_of(model, text):
@@ -828,8 +876,8 @@ plot
 # %% [markdown]
 # ## If somebody forgets the mask
 #
-# The same model, the same text, but every place may look everywhere. What will the loss be now, and how many percent of what it
-# writes are right?
+# Take the same model and the same text, but let every place look at all places. What will the loss be now, and how many
+# percent of the pairs that it writes are right?
 
 # %% predict
 guess = predict(loss=..., percent_right=...)
@@ -843,43 +891,44 @@ guess.compare(loss=np.mean(cheats[-20:]), percent_right=share)
 print(written[:160])
 
 # %% [markdown]
-# A loss below the floor is impossible. If you ever see one, do not celebrate: look for the leak.
+# On new text, a model that does not see the answer cannot have a loss below the floor. A <dfn>leak</dfn> is an answer
+# that reaches a model together with its input. If you ever see a loss that is too good, look for a leak.
 #
 # ## Messages you may meet
 #
 # <details><summary><code>ValueError: shape (16, 48, 32) cannot become (…)</code></summary>
 #
-# A reshape to another number of numbers: multiply the shape out. In <code>split_heads</code>, the features of one head are
-# <code>width // heads</code>.
+# A reshape cannot change how many numbers there are: multiply the sizes of the shape. In <code>split_heads</code>, the
+# features of one head are <code>width // heads</code>.
 #
 # </details>
 #
 # <details><summary><code>TypeError: the function of op 'normalize' returns a Tensor, not Node</code></summary>
 #
-# Inside <code>apply_op</code>, functions take and give Tensors. Of a Node, take <code>.value</code>.
+# The functions that <code>apply_op</code> gets take and return Tensors. The Tensor of a Node is <code>.value</code>.
 #
 # </details>
 #
 # <details><summary>The loss is <code>nan</code> from the first step</summary>
 #
-# A row of scores with nothing but −∞: 0 / 0. Somebody turned the mask round, so that a place may look
-# nowhere.
+# A row of scores contains only −∞, and so its weights are 0 / 0. Is the mask the wrong way round, so that a place may
+# look nowhere?
 #
 # </details>
 #
 # <details><summary><code>RuntimeError: … cannot be replayed</code>, or a captured function that reads or writes</summary>
 #
-# <code>Tensor.from_host</code> and <code>to_host</code> do not belong into a captured step. That is why the mask is made
-# once, and passed in.
+# <code>Tensor.from_host</code> and <code>to_host</code> may not be used in a captured step. That is why the mask is
+# made once, and passed in.
 #
 # </details>
 
 # %% [markdown] written="attention.explain" points=3
 # ## In your own words
 #
-# A window of 48 characters is 48 questions, and all are answered in one forward pass. Why does the causal mask make that
-# fair? What did the model without the mask learn, why was its loss below the floor, and why could it not write? Use numbers
-# that you measured. Five sentences at most.
+# A window of 48 characters is 48 questions, and all are answered in one forward pass. Why does the causal mask make
+# these questions fair? What did the model without the mask learn, why was its loss below the floor, and why could it
+# not write? Use numbers that you measured. Five sentences at most.
 #
 # <!-- BEGIN SOLUTION -->
 # With the mask, the answer at place i is computed from the characters up to i only, so it is the answer that the model would
@@ -912,5 +961,8 @@ print(written[:160])
 #
 # ## What comes next
 #
-# Nothing in this course. You have built the engine three times: numbers, arrays, a device; and a model on it that looks
-# back and writes. What large models add is scale: more of each part, and the machines of module 14. Parts that you know.
+# This is the end of the course. You have built the engine three times: for numbers, for arrays, and for a device. And
+# on the last one you have built a model that looks back and writes. Large models have more of each part, and many
+# machines, as in lesson 14. You know all of these parts.
+#
+# Four tasks without solutions, and what to read, are in `projects/projects.ipynb`, beside the lessons of the whole course.

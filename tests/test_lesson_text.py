@@ -67,6 +67,11 @@ def test_ids_are_derived_unique_and_fit_for_nbformat(lesson_from):
         (TEXT.replace('# %% check="t.f"\n', ""), "must be the same"),
         (TEXT + '\n# %% check="t.f"\n', "must be the same"),
         (TEXT.replace("# %% demo", "# %%"), "a code cell is one of"),
+        (
+            TEXT.replace("# Why?", "# Why?\n# <!-- BEGIN SOLUTION --> So."),
+            "`<!-- BEGIN SOLUTION -->` must have a line of its",
+        ),
+        (TEXT.replace("# Why?", "# Why? <!-- END SOLUTION -->"), "must have a line of its own, not `Why"),
     ],
 )
 def test_a_lesson_that_does_not_fit_is_refused(lesson_from, text, part):

@@ -1,9 +1,6 @@
 """The table of exercises, docs/exercises.md: which are pulled from the package, and why the others are not."""
 
-from pathlib import Path
-
 from autograder import paths
-from autograder.files import outdated, update
 from autograder.lesson.symbols import parse
 from autograder.lesson.text import Cell, Lesson, read_lesson
 
@@ -58,13 +55,3 @@ def pulled_from(symbols: tuple[str, ...]) -> str:
 def reason(cell: Cell) -> str:
     """Why it is not pulled, and what it takes the place of all the same."""
     return cell.own + (f"; in a copy it stands for {pulled_from(cell.hides)}" if cell.hides else "")
-
-
-def stale() -> list[str]:
-    """What is wrong with the page, a sentence; empty if it is what the lessons give."""
-    return [f"{path.relative_to(paths.ROOT)} is not what the lessons give" for path in outdated({FILE: table()})]
-
-
-def write() -> list[Path]:
-    """Write the page if it is stale; returns the files that changed."""
-    return update({FILE: table()})

@@ -4,13 +4,14 @@ import ast
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 import jupytext
 from nbformat import NotebookNode
 
 from autograder import paths
 from autograder.errors import CourseError
-from autograder.lesson.symbols import mark_solutions, names_of, pull, split_symbols, strip_markers, stubbed
+from autograder.lesson.symbols import ENDS, STUBS, mark_solutions, names_of, pull, split_symbols, strip_markers, stubbed
 
 TITLED_KINDS = ("given", "demo", "predict")
 NAMED_KINDS = ("exercise", "check", "written")
@@ -68,12 +69,16 @@ def read_lesson(module: str) -> Lesson:
     path = paths.LESSONS / f"{module}.py"
     if not path.exists():
         raise CourseError(f"there is no module {module}; there are: {', '.join(paths.module_names())}")
-    notebook = jupytext.read(path, fmt="py:percent")
-    taken: dict[str, int] = {}
-    cells = tuple(make_cell(raw, path.name, taken) for raw in notebook.cells)
-    lesson = Lesson(module, cells)
+    lesson = Lesson(module, read_cells(path))
     validate(lesson)
     return lesson
+
+
+def read_cells(path: Path) -> tuple[Cell, ...]:
+    """The cells of a text in jupytext's percent format."""
+    notebook = jupytext.read(path, fmt="py:percent")
+    taken: dict[str, int] = {}
+    return tuple(make_cell(raw, path.name, taken) for raw in notebook.cells)
 
 
 def make_cell(raw: NotebookNode, file: str, taken: dict[str, int]) -> Cell:
@@ -127,7 +132,11 @@ def cell_id(kind: str, name: str, source: str, taken: dict[str, int]) -> str:
 
 
 def validate(lesson: Lesson) -> None:
-    """Every exercise has its one check right after it, and the other way round."""
+    """Every exercise has its one check right after it, and the other way round; each marker of a solution has its own line."""
+    for line in (line.strip() for cell in lesson.cells for line in cell.source.splitlines()):
+        for mark in (*STUBS, *ENDS):
+            if mark in line and line != mark:
+                raise CourseError(f"{lesson.module}: `{mark}` must have a line of its own, not `{line[:60]}`")
     exercises = [cell.name for cell in lesson.cells if cell.kind == "exercise"]
     if exercises != lesson.exercises or len(set(exercises)) != len(exercises):
         raise CourseError(
