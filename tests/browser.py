@@ -39,8 +39,8 @@ def open_browser():
 
 
 @contextlib.contextmanager
-def lab_server(folder):
-    """The address of a JupyterLab in `folder`, with no token, reachable from this machine alone."""
+def lab_server(folder, teacher=False):
+    """The address of a JupyterLab in `folder`, with no token, reachable from this machine alone; as learners or as a teacher gets it."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -48,7 +48,7 @@ def lab_server(folder):
         "JUPYTER_CONFIG_DIR": str(folder / ".config"),
         "JUPYTER_DATA_DIR": str(folder / ".data"),
         "JUPYTERLAB_SETTINGS_DIR": str(folder / ".settings"),
-        "JUPYTER_CONFIG_PATH": str(paths.JUPYTER),
+        "JUPYTER_CONFIG_PATH": "" if teacher else str(paths.JUPYTER),
     }
     server = subprocess.Popen(
         [
@@ -62,7 +62,9 @@ def lab_server(folder):
             "--IdentityProvider.token=",
             f"--ServerApp.root_dir={folder}",
             "--LabApp.expose_app_in_browser=True",
+            "--JupyterNotebookApp.expose_app_in_browser=True",  # Notebook 7, of the same server
         ],
+        cwd=folder,
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -160,3 +160,9 @@ def test_a_call_is_timed_three_times_at_least_and_within_its_budget():
     calls = []
     assert 0 <= plots.seconds_per_call(lambda: calls.append(1), budget=0) < 1
     assert len(calls) == 3
+
+
+def test_over_whole_numbers_the_ticks_are_whole_numbers():
+    for x, are_whole in (([1, 2, 3], True), (range(1, 4), True), (np.array([1.0, 2.0, 3.0]), False)):
+        ticks = plot_lines(x, {"a": [1, 4, 9]}).axes.get_xticks()
+        assert all(float(tick).is_integer() for tick in ticks) == are_whole

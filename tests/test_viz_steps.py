@@ -2,7 +2,9 @@
 
 import doctest
 import math
+import re
 import xml.etree.ElementTree as ET
+from base64 import b64decode
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from tinygrad_cl.tensor import Tensor
 from tinygrad_cl.viz import execution_trace, replay, stepper
 from tinygrad_cl.viz.execution_trace import ExecutionTrace
 from tinygrad_cl.viz.stepper import steps
+from tinygrad_cl.viz.stepper_widget import WIDGET_VIEW
 
 
 class Closures:
@@ -187,11 +190,44 @@ def test_the_widget_takes_a_new_input_and_says_why_it_does_not_take_another():
     assert widget.error.startswith("ValueError: log(-1)") and widget.trace["steps"][0]["say"] == "The inputs: a = 1."
 
 
-def test_where_no_widget_runs_the_steps_stand_below_the_picture():
+@pytest.fixture
+def jupyter_server(monkeypatch):
+    """A Jupyter server started this kernel: it tells so by this name."""
+    monkeypatch.setenv("JPY_SESSION_NAME", "lesson.ipynb")
+
+
+def test_a_saved_output_holds_the_graph_and_the_steps_in_words():
     data, _ = steps(example()[-1])._repr_mimebundle_()
-    words = [each.text for each in ET.fromstring(data["image/svg+xml"]).iter("{http://www.w3.org/2000/svg}text")]
-    for number, say in enumerate(said(example()[-1])):
-        assert f"{number}. {say}" in words
+    items = ET.fromstring(re.search("<ol.*</ol>", data["text/html"])[0])
+    assert [each.text for each in items] == said(example()[-1])
+    [source] = re.findall(r'src="data:image/svg\+xml;base64,([^"]*)"', data["text/html"])
+    assert b64decode(source).decode() == data["image/svg+xml"]
+    shown = {each.get("id"): each.text for each in ET.fromstring(data["image/svg+xml"]).iter()}
+    assert [shown[f"grad{i}"] for i in range(4)] == ["−3", "−4", "−3", "1"]
+
+
+def test_vs_code_and_nbconvert_fall_back_from_the_widget_to_html_and_then_to_svg():
+    # VS Code's order of kinds is sortOutputItemsBasedOnDisplayOrder, and its way back from a widget without a model
+    # the error vscode.fallbackToNextRenderer: src/kernels/execution/helpers.ts and
+    # src/webviews/webview-side/ipywidgets/renderer/index.ts of github.com/microsoft/vscode-jupyter.
+    data, _ = steps(example()[-1])._repr_mimebundle_()
+    assert {*data} == {WIDGET_VIEW, "text/html", "image/svg+xml", "text/plain"}
+    assert data[WIDGET_VIEW]["model_id"] and "<script" not in data["text/html"]
+
+
+def test_jupyterlab_is_given_no_widget_that_may_be_gone(jupyter_server):
+    widget = steps(example()[-1])
+    data, _ = widget._repr_mimebundle_()
+    assert {*data} == {"text/html", "image/svg+xml", "text/plain"}
+    assert data["text/html"].startswith(f"<{widget.element}>") and widget.element != steps(example()[-1]).element
+
+
+def test_the_same_input_again_takes_the_error_away():
+    widget = steps(Value(4.0, label="a").log())
+    widget.inputs = [{"name": "a", "value": -1.0}]
+    assert widget.error
+    widget.inputs = [{"name": "a", "value": 4.0}]
+    assert not widget.error
 
 
 @pytest.mark.parametrize("thing", [3.0, None, Value])

@@ -5,6 +5,7 @@ The forward pass is read from the nodes. The backward pass is recorded while the
 
 import contextlib
 import math
+from html import escape
 from numbers import Number
 
 import numpy as np
@@ -13,8 +14,7 @@ from tinygrad_cl.viz.backward_log import record_backward
 from tinygrad_cl.viz.graph import plain_scene
 from tinygrad_cl.viz.nodes import MISSING, plain, read, read_graph, show
 from tinygrad_cl.viz.replay import OPERATORS, can_recompute, changeable, exponent_of, recompute, with_data
-from tinygrad_cl.viz.scene import MARGIN
-from tinygrad_cl.viz.svg import Picture, text
+from tinygrad_cl.viz.svg import image
 
 MOST_NODES = 60
 
@@ -30,8 +30,9 @@ class ExecutionTrace:
     def __init__(self, graph, compute, inputs):
         self.graph, self.compute, self.inputs = graph, compute, inputs
         names = [name_of(graph, i) if i in graph.computed else "" for i in range(len(graph.nodes))]
-        self.scene = plain_scene(graph, names)
         self.steps, self.note = trace_steps(graph, graph.nodes[min(graph.results)])
+        texts = {name: text for each in self.steps for name, text in each["set"].items()}
+        self.scene = plain_scene(graph, names, grads=[texts.get(f"grad{i}") for i in range(len(graph.nodes))])
 
     @classmethod
     def of(cls, node):
@@ -56,16 +57,15 @@ class ExecutionTrace:
         return cls(graph, compute, [(name, read(leaf, "data")) for name, leaf in zip(names, leaves)])
 
     def svg(self):
-        """The picture. Its parts have the ids that the steps use; the steps fill in data and gradients."""
+        """The graph after the last step. Its parts have the ids that the steps use."""
         return self.scene.picture("steps").svg
 
-    def static_picture(self):
-        """A Picture, for pages without widgets: the finished graph, and below it the steps in words."""
-        parts, top = self.scene.parts(), self.scene.height + 12
-        lines = [f"{i}. {each['say']}" for i, each in enumerate(self.steps)] + ([self.note] if self.note else [])
-        parts += [text(MARGIN, top + 19 * i, line, size=12.5) for i, line in enumerate(lines)]
-        width = max(self.scene.width, MARGIN * 2 + 6.9 * max(map(len, lines)))
-        return Picture(parts, width, top + 19 * len(lines), f"{len(self.steps)} steps")
+    def html(self):
+        """For paper and for pages without widgets: the graph after the last step, and below it the steps in words."""
+        words = "".join(f"<li>{escape(each['say'])}</li>" for each in self.steps)
+        return (
+            f'{image(self.svg(), "the graph after the last step")}<ol start="0">{words}</ol><p>{escape(self.note)}</p>'
+        )
 
 
 # -- steps -----------------------------------------------------------------------------------------------------------

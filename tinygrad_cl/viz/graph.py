@@ -63,14 +63,20 @@ def kernels_of(graphs):
     return {id(node): number for number, each in enumerate(compiled, start=1) for node in (*each.body, each.head)}
 
 
-def plain_scene(graph, names=None, kernels=None):
-    """A box for each node; `names` are used where a label is missing; `kernels` is {id of a node: number of its kernel}."""
+def plain_scene(graph, names=None, kernels=None, grads=None):
+    """A box for each node.
+
+    names     are used where a label is missing
+    kernels   {id of a node: number of its kernel}
+    grads     texts that are shown for the nodes' own gradients, or None
+    """
     computed = graph.computed
     kinds = [
         "leaf" if i not in computed else "result" if i in graph.results else "step" for i in range(len(graph.nodes))
     ]
     rows = [[("kernel", str(kernels[id(node)]))] if kernels and id(node) in kernels else [] for node in graph.nodes]
-    boxes = [node_box(*each) for each in zip(graph.nodes, kinds, names or [""] * len(kinds), rows)]
+    columns = graph.nodes, kinds, names or [""] * len(kinds), rows, grads or [None] * len(kinds)
+    boxes = [node_box(*each) for each in zip(*columns)]
     edges = [
         (parent, child, None if derivative is None else show(derivative, digits=3))
         for parent, child, derivative in graph.edges

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PALE, PURPLE, SKY, VERMILLION
+from tinygrad_cl.viz.svg import BLUE, GREEN, INK, LINE, MUTED, ORANGE, PALE, PURPLE, SKY, VERMILLION, Displayed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,7 @@ def engineering(unit=""):
     return EngFormatter(unit)
 
 
-class Plot:
+class Plot(Displayed):
     """A figure with one pair of axes; `axes` and `figure` are matplotlib's, so you can add to it.
 
     >>> plot = Plot("a title", "x", "y")
@@ -111,10 +111,15 @@ def plot_lines(
 ) -> Plot:
     """Curves over common x values; `curves` is {name: y values}, `log` names the logarithmic axes: "", "x", "y", "xy".
 
-    A value that is not finite, or not positive on a logarithmic axis, leaves a gap.
+    A value that is not finite, or not positive on a logarithmic axis, leaves a gap. Over whole numbers, the ticks are
+    whole numbers.
     """
     plot = Plot(title, xlabel, ylabel)
     plot.axes.set(xscale="log" if "x" in log else "linear", yscale="log" if "y" in log else "linear")
+    if "x" not in log and np.asarray(x).dtype.kind in "iu":
+        from matplotlib.ticker import MaxNLocator
+
+        plot.axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     for (name, y), style in zip(curves.items(), cycle(STYLES)):
         y = np.array(y, dtype=float)
         y[~np.isfinite(y) | ((y <= 0) & ("y" in log))] = np.nan

@@ -66,14 +66,15 @@ class Box:
         return element("g", "".join(parts), id=f"box{number}")
 
 
-def node_box(node, kind, name="", more=()):
-    """The Box of one node; `name` is used if it has no label; `more` are further rows."""
+def node_box(node, kind, name="", more=(), grad=None):
+    """The Box of one node; `name` is used if it has no label; `more` are further rows; `grad` is shown for the node's own."""
     if not is_node(node):
         return Box("stray", "not a node", "", [("is", show(node))])
     label, op = (read(node, what) for what in ("label", "op"))
     if op is MISSING and hasattr(node, "grad_fn"):  # a tensor: the op belongs to its grad_fn
         op = read(node.grad_fn, "label")
     rows = [(what, show(value)) for what in ("data", "grad") if (value := read(node, what)) is not MISSING]
+    rows = [(what, grad if what == "grad" and grad else value) for what, value in rows]
     shape, saved = read(node, "shape"), saved_bytes(node)
     if not rows and isinstance(shape, tuple):
         rows.append(("shape", shape_text(shape).removeprefix("array ") if shape else "a number"))

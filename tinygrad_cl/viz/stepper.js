@@ -14,7 +14,8 @@ function render({ model, el }) {
   const say = Object.assign(make("div", "steps-say"), { ariaLive: "polite" });
   const [inputs, problem, stage, note] = ["steps-inputs", "steps-problem", "steps-stage", "steps-note"].map((name) => make("div", name));
   bar.append(first, back, play, next, last, slider, count);
-  root.append(bar, say, inputs, problem, stage, note);
+  const printed = make("div", "steps-printed"); // on paper: the graph after the last step, and all steps in words
+  root.append(bar, say, inputs, problem, stage, note, printed);
   el.append(root);
 
   let timer = null;
@@ -47,24 +48,31 @@ function render({ model, el }) {
   function draw() {
     stage.innerHTML = model.get("trace").svg;
     note.textContent = model.get("trace").note;
+    printed.innerHTML = model.get("trace").html;
     show();
   }
 
-  function drawInputs() {
-    inputs.replaceChildren(...model.get("inputs").map(({ name, value }, i) => {
-      const field = Object.assign(make("input"), { type: "number", step: "any", value });
-      field.addEventListener("change", () => {
-        const all = model.get("inputs").map((each) => ({ ...each }));
-        if (field.value === "" || !Number.isFinite(field.valueAsNumber)) { field.value = value; return; }
-        all[i].value = field.valueAsNumber;
-        model.set("inputs", all);
-        model.save_changes();
-      });
-      const label = make("label");
-      label.append(`${name} = `, field);
-      return label;
-    }));
-  }
+  const fields = model.get("inputs").map(({ name }, i) => {
+    const field = Object.assign(make("input"), { type: "number", step: "any", ariaLabel: name });
+    const apply = () => {
+      if (!Number.isFinite(field.valueAsNumber)) {
+        drawInputs();
+        problem.textContent = `${name} has to be a number.`;
+        return;
+      }
+      drawProblem();
+      model.set("inputs", model.get("inputs").map((each, other) => (other === i ? { name, value: field.valueAsNumber } : each)));
+      model.save_changes();
+    };
+    field.addEventListener("change", apply);
+    field.addEventListener("keydown", (event) => { if (event.key === "Enter") apply(); }); // JupyterLab keeps Enter from it
+    const label = make("label");
+    label.append(`${name} = `, field);
+    inputs.append(label);
+    return field;
+  });
+  const drawInputs = () => model.get("inputs").forEach(({ value }, i) => { fields[i].value = value; });
+  const drawProblem = () => { problem.textContent = model.get("error"); };
 
   function go(position) {
     model.set("position", Math.max(0, Math.min(position, steps().length - 1)));
@@ -100,7 +108,6 @@ function render({ model, el }) {
     action();
   });
 
-  const drawProblem = () => { problem.textContent = model.get("error"); };
   const handlers = { "change:trace": draw, "change:position": show, "change:inputs": drawInputs, "change:error": drawProblem };
   Object.entries(handlers).forEach(([name, handler]) => model.on(name, handler));
   draw();
@@ -109,7 +116,34 @@ function render({ model, el }) {
   return () => {
     stop();
     Object.entries(handlers).forEach(([name, handler]) => model.off(name, handler));
+    root.remove();
   };
 }
 
-export default { render };
+// In JupyterLab and Notebook 7 the output is the element <steps-…> with the static picture in it (StepsWidget says why). Only a model,
+// and so a running kernel, comes here: then the steps stand in its place, wherever the page shows it, until the model ends.
+function initialize({ model }) {
+  const name = model.get("element");
+  if (!customElements.get(name)) {
+    customElements.define(name, class extends HTMLElement {
+      connectedCallback() {
+        this.disconnectedCallback();
+        if (this.constructor.model) this.leave = render({ model: this.constructor.model, el: this });
+      }
+
+      disconnectedCallback() {
+        this.leave?.();
+        this.leave = null;
+      }
+    });
+  }
+  const use = (current) => {
+    customElements.get(name).model = current;
+    document.querySelectorAll(name).forEach((each) => each.connectedCallback());
+  };
+  use(model);
+  model.on("comm_live_update", () => use(null)); // the kernel has been started again, without this model
+  return () => use(null);
+}
+
+export default { initialize, render };

@@ -1,4 +1,4 @@
-"""`steps(node)`: a graph computed and back-propagated step by step, with a slider, in JupyterLab."""
+"""`steps(node)`: a graph computed and back-propagated step by step, with a slider, in a notebook."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -6,16 +6,15 @@ from tinygrad_cl.viz.execution_trace import ExecutionTrace
 
 if TYPE_CHECKING:
     from tinygrad_cl.viz.stepper_widget import StepsWidget
-    from tinygrad_cl.viz.svg import Picture
 
 
-def steps(node: Any, *leaves: Any) -> "StepsWidget | Picture":
+def steps(node: Any, *leaves: Any) -> "StepsWidget":
     """Walk through a graph, forward and then backward: values and gradients appear one edge at a time.
 
     node     a node of any class, as for `draw`; or a function that computes one from `leaves`
 
     The gradients are those that the node's own `backward` assigns, in its order. If the inputs can be changed, the
-    graph is computed again with the node's own operators. Without widgets (on GitHub, in an exported page) the steps
+    graph is computed again with the node's own operators. Without a kernel, on paper and in an exported page the steps
     are listed below the picture.
 
     TypeError if there is no node; ValueError for more than 60 nodes.
@@ -26,10 +25,8 @@ def steps(node: Any, *leaves: Any) -> "StepsWidget | Picture":
     'v2 = a · b = 2 · (−3) = −6.'
     """
     trace = ExecutionTrace.of_function(node, leaves) if leaves else ExecutionTrace.of(node)
-    try:
-        import anywidget  # noqa: F401 (slow to import: a third of a second, and only needed here)
-    except ImportError:
-        return trace.static_picture()
-    from tinygrad_cl.viz.stepper_widget import StepsWidget
+    from tinygrad_cl.viz.stepper_widget import (
+        StepsWidget,
+    )  # slow: anywidget takes a third of a second, only needed here
 
     return StepsWidget(trace)

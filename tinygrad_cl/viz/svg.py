@@ -1,12 +1,14 @@
 """The drawing kit behind the course's pictures: one palette, a few shapes, and the object that a notebook displays.
 
-JupyterLab shows an SVG as an <img>, so the page's theme cannot set its colours. Every picture therefore has its own
-light background, and looks the same in a dark theme, on GitHub and on paper.
+A notebook shows an SVG as an <img>, so the page's theme cannot set its colours. Every picture therefore has its own
+light background, and looks the same in a dark theme and on paper.
 """
 
+from base64 import b64encode
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
+from typing import Any
 
 # Okabe & Ito's colours (2008), which people with any common colour-vision deficiency can tell apart.
 BLUE, ORANGE, GREEN, VERMILLION, SKY, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"
@@ -17,7 +19,32 @@ SANS = "system-ui, -apple-system, 'Segoe UI', 'Helvetica Neue', Arial, sans-seri
 MONO = "ui-monospace, 'SF Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 
 
-class Picture:
+# A wide picture is scrolled on the screen, and made to fit on paper.
+SCROLLED = "<style>@media screen { img.picture.picture { max-width: none } }</style>"
+
+
+def image(svg: str, title: str) -> str:
+    """An SVG as HTML, from which nothing outside is loaded."""
+    source = f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}"
+    return f'<img class="picture" src="{source}" alt="{escape(title)}">{SCROLLED}'
+
+
+class Displayed:
+    """What a notebook displays as an SVG and, ahead of it, as HTML: Jupyter cuts a wide SVG off when it prints, and
+    shows none in a notebook that is not trusted yet.
+    """
+
+    title: str
+
+    def _repr_svg_(self) -> str:
+        raise NotImplementedError
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        svg = self._repr_svg_()
+        return {"text/html": image(svg, self.title), "image/svg+xml": svg, "text/plain": repr(self)}
+
+
+class Picture(Displayed):
     """An SVG that a notebook displays. `svg` is its text, `save(path)` writes it to a file.
 
     >>> Picture([text(10, 20, "hello")], 100, 40, "a greeting")
