@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from cycles import no_cycles
-from expressions import expressions
-from hypothesis import given
+from expressions import Expression, expressions
+from hypothesis import example, given
 
 from tinygrad_cl import scalar
 from tinygrad_cl.gradcheck import gradcheck, taylor_check
@@ -138,7 +138,25 @@ def test_functions_against_the_complex_step(name, x):
     assert grads == pytest.approx(complex_step(FUNCTIONS[name], [x]), rel=1e-12)
 
 
+# Its curvature along the first direction that `taylor_check` takes is next to nothing.
+UNEVEN = Expression(
+    (
+        ("a - b", 0, 1),
+        *[("(a * a + 0.5) ** -0.5", 0, 0)] * 2,
+        ("exp + b", 2, 8),
+        *[("(a * a + 0.5) ** -0.5", 0, 0)] * 2,
+        ("a / (b * b + 1)", 2, 7),
+        ("a - b", 0, 9),
+        ("(a * a + 0.5) ** -0.5", 0, 0),
+        *[("2 ** tanh a", 2, 0)] * 2,
+        *[("(a * a + 0.5) ** -0.5", 0, 0)] * 3,
+        ("a / (b * b + 1)", 3, 4),
+    )
+)
+
+
 @given(expressions())
+@example((UNEVEN, [-0.791, 1.996, -0.791]))
 def test_random_expressions_pass_both_checks(case):
     f, inputs = case
 
@@ -150,8 +168,9 @@ def test_random_expressions_pass_both_checks(case):
 
     report = gradcheck(data, gradient, inputs)
     assert report, report
-    report = taylor_check(data, gradient, inputs)
-    assert report, (report, report.steps, report.remainders)
+    if any(abs(g) > 1e-8 * abs(data(*inputs)) for g in gradient(1.0, *inputs)):  # else what remains is rounding at once
+        report = taylor_check(data, gradient, inputs)
+        assert report, (report, report.steps, report.remainders)
 
 
 @pytest.mark.parametrize("number", [2, True, np.float32(1.5), np.float64(1.5), np.int64(3), Fraction(3, 2)])

@@ -50,6 +50,9 @@ def remainders_of(
     f: _Function, gradient: _Gradient, inputs: Sequence[ArrayLike], rng: _Seed = 0
 ) -> tuple[np.ndarray, np.ndarray, float]: ...
 def taylor_check(f: _Function, gradient: _Gradient, inputs: Sequence[ArrayLike], rng: _Seed = 0) -> TaylorReport: ...
+def along_one_direction(
+    f: _Function, gradient: _Gradient, inputs: Sequence[ArrayLike], rng: np.random.Generator
+) -> TaylorReport: ...
 
 @dataclass(frozen=True)
 class TaylorReport:

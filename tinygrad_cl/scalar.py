@@ -216,12 +216,13 @@ class Value:
     # -- backward ---------------------------------------------------------------------------------------
 
     def backward(self):
-        """Add ∂self/∂leaf to the `grad` of every leaf below self, and set `grad` on every node between.
+        """Add ∂self/∂leaf to the `grad` of every leaf that self was computed from.
 
-        Chain rule, one line per edge: parent.grad += local derivative · node.grad, each node only
-        when its own grad is complete, which is the reverse of `topological_order`. Leaves
-        accumulate over calls until `zero_grad`; nodes between belong to this call and start from 0.
-        Where self is a leaf itself, 1 may be added to its grad or set: both are right.
+        Chain rule, one line per edge: parent.grad += local derivative · node.grad. A node has its
+        turn only when its own grad is complete: in the reverse of `topological_order`. The grad of
+        a leaf adds up over calls until `zero_grad`. The nodes between self and the leaves start
+        from 0 in each call, and their `grad` is ∂self/∂node after it. Where self is a leaf itself,
+        1 may be added to its grad or set: both are right.
 
         >>> a = Value(3.0)
         >>> (a * a).backward()
@@ -278,10 +279,10 @@ def power_and_slope(base, exponent):
 
 
 def topological_order(root):
-    """A list of root and all nodes that it was computed from, each once, parents before children.
+    """A list of root and all nodes that it was computed from, each once, each after its parents.
 
-    Any such order will do. A chain of 100,000 nodes is no problem, and a node costs one visit,
-    however many paths lead there.
+    root is the node of the result; it comes last. Any such order is right. A chain of 100,000
+    nodes is no problem, and a node costs one visit, however many paths lead to it.
 
     >>> a = Value(2.0, label="a")
     >>> b = a * a

@@ -9,10 +9,8 @@ import numpy as np
 
 MODULES = {"time", "random", "_random"}
 CALLS = {"datetime.now", "datetime.today", "datetime.utcnow", "builtins.input", "io.open", "_io.open"}
-BUILDERS = (
-    "pyopencl",
-    "tinygrad_cl.opencl",
-)  # they read files of kernels, and take times: nothing that a result depends on
+# They read files of kernels, and take times: nothing that a result depends on.
+BUILDERS = ("pyopencl", "tinygrad_cl.opencl")
 CALLS |= {f"{system}.{name}" for system in ("posix", "nt") for name in ("urandom", "getrandom", "times")}
 
 

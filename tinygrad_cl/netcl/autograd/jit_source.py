@@ -18,7 +18,7 @@ import re
 
 
 def name_nodes(leaves, body):
-    """{TraceNode: its name in C}: v0, v1, … for the inputs, and then mul_2, tanh_3, …"""
+    """{node: its name in C}: v0, v1, … for the inputs, and then mul_2, tanh_3, …"""
     names = {leaf: f"v{number}" for number, leaf in enumerate(leaves)}
     for number, node in enumerate(body, start=len(leaves)):
         names[node] = f"{node.op_name}_{number}"
@@ -60,8 +60,9 @@ def backward_lines(end, body, names, upstream):
 
     node.primitive.backward(inputs in C, name of the node's gradient, node.attrs, name of the node)
     gives an expression for each input, or None. The first contribution to a gradient is a line
-    `V g_v0 = …;`, each further one `g_v0 += …;`. None is written for an input whose entry in
-    node.needs is False, nor where node.primitive.backward is None.
+    `V g_v0 = …;`, each further one `g_v0 += …;`. No line is written for an input whose expression
+    is None or whose entry in node.needs is False. A node is skipped if no gradient has come to it,
+    or if node.primitive.backward is None.
     """
     gradients, lines = {end: upstream}, []
     for node in reversed(body):

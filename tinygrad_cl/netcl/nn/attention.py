@@ -143,15 +143,15 @@ class TransformerBlock(Module):
 
 
 def split_heads(x, heads):
-    """A Node (…, L, heads · w) → a Node (…, heads, L, w): head h gets the features from h · w on, w
-    of them. In front may be any axes, such as one for the batch.
+    """A Node (…, L, heads · w) → a Node (…, heads, L, w): head h gets the w features from h · w on.
+    There may be any number of axes in front, such as one for the batch.
     """
     *batch, length, width = x.shape
     return swapped(ag.reshape(x, (*batch, length, heads, width // heads)))
 
 
 def join_heads(x):
-    """The way back: a Node (…, heads, L, w) → a Node (…, L, heads · w)."""
+    """The inverse of split_heads: a Node (…, heads, L, w) → a Node (…, L, heads · w)."""
     *batch, heads, length, width = x.shape
     return ag.reshape(swapped(x), (*batch, length, heads * width))
 

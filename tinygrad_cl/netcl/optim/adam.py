@@ -31,15 +31,16 @@ class Adam(Optimizer):
         )
 
     def count(self, c1, c2):
-        """[new c1, new c2], C expressions: 1 − β₁ᵗ and 1 − β₂ᵗ, of those of the step before. Before
-        the first step both are 0.
+        """[new c1, new c2], C expressions of c1 and c2, the names of the counts after the step before.
+        The new counts are 1 − β₁ᵗ and 1 − β₂ᵗ. Before the first step both are 0.
         """
         beta1, beta2 = self.settings["betas"]
         return [running_mean(beta1, c1, "(V)(1)"), running_mean(beta2, c2, "(V)(1)")]
 
     def update(self, p, g, lr, m, v, c1, c2):
-        """[new p, new m, new v], C expressions of the names that are given: those of the numbers
-        before this step, with c1 and c2 new already. Its g is self.decayed(p, g).
+        """[new p, new m, new v], C expressions of the names that are given. p, m and v name the
+        numbers before this step; c1 and c2 name the counts that `count` has already updated. The
+        formulas' g is self.decayed(p, g): with the weight decay, g + λ p.
 
         >>> p = Parameter.from_host(queue, [1.0, 2.0]); p.grad = p.copy()
         >>> Adam([p], lr=0.25).step()
@@ -105,7 +106,7 @@ class RMSProp(Optimizer):
 
 
 def running_mean(beta, mean, x):
-    """β · mean + (1 − β) · x, as a C expression in parentheses. beta is a number, the others are
+    """β · mean + (1 − β) · x, as a C expression in parentheses. beta is a number; mean and x are
     C expressions: names, or products of names. One way to write it, for beta = 0.75, mean = "v2"
     and x = "v1 * v1":
 

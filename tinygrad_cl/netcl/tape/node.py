@@ -212,8 +212,9 @@ def lines_of(made_at):
 
 
 def tensor(x, requires_grad=None):
-    """A leaf that holds the Tensor x itself, not a copy. Unless given, requires_grad is that of
-    x, as for a Parameter. TypeError if x is no Tensor, or if a gradient of int32 is asked for.
+    """A leaf that holds the Tensor x itself, not a copy. If requires_grad is not given, it is that
+    of the Tensor x: False, unless it was set there. TypeError if x is no Tensor, or if a gradient
+    of int32 is asked for.
     """
     if not isinstance(x, Tensor):
         kind = type(x).__name__

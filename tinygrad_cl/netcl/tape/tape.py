@@ -60,8 +60,9 @@ class Tape:
         goes to leave(leaf, gradient, held), where `held` is a set that starts with the id of the
         seed's buffer. A second call adds the same gradients again.
 
-        Intermediate nodes get no grad, unless self.retain_grads is set: then each gets a copy of
-        its gradient, which replaces the one before.
+        Intermediate nodes are all nodes with a grad_fn, so usually the loss, too. They get no grad,
+        unless self.retain_grads is set: then each gets a copy of its gradient, which replaces the
+        one before.
 
         >>> x = tensor(Tensor.from_host(queue, 3.0), requires_grad=True)
         >>> square = apply_op(lambda v: v * v, lambda grad: [grad * x.value * 2], x)
@@ -113,12 +114,13 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
               and the type
     grad_fn   is kept, not called here; None if there is no gradient
     args      Nodes and numbers; as_nodes(args) makes Nodes of Tensors and arrays
-    tape      for record(node, tape), which appends the Node; call it whether tape is None or not
+    tape      is passed on: a Node that is recorded goes to record(node, tape), also if tape is None
     op_name   a name for the Node; attrs, its constants: both are kept as they are
 
     It is recorded if is_grad_enabled(), if there is a grad_fn, and if at least one Node among the
     arguments requires a gradient. Then the result requires one, too; its parents are the Nodes
-    among the arguments, all of them, a tuple in their order. Else the result is Node(out).
+    among the arguments, all of them, a tuple in their order. Else the result is Node(out), where
+    out is the Tensor that fn returned.
 
     Before all that comes a hook for lesson 12: if state.trace is not None, nothing is computed, and
     the result is state.trace.operation(op_name, args, attrs or {}).
@@ -270,7 +272,8 @@ def look_for_anomaly(node, parts):
     node    the Node whose grad_fn was called
     parts   for each of its parents, numbered from 0, a Tensor or None
 
-    The message is of the first bad one, and begins with this line, k being the parent's number:
+    The message is about the first bad one. It begins with this line, where k is the parent's number
+    ("w.r.t." means "with respect to"):
     Gradient w.r.t. parent k of op 'name' contains NaN or Inf
     After it come the lines of node.creation_trace, a list of texts. If all is well, nothing
     happens.

@@ -29,11 +29,14 @@ class MSELoss(Function):
 
 
 class BCEWithLogitsLoss(Function):
-    """Binary cross-entropy of p = sigmoid(x), from x: Σ (max(x, 0) − x t + ln(1 + e⁻|x|)) / N.
+    """Binary cross-entropy of p = sigmoid(x), computed from x.
+
+    Σ (max(x, 0) − x t + ln(1 + e^(−|x|))) / N, N the number of elements, t the target
 
     ∂L/∂x = grad · (sigmoid(x) − t) / N
 
-    The same as BCELoss of sigmoid(x), but without a logarithm of 0. The target gets no gradient.
+    The same number as the mean of −t ln p − (1 − t) ln(1 − p), but without a logarithm of 0. The
+    target gets no gradient.
 
     >>> x = Tensor([0.0, 1000.0], requires_grad=True)
     >>> binary_cross_entropy_with_logits(x, [1.0, 0.0]).backward(); x.grad
@@ -56,7 +59,8 @@ class CrossEntropyLoss(Function):
 
     ∂L/∂x = grad · (softmax(x) − onehot(target)) / N
 
-    x (…, classes), target (…), softmax along the last axis. ln softmax is computed in one step, so
+    x (…, classes); target (…), an array or a list of whole numbers. A row of onehot(target) is 1 at
+    its class, 0 elsewhere. Softmax is along the last axis. ln softmax is computed in one step, so
     that logits of ±1000 do not overflow.
 
     >>> x = Tensor([[0.0, 0.0], [1000.0, 0.0]], requires_grad=True)

@@ -27,7 +27,10 @@ class NDArray(Tensor):
     grad_req = "write"
 
     def attach_grad(self, grad_req="write"):
-        """Make this array a leaf with a gradient: a Tensor of its shape, zeros at first.
+        """Make this array a leaf: its grad_fn becomes None.
+
+        Unless grad_req is "null", it then requires a gradient, and its `grad` is at once a Tensor
+        of its shape, all zeros.
 
         grad_req   what backward does with `grad`. "write": overwrite it; "add": add to it;
                    "null": there is no gradient: requires_grad is False, grad is None
@@ -68,7 +71,9 @@ def dot(a, b):
 
 
 def record():
-    """`with record():` records the operations inside, unless the process's switch is off.
+    """An object for a `with` block that records the operations inside.
+
+    `with record():` records them unless the process's switch is off.
 
     >>> with GradMode(False), record():
     ...     is_grad_enabled()
@@ -78,7 +83,7 @@ def record():
 
 
 def pause():
-    """`with pause():` does not record the operations inside, even inside `record`."""
+    """An object for a `with` block that does not record the operations inside, even in `record`."""
     return GradMode(False)
 
 
