@@ -1,4 +1,4 @@
-"""The command line: python -m autograder build | bundle | release | collect | roster | due | grade | explain | name | adopt |
+"""The command line: python -m autograder build | bundle | release | collect | return | roster | due | grade | explain | name | adopt |
 export | lab | copies | progress | compare | checks | mutants | calibrate."""
 
 import tempfile
@@ -36,16 +36,17 @@ def main(context: click.Context) -> None:
 def build(check: bool, modules: tuple[str, ...]) -> None:
     """Make modules/ and solutions/*.ipynb from the lessons (all, or the MODULES named), and what else is generated.
 
-    That is docs/exercises.md, the table of exercises, and the public names of engine 3's operations.
+    That is docs/exercises.md and docs/glossary.md, the notebook of the open tasks, and the public names of engine 3's
+    operations.
     """
     from autograder import names as public
     from autograder.judge.recorder import stale_recordings, write_recordings
-    from autograder.lesson import exercises
+    from autograder.lesson import generated
     from autograder.lesson.build import stale, write
 
     names = list(modules) or paths.module_names()
     if check:
-        found = public.stale() + stale(names) + exercises.stale()
+        found = public.stale() + stale(names) + generated.stale()
         found += [f"{path.relative_to(paths.ROOT)} is not what the checks give" for path in stale_recordings(names)]
         for sentence in found:
             click.echo(sentence)
@@ -53,7 +54,7 @@ def build(check: bool, modules: tuple[str, ...]) -> None:
             raise CourseError("run `make notebooks`, look at the difference, and commit it")
         click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
     else:
-        changed = public.write() + write(names) + exercises.write() + write_recordings(names)
+        changed = public.write() + write(names) + generated.write() + write_recordings(names)
         for path in changed:
             click.echo(f"wrote {path.relative_to(paths.ROOT)}")
         click.echo(f"{len(changed)} files changed")
@@ -112,6 +113,18 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     click.echo(
         f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}"
     )
+
+
+@main.command("return")
+@click.argument("modules", nargs=-1, required=True)
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The class folder, graded.")
+@click.option("--exchange", default="", help="The folder of nbgrader's exchange (default: nbgrader's own setting).")
+def hand_back(modules: tuple[str, ...], out: Path, exchange: str) -> None:
+    """Return the feedback on MODULES through nbgrader's exchange: students get it with `nbgrader fetch_feedback`."""
+    from autograder.grading.exchange import hand_back as return_all
+
+    count, left = return_all([of_the_course(module) for module in modules], out, exchange)
+    click.echo("\n".join([*left, f"{count} pages of feedback are in the exchange; run this again after a new mark"]))
 
 
 @main.command()
@@ -272,7 +285,7 @@ def roster(file: Path, out: Path) -> None:
 @click.option("--out", default="OUT", type=click.Path(path_type=Path), help="The class folder (default: OUT).")
 def due(module: str, when: str, student: str, out: Path) -> None:
     """Set WHEN a MODULE is due: 2026-10-01T18:00, or "none"."""
-    from autograder.grading.roster import set_due
+    from autograder.grading.deadlines import set_due
 
     click.echo(set_due(module_named(module), when, out, student))
 
@@ -315,11 +328,11 @@ def checks(names: tuple[str, ...]) -> None:
 def lab(module: str | None, browser: bool, port: int) -> None:
     """Open JupyterLab on MODULE (01 will do), on your own copies in work/, which no update overwrites.
 
-    Without MODULE, on the first that has something left to do.
+    Without MODULE, on the first that has something left to do. `projects` are the open tasks after the last one.
     """
     from autograder.learner.lab import open_lab
 
-    open_lab(module and module_named(module), browser, port)
+    open_lab(module_named(module) if module and module != paths.PROJECTS.name else module, browser, port)
 
 
 @main.command()

@@ -7,6 +7,7 @@ TEXTS = ROOT / "autograder" / "texts"  # the lessons in an installed wheel: setu
 IS_INSTALLED = TEXTS.exists()
 LESSONS = (TEXTS if IS_INSTALLED else ROOT) / "solutions"  # NN_name.py, written solved; NN_name.ipynb, generated
 MODULES = (TEXTS if IS_INSTALLED else ROOT) / "modules"  # NN_name/NN_name.ipynb, generated
+PROJECTS = (TEXTS if IS_INSTALLED else ROOT) / "projects"  # projects.ipynb, the open tasks; and its text, projects.py
 JUPYTER = ROOT / "autograder" / "learner"  # JupyterLab as learners get it: without pop-ups, and menus of teachers
 LAB_COMMAND = "tinygrad-cl lab" if IS_INSTALLED else "make lab"
 
@@ -19,7 +20,7 @@ def home() -> Path:
     if not IS_INSTALLED:
         return ROOT
     here = Path.cwd()
-    return here.parent if (MODULES / here.name).is_dir() else here
+    return here.parent if (MODULES / here.name).is_dir() or (here / f"{PROJECTS.name}.ipynb").is_file() else here
 
 
 WORK = home() if IS_INSTALLED else ROOT / "work"  # the learner's own copies, ignored by git
@@ -44,6 +45,15 @@ def student_notebook(module: str) -> Path:
 
 def work_notebook(module: str) -> Path:
     return WORK / module / f"{module}.ipynb"
+
+
+def project_notebook() -> Path:
+    """The open tasks after the last lesson; a class's copy has none."""
+    return PROJECTS / f"{PROJECTS.name}.ipynb"
+
+
+def work_project_notebook() -> Path:
+    return WORK / PROJECTS.name / f"{PROJECTS.name}.ipynb"
 
 
 def solution_notebook(module: str) -> Path:

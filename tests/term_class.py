@@ -37,10 +37,14 @@ class NoJudge:
     def results(self, jobs):
         for name, task in jobs:
             notebook = submission_in_template(task)
-            text = "\n".join(cell.source for cell in notebook.cells)
-            verdicts = {exercise: self.verdict(exercise, text) for exercise in read_lesson(task.module).exercises}
-            write_verdicts(notebook, verdicts)
-            yield name, finished(notebook, Judgement(verdicts, unknown=self.unknown(verdicts, text)), task, 0.1)
+            judgement = self.judgement(notebook, task)
+            write_verdicts(notebook, judgement.verdicts)
+            yield name, finished(notebook, judgement, task, 0.1)
+
+    def judgement(self, notebook, task):
+        text = "\n".join(cell.source for cell in notebook.cells)
+        verdicts = {exercise: self.verdict(exercise, text) for exercise in read_lesson(task.module).exercises}
+        return Judgement(verdicts, unknown=self.unknown(verdicts, text))
 
     def verdict(self, exercise, text):
         check, wrong = find(exercise), f"# wrong: {exercise}" in text

@@ -1,5 +1,6 @@
-"""nbgrader's exchange, whole: released, fetched and handed in by a student, collected, graded."""
+"""nbgrader's exchange, whole: released, fetched and handed in by a student, collected, graded, returned. `test_exchange_accounts` has accounts."""
 
+import stat
 import sys
 
 import nbformat
@@ -43,7 +44,8 @@ def as_student(step, exchange, folder):
     )
 
 
-def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, exchange, monkeypatch, capsys):
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")  # nbgrader's
+def test_a_module_is_released_fetched_handed_in_collected_graded_and_returned(tmp_path, exchange, monkeypatch, capsys):
     out = tmp_path / "class"
 
     def command(*arguments):
@@ -53,6 +55,7 @@ def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, e
     assert f"collect with: python -m autograder collect 00 --out {out} --exchange {exchange}" in command("release")
     with pytest.raises(CourseError, match="nbgrader release_assignment 00_start failed: .*already exists"):
         command("release")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700, "solutions, and what students will hand in, are nobody else's"
 
     own = tmp_path / "own"
     own.mkdir()
@@ -74,6 +77,19 @@ def test_a_module_is_released_fetched_handed_in_collected_and_graded(tmp_path, e
     assert len(found) == 1 and not oddities
     rows = grade(found, out, [MODULE], lambda graded: None, GradingOptions(sandbox=not why_not(), workers=1))
     assert rows and all(row.points == row.max_points for row in rows if row.exercise in read_lesson(MODULE).exercises)
+
+    assert "1 pages of feedback are in the exchange" in command("return")
+    assert as_student("FetchFeedback", exchange, own)["success"]
+    student = found[0].student
+    feedback = out / "feedback" / student
+    (fetched,) = (own / MODULE / "feedback").glob(f"*/{MODULE}.html")
+    assert fetched.read_bytes() == (feedback / MODULE / f"{MODULE}.html").read_bytes()
+    secret = f"{MODULE}/submission_secret.txt"
+    (out / "submitted" / student / MODULE / f"{MODULE}.ipynb").write_text("{}")  # another version
+    (out / "submitted" / student / secret).write_bytes(b"\xff")  # it comes from the student
+    said = command("return")
+    assert f"{student}/{MODULE} is not graded since it was handed in; grade, and return again" in said
+    assert "0 pages of feedback are in the exchange" in said
 
 
 def test_an_exchange_that_is_not_there_is_one_sentence(tmp_path):

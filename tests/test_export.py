@@ -4,21 +4,33 @@ import csv
 import io
 import json
 import zipfile
+from dataclasses import replace
 from datetime import datetime
+from types import SimpleNamespace
 
 import pytest
 from test_term import ALL, MODULE, MUL, WRITTEN, Term, term  # noqa: F401  (a fixture)
 
 from autograder.__main__ import main
 from autograder.errors import CourseError
-from autograder.grading.roster import parsed, read_roster, set_due
+from autograder.grading.deadlines import parsed, set_due
+from autograder.grading.export import Person, canvas, moodle
+from autograder.grading.marks import due_of, submissions_to
+from autograder.grading.roster import read_roster
 
 NBGRADER = "id,first_name,last_name,email\nanna,Anna,Müller,anna@x.org\nzora,Zora,=1+1,\n"
 CANVAS = (
     "Student,ID,SIS User ID,SIS Login ID,Section,Essay\n    Points Possible,,,,,10\n"
     '"Müller, Anna",4711,S1,anna,A,3\n"Zed, Zora",4712,S2,zora,A,\n'
 )
+GROUPS = (  # what else Canvas may write: who posts grades, and its test student
+    "Student,ID,SIS User ID,SIS Login ID,Section,Essay\n,,,,,Manual Posting\n    Points Possible,,,,,10\n"
+    '"Müller, Anna",4711,S1,anna,A,3\n"Zed, Zora",4712,S2,zora,A,\n"Student, Test",9,,0a1b,A,\n'
+)
 MOODLE = "First name;Surname;Username;ID number;Email address\nAnna;Müller;anna;4711;anna@x.org\nZora;Zed;zora;;\n"
+NO_USERNAME = (
+    "First name,Last name,Username,ID number,Email address\nAnna,Müller,,anna,a@x.org\nZora,Zed,,zora,z@x.org\n"
+)
 
 
 def table(path):
@@ -39,7 +51,11 @@ def run(graded, *arguments):
     main([arguments[0], "--out", str(graded.out), *map(str, arguments[1:])], standalone_mode=False)
 
 
-@pytest.mark.parametrize("text", [NBGRADER, CANVAS, MOODLE], ids=["nbgrader", "Canvas", "Moodle"])
+@pytest.mark.parametrize(
+    "text",
+    [NBGRADER, CANVAS, GROUPS, MOODLE, NO_USERNAME],
+    ids=["nbgrader", "Canvas", "Canvas with more lines", "Moodle", "Moodle by ID number"],
+)
 def test_a_roster_is_read_as_others_write_it(text, tmp_path):
     path = tmp_path / "roster.csv"
     path.write_text(text, encoding="utf-8-sig")
@@ -47,6 +63,12 @@ def test_a_roster_is_read_as_others_write_it(text, tmp_path):
     assert [person["id"] for person in people] == ["anna", "zora"]
     assert (people[0]["first_name"], people[0]["last_name"]) == ("Anna", "Müller")
     assert people[1]["last_name"] in ("Zed", "_=1+1")
+
+
+def test_a_person_without_an_id_is_named(tmp_path):
+    (tmp_path / "roster.csv").write_text("First name,Last name,ID number\nAnna,Noether,007\nBen,Li,\nZora,Zed,\n")
+    with pytest.raises(CourseError, match="column ID number is empty for Ben Li, Zora Zed; fill it in"):
+        read_roster(tmp_path / "roster.csv")
 
 
 def test_a_table_without_ids_is_one_sentence(tmp_path):
@@ -69,7 +91,25 @@ def test_canvas_and_moodle_get_every_student_of_the_roster_with_the_totals(grade
     assert most[0].strip() == "Points Possible" and float(most[-1]) == ALL + WRITTEN.points
     assert ["Müller, Anna", "4711", "", "anna", "", total] in rows and ["Zed, Zora", "4712", "", "zora", "", ""] in rows
     assert ["ben", "", "", "ben", "", f"{ALL}"] in rows and len(rows) == 3
-    assert ["Anna", "Müller", "anna", "4711", "", total] in table(tmp_path / "moodle.csv")
+    head, *rows = table(tmp_path / "moodle.csv")
+    assert head == ["First name", "Last name", "Username", MODULE], "ben has neither ID number nor address"
+    assert ["Anna", "Müller", "anna", total] in rows and ["Zora", "Zed", "zora", "-"] in rows
+
+
+def test_a_platform_gets_ids_as_they_are_and_no_column_that_only_some_have():
+    people = [
+        Person("007", "Anna", 'Müller; "A"', "a@x.org", "4711"),
+        Person("08-15", "Zora", "Zed, von", "z@x.org", "12b"),
+    ]
+    grades = SimpleNamespace(people=people, modules=["01_value"], most={"01_value": "30.0"}, of=lambda person: ["27.5"])
+    assert list(csv.reader(io.StringIO(moodle(grades)))) == [
+        ["First name", "Last name", "Username", "ID number", "Email address", "01_value"],
+        ["Anna", 'Müller; "A"', "007", "4711", "a@x.org", "27.5"],
+        ["Zora", "Zed, von", "08-15", "12b", "z@x.org", "27.5"],
+    ]
+    assert [row[1:4] for row in csv.reader(io.StringIO(canvas(grades)))][2:] == [["4711", "", "007"], ["", "", "08-15"]]
+    people[1] = replace(people[1], lms="")
+    assert "ID number" not in moodle(grades) and "Email address" in moodle(grades)
 
 
 def test_grades_without_names(graded, tmp_path):
@@ -124,7 +164,7 @@ def test_when_a_module_is_due(graded):
     due = {row["student"]: row["due"] for row in graded.rows("submissions.csv")}
     assert due == {"anna": "2026-10-08 16:00:00", "ben": "2026-10-01 16:00:00"}
     for all_of_them, hers in (("2026-10-03 16:00:00", "2026-10-08 16:00:00"), ("2026-10-09 16:00:00",) * 2):
-        set_due(MODULE, f"{all_of_them} UTC", graded.out)  # hers stays, or ends with that
+        set_due(MODULE, f"{all_of_them} UTC", graded.out)  # hers stays, or rests while that is later
         graded.grade()
         due = {row["student"]: row["due"] for row in graded.rows("submissions.csv")}
         assert due == {"anna": hers, "ben": all_of_them}
@@ -140,3 +180,46 @@ def test_when_a_module_is_due(graded):
         parsed("soon")
     assert parsed("2026-10-01 18:00 UTC") == datetime(2026, 10, 1, 18)
     assert isinstance(graded, Term)
+
+
+DAYS = [f"2026-10-0{day} 16:00:00" for day in range(10)]
+
+
+def due_dates(graded):
+    """As the gradebook has them, which `grade` goes by."""
+    with graded.book() as book:
+        return {made.student_id: str(due_of(made) or "") for made in submissions_to(book, MODULE)}
+
+
+def test_an_extension_stays_what_was_granted(graded):
+    set_due(MODULE, f"{DAYS[1]} UTC", graded.out)
+    set_due(MODULE, f"{DAYS[8]} UTC", graded.out, "anna")
+    for when in ("none", DAYS[3], DAYS[9], DAYS[2], DAYS[8], "none", DAYS[9], "none", DAYS[4]):
+        said = set_due(MODULE, when if when == "none" else f"{when} UTC", graded.out)
+        rests = when in ("none", DAYS[8], DAYS[9])
+        assert ("anna's extension until 2026-10-08 16:00 UTC rests" in said) == rests
+        everybodys = when.replace("none", "")
+        assert due_dates(graded) == {"anna": everybodys if rests else DAYS[8], "ben": everybodys}
+
+
+def test_an_extension_that_rests_can_be_taken_back_replaced_or_is_nobodys_any_more(graded):
+    set_due(MODULE, f"{DAYS[1]} UTC", graded.out)
+    for student in ("anna", "ben"):
+        set_due(MODULE, f"{DAYS[5]} UTC", graded.out, student)
+    set_due(MODULE, "none", graded.out)
+    set_due(MODULE, "none", graded.out, "anna")
+    set_due(MODULE, f"{DAYS[2]} UTC", graded.out)
+    set_due(MODULE, f"{DAYS[7]} UTC", graded.out, "ben")
+    set_due(MODULE, f"{DAYS[3]} UTC", graded.out)
+    assert due_dates(graded) == {"anna": DAYS[3], "ben": DAYS[7]}
+    assert json.loads((graded.out / "extensions.json").read_text()) == {}
+    set_due(MODULE, "none", graded.out)
+    with graded.book() as book:
+        book.remove_student("ben")  # who has left the class
+    set_due(MODULE, f"{DAYS[4]} UTC", graded.out)
+    assert due_dates(graded) == {"anna": DAYS[4]}
+    with pytest.raises(CourseError, match="is due 2026-10-04 16:00 UTC for all; an extension ends later"):
+        set_due(MODULE, f"{DAYS[3]} UTC", graded.out, "anna")
+    (graded.out / "extensions.json").write_text("[]")
+    with pytest.raises(CourseError, match="extensions.json cannot be read"):
+        set_due(MODULE, "none", graded.out)

@@ -17,8 +17,10 @@ from autograder.grading.feedback import Marks, feedback_page
 from autograder.grading.formulas import as_mathml
 from autograder.grading.records import Graded, Row, Submission
 from autograder.grading.sample_class import MODULE, blank
+from autograder.grading.sanitize import clean
 from autograder.grading.student_page import student_page
 from autograder.nbgrader_config import configure
+from tinygrad_cl.viz.svg import Picture, rect
 
 HIT = "document.documentElement.dataset.hit = 1"
 EVIL = (
@@ -181,6 +183,15 @@ def test_d3_what_a_student_puts_out_has_no_style_class_or_name(opened):
     assert page.count("✓ value.mul · 2 of 2 points") == 2
     assert "style=" not in page and 'class="report"' not in page and 'id="check-value-mul"' not in page
     assert page.count('class="theirs"') == 2
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_of_a_drawing_of_the_course_its_description_is_shown_however_large_it_is(size):
+    drawn = rect(0, 0, 1, 1) * size
+    assert (
+        clean(Picture([drawn], 100, 40, "a large graph")._repr_mimebundle_()["text/html"])
+        == '<img alt="a large graph">'
+    )
 
 
 def test_formulas_are_shown_without_a_script():

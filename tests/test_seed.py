@@ -37,6 +37,15 @@ def test_nobody_else_may_read_it(seed_file):
     assert stat.S_IMODE(seed_file.stat().st_mode) == 0o600
 
 
+def test_a_seed_that_is_somebody_elses_is_one_sentence(seed_file, monkeypatch):
+    def refused(*arguments, **more):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("builtins.open", refused)
+    with pytest.raises(CourseError, match="is not yours to read or write; set COURSE_SEED"):
+        course_seed()
+
+
 def test_git_ignores_it():
     assert ".course_seed" in (paths.ROOT / ".gitignore").read_text(encoding="utf-8")
 

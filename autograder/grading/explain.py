@@ -26,13 +26,13 @@ from autograder.grading.seed import Seeds
 from autograder.grading.version import key_of
 from autograder.judge.accesses import is_possible, kernels_of
 from autograder.judge.case_verdict import Cases, Failed
-from autograder.judge.counterexample import as_code, program
+from autograder.judge.counterexample import as_whole_code
 from autograder.judge.expected import cases_of
 from autograder.judge.kernel import Sandbox, StudentKernel
 from autograder.judge.launched import Launcher
 from autograder.judge.notebook_run import NotebookRun, course_cell
 from autograder.judge.reference import module_of
-from autograder.judge.report import row, sentence
+from autograder.judge.report import row_text, sentence
 from autograder.judge.verdict import Difference, broken
 from autograder.lesson.notebooks import KERNEL
 from autograder.lesson.text import read_lesson
@@ -233,15 +233,14 @@ def inputs_of(case: Case) -> str:
 def said(fail: Failed, check: Check) -> Iterator[str]:
     """What was expected in a case that fails, and what came."""
     for label, want, got in fail.parts:
-        expected, came, where = row(Difference(fail.aspect, want, got))
-        yield f"{label}{': ' if label else ''}expected {expected}, got {came}{f' ({where})' if where else ''}"
+        yield row_text(Difference(fail.aspect, want, got, label))
     for label, outcome in fail.conditions:
         yield broken(label, outcome, check)
 
 
 def as_program(aspect: Aspect, case: Case) -> str:
     """A case as a program that runs in a notebook, below the student's code, however long it is."""
-    code = as_code(aspect, case) or "\n".join(program(aspect, case))
+    code = as_whole_code(aspect, case)
     if not runs_alone(code):  # it returns from the middle, or pauses
         takes_tools = len(ast.parse(aspect.source).body[0].args.args) > 2  # type: ignore[attr-defined]
         inputs = ", ".join(f"{name}={text}" for name, text in case.inputs.items())

@@ -66,20 +66,34 @@ def roster(out: Path) -> dict[str, Person]:
 
 
 def canvas(grades: Grades) -> str:
-    """For Canvas's gradebook, «Import»: it knows a student by its own ID, or by the SIS login."""
+    """For Canvas's gradebook, «Import»: it knows a student by its own ID, a number, or by the SIS login."""
     head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *grades.modules]
     most = ["    Points Possible", "", "", "", "", *(grades.most[module] for module in grades.modules)]
-    rows = [[spoken(person), person.lms, "", person.id, "", *grades.of(person)] for person in grades.people]
+    rows = [[spoken(person), number(person.lms), "", person.id, "", *grades.of(person)] for person in grades.people]
     return as_csv([head, most, *rows])
 
 
+def number(text: str) -> str:
+    """An ID of Canvas's, "" for any other: Canvas would take what begins with digits for the ID of somebody else."""
+    return text if text.isascii() and text.isdecimal() else ""
+
+
 def moodle(grades: Grades) -> str:
-    """For Moodle's grade import from CSV: map «Username», «ID number» or «Email address» to the user."""
-    head = ["First name", "Last name", "Username", "ID number", "Email address", *grades.modules]
-    rows = [
-        [person.first, person.last, person.id, person.lms, person.email, *grades.of(person)] for person in grades.people
-    ]
-    return as_csv([head, *rows])
+    """For Moodle's grade import from CSV: map «Username», «ID number» or «Email address» to the user.
+
+    Moodle gives the grades of a line with an empty cell there to the student of the line before, so a column that not
+    everybody has is left out. What was not handed in is "-": of an empty cell it makes 0 points, where the column is new.
+    """
+    ids = {
+        "Username": [person.id for person in grades.people],
+        "ID number": [person.lms for person in grades.people],
+        "Email address": [person.email for person in grades.people],
+    }
+    ids = {head: column for head, column in ids.items() if all(column)}
+    names = [(person.first, person.last) for person in grades.people]
+    points = [[each or "-" for each in grades.of(person)] for person in grades.people]
+    rows = [[*name, *known, *given] for name, known, given in zip(names, zip(*ids.values()), points)]
+    return as_csv([["First name", "Last name", *ids, *grades.modules], *rows])
 
 
 def spoken(person: Person) -> str:

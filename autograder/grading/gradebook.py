@@ -55,7 +55,7 @@ class ClassFolder:
         """Make it one, with the modules in its gradebook, unless it is one already. CourseError where it cannot be written."""
         self.out = out
         try:
-            out.mkdir(parents=True, exist_ok=True)
+            out.mkdir(mode=0o700, parents=True, exist_ok=True)  # solutions, grades, and what students handed in
             if not (out / "nbgrader_config.py").exists():
                 (out / "nbgrader_config.py").write_text(CONFIG, encoding="utf-8")
             trial = out / ".writable"

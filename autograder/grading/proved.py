@@ -1,9 +1,11 @@
-"""What was proved before a class is graded, kept in OUT, so that it is proved once: the reference of a module passes here.
+"""What was proved before a class is graded, kept in ~/.cache/tinygrad_cl/proved, so that it is proved once: the reference of a
+module passes here.
 
 With it are kept the OpenCL kernels that the drivers compiled for the module's blank notebook. Both hold for one version of the
 course, for these limits, on this machine with these libraries and drivers; where one of them changed, they are proved anew.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -25,39 +27,38 @@ print(json.dumps([device.key for device in find_devices()]))
 """  # in a process of its own: a driver that is loaded starts threads
 CHOSEN_BY = ("TINYGRAD_CL_DEVICE", "PYOPENCL_CTX")
 PATIENCE = 60.0
+SIZE = hashlib.sha256().digest_size
+KEPT = 8  # proofs of a module: of other versions of the course, with other limits
 
 
 class Proofs:
-    """OUT/proved.json, what was proved of each module, and OUT/kernels/MODULE.zip."""
+    """Files MODULE-DIGEST: the digest is that of all that the proof depends on; in it, kernels behind their own digest."""
 
-    def __init__(self, out: Path, limits: Limits, sandbox: bool):
-        self.file, self.folder = out / "proved.json", out / "kernels"
+    def __init__(self, limits: Limits, sandbox: bool):
         self.here = {"limits": asdict(limits), "sandbox": sandbox, **machine()}
 
-    def read(self) -> dict[str, dict]:
-        """{module: what held when it was proved}; nothing where the file is not one of ours."""
-        try:
-            found = json.loads(self.file.read_bytes())
-        except (OSError, ValueError):
-            return {}
-        return found if isinstance(found, dict) else {}
+    def file(self, module: str, course: str) -> Path:
+        said = json.dumps({"course": course, **self.here}, sort_keys=True)
+        folder = Path.home() / ".cache" / "tinygrad_cl" / "proved"
+        return folder / f"{module}-{hashlib.sha256(said.encode()).hexdigest()[:16]}"
 
     def kernels(self, module: str, course: str) -> bytes | None:
         """The kernels of a module that is proved for this version of the course; None for one that is not."""
         try:
-            data = (self.folder / f"{module}.zip").read_bytes()
-        except OSError:
+            data = self.file(module, course).read_bytes()
+        except (OSError, RuntimeError):  # RuntimeError: there is no home directory
             return None
-        return data if self.read().get(module) == self.entry(course, data) else None
+        digest, kernels = data[:SIZE], data[SIZE:]
+        return kernels if hashlib.sha256(kernels).digest() == digest else None
 
     def keep(self, module: str, course: str, kernels: bytes) -> None:
-        """Note that the module is proved."""
-        write_atomically(self.folder / f"{module}.zip", kernels)
-        known = self.read() | {module: self.entry(course, kernels)}
-        write_atomically(self.file, json.dumps(known, indent=1, sort_keys=True))
-
-    def entry(self, course: str, kernels: bytes) -> dict:
-        return {"course": course, "kernels": hashlib.sha256(kernels).hexdigest(), **self.here}
+        """Note that the module is proved; where nothing can be written, it is proved again the next time."""
+        with contextlib.suppress(OSError, RuntimeError):
+            file = self.file(module, course)
+            write_atomically(file, hashlib.sha256(kernels).digest() + kernels)
+            others = sorted(file.parent.glob(f"{module}-*"), key=lambda path: path.stat().st_mtime)
+            for old in others[:-KEPT]:
+                old.unlink()
 
 
 @lru_cache

@@ -38,6 +38,7 @@ ATTRIBUTES = {
 }
 SCHEMES = {"http", "https", "mailto", "data"}
 PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]*")
+DRAWING = re.compile(r"data:image/svg\+xml;base64,[A-Za-z0-9+/=\s]*")  # the course's own: its description stays
 LINK = re.compile(r"(?:https?://|mailto:)", re.I)
 OPEN, CLOSE = "\ue000", "\ue001"  # around the number of a formula, until the text around it is sanitized
 FORMULA = re.compile(f"{OPEN}([0-9]{{1,6}}){CLOSE}")
@@ -52,6 +53,7 @@ SHOWN = (
 
 def clean(html: str) -> str:
     """The HTML without anything that runs, loads, styles or names."""
+    html = DRAWING.sub("", html)
     if len(html) > LONGEST_HTML + sum(len(found) for found in PICTURE.findall(html)):
         return as_typed(html)
     return nh3.clean(html, tags=TAGS, attributes=ATTRIBUTES, attribute_filter=kept, url_schemes=SCHEMES)

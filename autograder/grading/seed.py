@@ -1,5 +1,6 @@
 """The secret seed of a class: COURSE_SEED, or a file that git ignores, made on first use; and what each submission gets of it."""
 
+import contextlib
 import hashlib
 import json
 import os
@@ -17,12 +18,15 @@ def course_seed() -> str:
     if seed:
         return seed
     try:
-        with open(paths.SEED_FILE, "x", encoding="ascii") as file:
+        with contextlib.suppress(FileExistsError), open(paths.SEED_FILE, "x", encoding="ascii") as file:
             os.chmod(paths.SEED_FILE, 0o600)
             file.write(secrets.token_hex(16) + "\n")
-    except FileExistsError:
-        pass
-    return paths.SEED_FILE.read_text(encoding="ascii").strip()
+        return paths.SEED_FILE.read_text(encoding="ascii").strip()
+    except PermissionError:  # somebody else's installation
+        raise CourseError(
+            f"{paths.SEED_FILE}, the secret seed of the class, is not yours to read or write; set COURSE_SEED to a long "
+            "random text that you keep, or use an installation of your own"
+        ) from None
 
 
 class Seeds:
