@@ -21,12 +21,13 @@ from autograder.checks.cases import (
     literal,
     number,
 )
-from autograder.checks.inside import run_cases
+from autograder.checks.inside import Outcome, Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import CONDITIONS, Cases
 from autograder.judge.counterexample import as_code
+from autograder.judge.expected import DOUBLE, SINGLE, nudged
 from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
-from autograder.judge.outcome import same
+from autograder.judge.outcome import MISSING, of_label, same
 from autograder.judge.tags import tags_of
 from autograder.judge.where import where
 
@@ -242,19 +243,38 @@ def holds(words, tags):
 @pytest.mark.parametrize(
     "failing, passing, said",
     [
-        (["ax", "ay", "axy"], ["x", "y", "xy"], "wrong exactly where a"),
-        (["x", "y", "xy"], ["ax", "ay", "a"], "wrong everywhere but where a"),
-        (["ab"] * 6, ["a", "b"] * 3, "wrong exactly where a and b"),
-        (["a", "b"] * 3, ["x", "y", ""] * 2, "wrong exactly where a, or b"),
-        (["a", "b"] * 3, ["ab"] * 6, "wrong everywhere but where a and b"),
-        (["xyz", "xy", "z", "zy", "", "x"], ["ax", "bz"] * 3, "wrong everywhere but where a, or b"),
-        (["a"] * 6, ["a", "x", "y", "", "xy", "y"], "wrong only where a, but not always there"),
-        (["a", "b", ""] * 2, ["a", "b", ""] * 2, ""),
-        (["a", "a"], ["x", "y", "z"], ""),
+        (["ax", "ay", "axy", "a", "a"], ["x", "y", "xy", "", ""], "wrong exactly where a"),
+        (["x", "y", "xy", "", ""], ["ax", "ay", "a", "a", "axy"], "wrong everywhere but where a"),
+        (["a", "b"] * 5, ["x", "y", ""] * 2, "wrong exactly where a, or b"),
+        (["xyz", "xy", "z", "zy", "", "x"], ["ax", "bz"] * 5, "wrong everywhere but where a, or b"),
+        (["a"] * 8, ["a", "x", "y", "", "xy", "y", "z", ""], "wrong only where a, but not always there"),
+        (["a", "b", ""] * 3, ["a", "b", ""] * 3, ""),
     ],
 )
 def test_the_simplest_words_are_said(failing, passing, said):
     assert where([frozenset(each) for each in failing], [frozenset(each) for each in passing]) == said
+
+
+@pytest.mark.parametrize(
+    "failing, passing",
+    [
+        (["a"] * 4, ["x", "y", "z", "", ""]),  # few fail
+        (["a"] * 9, ["x", "y", "z", ""]),  # few pass
+        (["a"] * 8 + ["b"], ["x", "y", ""] * 3),  # b has one case
+        (["ab"] * 9, ["a", "b"] * 6),  # only two words together fit
+        (["a"] * 8, ["a"] * 5 + [""] * 50),  # a fails hardly more often than not
+        (["a"] * 12, ["a"] * 2 + [""] * 6),  # what passes seldom lacks a
+    ],
+)
+def test_what_may_fit_by_chance_is_not_said(failing, passing):
+    assert where([frozenset(each) for each in failing], [frozenset(each) for each in passing]) == ""
+
+
+def test_the_words_of_the_author_come_first_and_then_the_line_of_a_program():
+    line, part, own = "p has the line `y = f(x)`", "p uses `f`", "something that only the author knows"
+    failing, passing = [frozenset({line, part, own})] * 5, [frozenset()] * 5
+    assert where(failing, passing, frozenset({own})).endswith(own)
+    assert where([tags - {own} for tags in failing], passing).endswith(line)
 
 
 def test_tags_say_what_is_special():
@@ -262,6 +282,16 @@ def test_tags_say_what_is_special():
     found = tags_of(case)
     assert {"a holds 0", "a or b holds 0", "a and b are the same array", "axis is a tuple", "n is odd"} <= found
     assert {"f uses `relu`", "f uses `*`"} <= found and "f uses a number" not in found
+
+
+def test_a_number_that_is_drawn_and_the_way_of_a_launch_are_no_words():
+    assert "rate is 0" in tags_of(Case({"rate": "0.0"})) and "rate is 1" in tags_of(Case({"rate": "1"}))
+    assert not any("7" in tag for tag in tags_of(Case({"n": "7"})))
+    launch = Case({"n": "7", "work_items": "8", "first": "1"}, ("there are work-items too many",))
+    assert not any("work_items" in tag or "first" in tag for tag in tags_of(launch)) and set(launch.tags) <= tags_of(
+        launch
+    )
+    assert "first is 1" in tags_of(Case({"first": "1"}))
 
 
 def test_tags_of_shapes_kinds_programs_and_of_arrays_that_are_handed_to_the_student():
@@ -298,6 +328,27 @@ def test_what_is_recorded_tells_an_array_from_one_that_differs(made):
         assert not same(recorded, Outcome(made[None]), 1e-6, 1e-7)
 
 
+def test_numbers_of_single_precision_may_differ_by_their_rounding():
+    exact = np.linspace(0.1, 1, 20)
+    for close, dtype, alike in ((2e-6, np.float32, True), (2e-6, np.float64, False), (1e-5, np.float32, False)):
+        right, other = (Outcome(array.astype(dtype)) for array in (exact, exact * (1 + close)))
+        for expected in (right, decode(encode(right))):
+            assert same(expected, other, 1e-6, 0.0) == same(other, expected, 1e-6, 0.0) == alike
+            assert not same(expected, other, 1e-9, 0.0)  # where double precision is asked for
+
+
+@pytest.mark.parametrize("move", [DOUBLE, SINGLE])
+def test_a_case_is_moved_by_its_last_digit_and_keeps_its_types(move):
+    values = {"x": 0.3, "a": np.float32([[0.5, 2.0]]), "b": np.array([1.5, -2.5, 0.0]), "n": 3, "f": Text("np.tanh")}
+    case = Draft(values).case()
+    moved = {name: eval(text, {"np": np}) for name, text in nudged(case, move).inputs.items()}
+    assert moved["n"] == 3 and moved["f"] is np.tanh and isinstance(moved["x"], float)
+    for name in ("x", "a", "b"):
+        one, other = np.asarray(values[name]), np.asarray(moved[name])
+        assert one.dtype == other.dtype and one.shape == other.shape
+        assert np.allclose(one, other, rtol=3e-7) and (one != other)[one != 0].all()
+
+
 def test_a_source_without_draws_lists_all_there_is():
     source = Source(lambda rng: (Draft({"n": n}) for n in range(3)))
     assert [case.inputs["n"] for case in source.choose(RNG, 10, 10)] == ["0", "1", "2"]
@@ -305,4 +356,22 @@ def test_a_source_without_draws_lists_all_there_is():
 
 def test_what_only_the_check_knows_is_no_word():
     found = tags_of(Case({"fill": "263597", "n": "5"}))
-    assert "n is 5" in found and not [tag for tag in found if "fill" in tag]
+    assert "n is odd" in found and not [tag for tag in found if "fill" in tag]
+
+
+def test_only_what_stands_in_every_case_is_called_right_in_all_of_them():
+    def parts(student, case):
+        return {"sum": case.x.sum(), "size": case.x.size, "wrong": student.f(case.x)} | (
+            {"zero": 0} if case.x[0] == 0 else {}
+        )
+
+    aspect = Aspect("it", 1.0, text_of(parts, "observe"), None, listed=NUMBERS)
+    request = [{"observe": aspect.source, "cases": [case.inputs for case in NUMBERS]}]
+    mine, right = (run_cases(request, {"f": f}, Tools(), 5) for f in (lambda x: x, double))
+    cases = Cases(None, "", [(aspect, case) for case in NUMBERS], right, {})
+    assert cases.where(aspect, cases.failed(mine)).endswith("; right in all of them: size, sum")
+
+
+def test_a_part_that_is_missing_is_not_the_whole_result():
+    whole, error = Outcome(np.array("0 parts")), Outcome(error={"type": "ValueError", "message": "", "where": ""})
+    assert of_label(Trial({"": whole}), "[0]") is MISSING and of_label(Trial({"": error}), "[0]") is error

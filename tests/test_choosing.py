@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import time
 
 import pytest
@@ -86,20 +87,33 @@ def test_who_was_never_graded_and_is_not_chosen_has_no_results(folder, out, tmp_
 
 
 def test_a_proof_holds_for_one_course_one_machine_and_one_limit(tmp_path, monkeypatch):
-    proofs = proved.Proofs(tmp_path, Limits(), True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    proofs = proved.Proofs(Limits(), True)
     assert proofs.kernels(MODULE, "a") is None
     proofs.keep(MODULE, "a", b"kernels")
-    assert proved.Proofs(tmp_path, Limits(), True).kernels(MODULE, "a") == b"kernels"
+    assert proved.Proofs(Limits(), True).kernels(MODULE, "a") == b"kernels"
     assert proofs.kernels(MODULE, "another version") is None and proofs.kernels("01_value", "a") is None
-    assert proved.Proofs(tmp_path, Limits(seconds=1), True).kernels(MODULE, "a") is None
-    assert proved.Proofs(tmp_path, Limits(), False).kernels(MODULE, "a") is None
+    assert proved.Proofs(Limits(seconds=1), True).kernels(MODULE, "a") is None
+    assert proved.Proofs(Limits(), False).kernels(MODULE, "a") is None
     with monkeypatch.context() as other:
         other.setattr(proved, "machine", lambda: {"devices": ["another driver"]})
-        assert proved.Proofs(tmp_path, Limits(), True).kernels(MODULE, "a") is None
-    (tmp_path / "kernels" / f"{MODULE}.zip").write_bytes(b"cut of")
+        assert proved.Proofs(Limits(), True).kernels(MODULE, "a") is None
+    file = proofs.file(MODULE, "a")
+    file.write_bytes(file.read_bytes()[:-1])
     assert proofs.kernels(MODULE, "a") is None
-    proofs.file.write_text("[]")
-    assert proofs.read() == {}
+
+
+def test_few_proofs_of_a_module_are_kept_and_none_is_needed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    proofs = proved.Proofs(Limits(), True)
+    for version in range(proved.KEPT + 2):
+        proofs.keep(MODULE, str(version), b"")
+        os.utime(proofs.file(MODULE, str(version)), (version, version))
+    kept = [proofs.kernels(MODULE, str(version)) for version in range(proved.KEPT + 2)]
+    assert kept == [None] * 2 + [b""] * proved.KEPT
+    monkeypatch.setenv("HOME", "/proc/no such folder")
+    proofs.keep(MODULE, "a", b"kernels")
+    assert proofs.kernels(MODULE, "a") is None
 
 
 def test_the_machine_is_known_by_its_drivers(monkeypatch):

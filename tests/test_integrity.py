@@ -104,10 +104,60 @@ def test_a5_no_lesson_and_no_right_way_to_write_it_is_accused():
 
 @pytest.mark.parametrize(
     "check",
-    [check for check in all_checks().values() if any(aspect.device for aspect in check.aspects)],
+    [
+        check
+        for check in all_checks().values()
+        if any(aspect.device or aspect.name.startswith("∂") for aspect in check.aspects)
+    ],
     ids=lambda check: check.name,
 )
 def test_no_right_way_to_write_it_looks_measured(check):
     for variant in check.variants:
         namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
         assert measured_gradient(check, run(check, namespace, SEED), SEED) == ""
+
+
+@pytest.mark.parametrize(
+    "name, old, new",
+    [
+        ("layers.softmax", "np.exp(x - x.max(axis, keepdims=True))", "2.718281828 ** (x - x.max(axis, keepdims=True))"),
+        ("layers.gelu", "math.pi", "3.14159265"),
+        ("value.exp_log", "math.exp(self.data)", "2.718281828 ** self.data"),
+        ("layers.index", "np.zeros(shape, x.dtype)", "np.zeros(shape, np.float32)"),
+    ],
+)
+def test_a_constant_of_a_few_digits_or_float32_is_no_measured_gradient(name, old, new):
+    source = read_lesson(module_of(name)).exercise(name).solved
+    check, namespace = find(name), reference_namespace(module_of(name), {name: source.replace(old, new)})
+    assert old in source and measured_gradient(check, run(check, namespace, SEED), SEED) == ""
+
+
+def test_gradients_that_a_student_measured_are_found():
+    source = """
+class GELU(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return GELU.value(x)
+
+    @staticmethod
+    def value(x):
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * Tensor((GELU.value(x.data + 1e-5) - GELU.value(x.data - 1e-5)) / 2e-5)
+"""
+    check, namespace = find("layers.gelu"), reference_namespace("05_layers", {"layers.gelu": source})
+    assert "layers.gelu, x.grad: right to" in measured_gradient(check, run(check, namespace, SEED), SEED)
+
+
+def test_a_lone_gradient_that_a_student_measured_is_found():
+    source = """
+def sin_times_gradient(a, b, upstream):
+    h = 1e-5
+    return upstream * b * (np.sin(a + h) - np.sin(a - h)) / (2 * h), upstream * np.sin(a)
+"""
+    check, namespace = find("start.gradient"), reference_namespace("00_start", {"start.gradient": source})
+    assert "start.gradient, ∂loss/∂a, of " in measured_gradient(check, run(check, namespace, SEED), SEED)

@@ -1,6 +1,7 @@
 """Reports: what a student reads after a check, as text and as HTML."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,9 +9,10 @@ import pytest
 from autograder.checks import find
 from autograder.checks.inside import Outcome
 from autograder.judge.expected import edited_sources
+from autograder.judge.fingerprint import decode, encode
 from autograder.judge.reference import module_of, reference_namespace
-from autograder.judge.report import difference_text
-from autograder.judge.verdict import Difference
+from autograder.judge.report import counterexamples, row_text
+from autograder.judge.verdict import Difference, Verdict
 from autograder.lesson.text import read_lesson
 from autograder.notebook import add_to_class, check, run_check
 from autograder.student import Prediction
@@ -123,18 +125,80 @@ def test_a_difference_in_a_late_digit_can_be_seen():
     assert expected != got
 
 
+FIVE = np.arange(5)
+LARGE = np.arange(120.0).reshape(4, 30)
+
+
+def difference(expected, got, label="", kind="", **names):
+    """A part that differs, as the notebook's recordings hold it: of a large array the first numbers alone."""
+    aspect = find("value.mul").aspects[0]
+    return Difference(
+        aspect, decode(encode(Outcome(np.array(expected)))), Outcome(np.array(got), kind=kind), label, **names
+    )
+
+
+def changed(array, place, value):
+    array = array.copy()
+    array.ravel()[place] = value
+    return array
+
+
 @pytest.mark.parametrize(
     "expected, got, said",
     [
-        ([True, False], [True, True], "1 of 2 differ; most at [1]: True, not False"),
-        (np.array([1, 2], np.uint8), np.array([1, 3], np.uint8), "1 of 2 differ; most at [1]: 3, not 2"),
-        ([1.0, 2.0], [True, False], "1 of 2 differ; most at [1]: False, not 2"),
+        ([True, False], [True, True], "expected [ True, False], got [ True,  True]"),
+        (FIVE.astype(np.uint8), changed(FIVE, 1, 9).astype(np.uint8), "differs first at [1], in 1 of 5 numbers: "),
+        (FIVE * 1.0, FIVE > 0, "differs first at [2], in 3 of 5 numbers: "),
+        (FIVE, FIVE + 1, "expected [0, 1, 2, 3, 4], got [1, 2, 3, 4, 5]"),
+        (FIVE, FIVE[:4], "the shape is (4,), it should be (5,): expected "),
+        (0.5, [0.5], "the shape is (1,), it should be (): expected 0.5, got [0.5]"),
+        (LARGE, changed(LARGE, 3, 9), "differs first at [0, 3]: expected 3, got 9"),
+        (LARGE, changed(LARGE, 3, np.nan), "differs first at [0, 3]: expected 3, got nan"),
+        (LARGE, changed(LARGE, 99, 9), "the first numbers are right, a later one is not"),
+        (LARGE, LARGE.T, "the shape is (30, 4), it should be (4, 30): expected "),
+        (None, FIVE, "expected None, got [0, 1, 2, 3, 4]"),
+        ("4 parts", FIVE, "expected 4 parts, got [0, 1, 2, 3, 4]"),
     ],
 )
 def test_where_arrays_differ_whatever_they_hold(expected, got, said):
+    expected = str(expected) if expected is None else expected
+    assert row_text(difference(expected, got)).startswith(said)
+
+
+def test_of_a_large_array_that_is_known_whole_the_numbers_that_differ_are_counted():
+    """As when it counts: nothing is recorded for a secret seed."""
     aspect = find("value.mul").aspects[0]
-    difference = Difference(aspect, Outcome(np.array(expected)), Outcome(np.array(got)))
-    assert difference_text(difference, 6) == said
+    wrong = Difference(aspect, Outcome(LARGE), Outcome(changed(LARGE, [33, 34], 9)))
+    assert row_text(wrong) == "differs first at [1, 3], in 2 of 120 numbers: expected 33, got 9"
+
+
+@pytest.mark.parametrize(
+    "array, kind, said", [("None", "NoneType", False), ("2 parts", "tuple", False), ("2", "str", True)]
+)
+def test_only_what_the_student_wrote_as_a_text_is_called_a_text(array, kind, said):
+    assert ("it is a text" in row_text(difference(2.0, array, kind=kind))) == said
+
+
+def test_of_a_list_that_is_too_short_what_is_missing_is_not_told_again():
+    source = "def needed(lines, users):\n    return []\n"
+    text = str(report_on("jit.needed", source=source))
+    assert "lines: expected 1 part, got 0 parts" in text and "nothing" not in text
+
+
+def test_an_error_comes_first_then_nan_then_the_rest():
+    raised = {"type": "OverflowError", "message": "math range error", "where": "sigmoid, line 2"}
+    aspects = [replace(find("value.mul").aspects[0], name=name) for name in ("number", "nan", "error", "stopped")]
+    right, nan = Outcome(np.array(1.0)), Outcome(np.array(np.nan))
+    got = [Outcome(np.array(2.0)), nan, Outcome(error=raised), Outcome(error=raised | {"type": "ProbeTimeout"})]
+    wrong = [Difference(aspect, right, each) for aspect, each in zip(aspects, got)]
+    shown = counterexamples(Verdict(find("value.mul"), "wrong", wrong=wrong))
+    assert [parts[0].aspect.name for parts in shown] == ["error", "nan", "number"]
+
+
+def test_the_same_array_is_not_shown_again():
+    wrong = [difference(FIVE, FIVE + 1, f"process {n}") for n in range(3)] + [difference(FIVE, FIVE + 2, "process 3")]
+    (parts,) = counterexamples(Verdict(find("value.mul"), "wrong", wrong=wrong))
+    assert [part.label for part in parts] == ["process 0", "process 3"]
 
 
 def test_a_text_in_place_of_a_number_is_called_a_text():
@@ -161,5 +225,28 @@ def test_what_is_no_graph_is_told_in_the_students_words(result, message):
 
 def test_numbers_that_differ_by_rounding_alone_are_not_counted():
     aspect = find("value.mul").aspects[0]
-    expected, got = np.array([1.0, 2.0]), np.array([1.0 + 1e-12, 3.0])
-    assert difference_text(Difference(aspect, Outcome(expected), Outcome(got)), 6).startswith("1 of 2 differ")
+    wrong = Difference(aspect, Outcome(LARGE), Outcome(changed(LARGE * (1 + 1e-12), 50, 9)))
+    assert row_text(wrong).startswith("differs first at [1, 20], in 1 of 120 numbers")
+
+
+def test_central_differences_say_nothing_of_gradients_that_never_came():
+    source = '@add_to_class(Value)\ndef __mul__(self, other):\n    raise ValueError("later")\n'
+    assert "Central differences" not in str(report_on("value.mul", source=source))
+
+
+def test_what_the_check_stumbles_over_is_said_in_the_students_words_and_blamed_on_no_part():
+    """A whole observation failed: the first of its parts may well be right."""
+    source = read_lesson("04_function").exercise("function.apply").solved.replace("        out.grad_fn = ctx\n", "")
+    text = str(report_on("function.apply", source=source))
+    assert (
+        "  got AttributeError: 'NoneType' object has no attribute 'function' (in the check, at y.grad_fn.function)\n"
+        in text
+    )
+    assert "requires_grad: expected True" not in text
+
+
+def test_a_kernel_that_is_told_too_many_numbers_does_not_end_the_notebook():
+    """It would write beyond its buffers, and the process would die without an answer."""
+    right = read_lesson("09_kernels").exercise("kernels.host").solved
+    text = str(report_on("kernels.host", source=right.replace("np.int32(n)", "np.int32(100 * n)")))
+    assert "ValueError: n = 100: the kernel would write beyond its arrays of 1 numbers (in run_on_device, line" in text

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from small_class import options
+from term_class import NoJudge
 
 from autograder.checks import find
 from autograder.checks.check import Check
@@ -314,35 +315,24 @@ IN_A_YEAR = {
 }
 
 
-class InProcess:
-    """Workers that judge one exercise in this process, with the seed that they are given; all else is right."""
+class OneExercise(NoJudge):
+    """Workers that judge EXERCISE in this process, with the seed that they are given; all else is right."""
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exception):
-        pass
-
-    def results(self, jobs):
-        for name, task in jobs:
-            notebook = submission_in_template(task)
-            source = next(cell.source for cell in notebook.cells if cell.metadata.get("course") == COURSE)
-            verdicts, unknown = {}, {}
-            for exercise in read_lesson(MODULE).exercises:
-                check = find(exercise)
-                verdicts[exercise] = Verdict(check, "ok", points=check.points)
-            if "def sin_times" in source and "raise NotImplementedError" not in source:
-                verdicts[EXERCISE] = judge(find(EXERCISE), trials_of(source, task.seed), task.seed)
-                if is_unknown(verdicts[EXERCISE]):
-                    unknown[EXERCISE] = record_of(verdicts[EXERCISE], trials_of(source, SEED_OF_RECORDS))
-            write_verdicts(notebook, verdicts)
-            yield name, finished(notebook, Judgement(verdicts, unknown=unknown), task, 0.1)
+    def judgement(self, notebook, task):
+        judgement = super().judgement(notebook, task)
+        source = next(cell.source for cell in notebook.cells if cell.metadata.get("course") == COURSE)
+        if "def sin_times" in source and "raise NotImplementedError" not in source:
+            verdict = judge(find(EXERCISE), trials_of(source, task.seed), task.seed)
+            judgement.verdicts[EXERCISE] = verdict
+            if is_unknown(verdict):
+                judgement.unknown[EXERCISE] = record_of(verdict, trials_of(source, SEED_OF_RECORDS))
+        return judgement
 
 
 def graded_year(folder, out, sources, monkeypatch, seed):
     """{student: the mistake in EXERCISE that grades.csv says}."""
     monkeypatch.setenv("COURSE_SEED", seed)
-    monkeypatch.setattr(GradingOptions, "start_workers", lambda self: InProcess())
+    monkeypatch.setattr(GradingOptions, "start_workers", lambda self: OneExercise())
     for student, source in sources.items():
         notebook = solved(MODULE)
         next(each for each in notebook.cells if each.metadata.get("course") == COURSE).source = source

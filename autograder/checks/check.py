@@ -4,7 +4,7 @@ Nothing here decides a mark: the judge observes the student's code and the refer
 (`autograder.judge`). The format is described in docs/lessons.md.
 """
 
-import inspect
+import sys
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -134,7 +134,8 @@ def exercise(
     texts   for kernels: the names of the texts that are handed over, or a function of (student, case) that gives them by name.
             Then observations see these alone, and when it counts they run in a process that no cell of the student's touches
     """
-    lesson = inspect.stack()[1].frame.f_globals["__name__"].removeprefix("autograder.checks.").partition(".")[0]
+    # Not `inspect.stack()`: it reads the source lines of every frame, which took longer than all other work of the import.
+    lesson = sys._getframe(1).f_globals["__name__"].removeprefix("autograder.checks.").partition(".")[0]
     return register(Check(name, lesson, about, tuple(needs), seconds, texts=texts_function(texts)))
 
 

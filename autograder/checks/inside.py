@@ -272,18 +272,36 @@ def record_of(outcome):
 
 
 def describe(error):
-    """What was raised, in the student's words: type, message, and the last line of theirs that was running."""
-    where = ""
+    """What was raised, in the student's words: type, message, and the last line of theirs that was running.
+
+    Where none of theirs ran, "check" is what the check did with their result.
+    """
+    where = check = ""
     with contextlib.suppress(Exception):
         place = last_of_students(error.__traceback__)
         if place:
             code, line = place.tb_frame.f_code, place.tb_lineno
             text = linecache.getline(code.co_filename, line).strip()
             where = f"{code.co_name}, line {line}" + (f": {text}" if text else "")
+        else:
+            check = observed_by(error.__traceback__)
     with contextlib.suppress(Exception):
         bases = [kind.__name__ for kind in type(error).__mro__[1:-3]]  # a special kind of what is asked for is as good
-        return {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500], "bases": bases}
+        found = {"type": type(error).__name__, "message": str(error)[:2000], "where": where[:500], "bases": bases}
+        return found | ({"check": check[:200]} if check else {})
     return {"type": "Exception", "message": "", "where": where[:500]}
+
+
+def observed_by(place):
+    """The expression of an observation that raised, as it reads in a cell; "" where it was none, or more than a line."""
+    found = ""
+    while place is not None:
+        code, text = place.tb_frame.f_code, place.tb_frame.f_globals.get("__text__")
+        if text and code.co_filename == "<observe>":
+            line, end, start, stop = list(code.co_positions())[place.tb_lasti // 2]
+            found = text.splitlines()[line - 1].encode()[start:stop].decode() if line == end else ""
+        place = place.tb_next
+    return found.replace("student.", "").replace("case.", "")
 
 
 def last_of_students(place):
@@ -350,7 +368,7 @@ def time_limit(seconds, clock):
 
 def compile_function(source, name):
     """The function of that name out of its text; besides its arguments it finds np and math."""
-    names = {"np": np, "math": math}
+    names = {"np": np, "math": math, "__text__": source}
     exec(compile(source, f"<{name}>", "exec"), names)
     return names[name]
 

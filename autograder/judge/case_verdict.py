@@ -18,6 +18,7 @@ CONDITIONS = {
     "~later": "what it returned is changed by a later call",
     "~again": "the same call gives something else when other calls came before",
 }
+REFUSED = "it must be refused"  # a case that the reference refuses
 KEPT = 0.5  # of an aspect's points, where all is right but such a condition
 
 
@@ -74,10 +75,8 @@ class Cases:
         """The conditions that a right outcome breaks."""
         kept = self.conditions.get(aspect.name, ())
         for label, outcome in got.items():
-            condition, _, part = label.partition(" ")
-            if condition in kept:
-                if condition != "~again" or not same(want.get(part, MISSING), outcome, aspect.rtol, aspect.atol):
-                    yield label, outcome
+            if label.partition(" ")[0] in kept and is_broken(aspect, want, label, outcome):
+                yield label, outcome
 
     def points(self, failed: dict[int, Failed]) -> float:
         return round(sum(part.points for part in self.parts(failed)) * self.whole(failed), 2)
@@ -123,26 +122,29 @@ class Cases:
         if len(bad) == len(mine):
             return f"wrong in all {len(mine)} cases{always}" if len(mine) > 1 else ""
         tagged = {number: tags_at(self, number) for number in mine}
-        said = where([tagged[n] for n in bad], [tagged[n] for n in mine if n not in failed])
+        own = frozenset().union(*(self.plan[n][1].tags for n in mine), {REFUSED})
+        said = where([tagged[n] for n in bad], [tagged[n] for n in mine if n not in failed], own)
         count = f"right in {len(mine) - len(bad)} of {len(mine)} cases"
         return (f"{count}; {said}" if said else count) + always
 
     def always_right(self, numbers: Sequence[int], failed: dict[int, Failed]) -> str:
         """Which parts of the outcome are right in every case, where others are not."""
-        labels = {
-            label
+        labels = [
+            {
+                label
+                for label, outcome in (self.expected[number] or {}).items()
+                if label[:1] not in ("~", "") and "parts" not in str(outcome.array)
+            }
             for number in numbers
-            for label, outcome in (self.expected[number] or {}).items()
-            if label[:1] not in ("~", "") and "parts" not in str(outcome.array)
-        }
+        ]
         wrong = {label for number in numbers if number in failed for label, _, _ in failed[number].parts}
         errors = (got.error for number in numbers if number in failed for _, _, got in failed[number].parts)
         if any(errors):  # of what did not come about, nothing can be said
             return ""
-        fine = sorted(labels - wrong)
-        if not fine or not wrong & labels or len(fine) > 3:
+        fine = sorted(set.intersection(*labels) - wrong)
+        if not fine or not wrong & set.union(*labels) or len(fine) > 3:
             return ""
-        return f"; {', '.join(fine)} {'is' if len(fine) == 1 else 'are'} right in all of them"
+        return f"; right in all of them: {', '.join(fine)}"
 
 
 @lru_cache(maxsize=20_000)
@@ -150,7 +152,7 @@ def tags_at(cases: Cases, number: int) -> frozenset[str]:
     """What is special about a case of that number, in words."""
     case, expected = cases.plan[number][1], cases.expected[number]
     refused = expected is not None and "" in expected and expected[""].error
-    return tags_of(case) | ({"it must be refused"} if refused else set())
+    return tags_of(case) | ({REFUSED} if refused else set())
 
 
 def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, Outcome, Outcome]]:
@@ -159,9 +161,8 @@ def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, 
             yield from ((label, outcome, of_label(got, label)) for label, outcome in want.items() if label[:1] != "~")
         return
     if "" in got and got[""].error and not ("" in want and want[""].error):
-        label = next(
-            (label for label, outcome in want.items() if "parts" not in str(outcome.array)), next(iter(want), "")
-        )
+        parts = [label for label, outcome in want.items() if label[:1] != "~" and "parts" not in str(outcome.array)]
+        label = parts[0] if len(parts) == 1 else ""  # of several none is to blame
         yield label, want.get(label, MISSING), got[""]
         return
     for label, outcome in want.items():
@@ -173,6 +174,12 @@ def differences(aspect: Aspect, want: Trial, got: Trial) -> Iterator[tuple[str, 
         for label, outcome in got.items():
             if label not in want and not label.startswith("~"):
                 yield label, MISSING, outcome
+
+
+def is_broken(aspect: Aspect, want: Trial, label: str, outcome: Outcome) -> bool:
+    """Whether a label tells of a condition that is broken; what came again may be rounded otherwise."""
+    condition, _, part = label.partition(" ")
+    return condition != "~again" or not same(want.get(part, MISSING), outcome, aspect.rtol, aspect.atol)
 
 
 def agrees(aspect: Aspect, want: Trial, got: Trial) -> bool:

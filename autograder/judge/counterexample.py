@@ -34,6 +34,11 @@ def as_code(aspect: Aspect, case: Case) -> str:
     return "\n".join(lines) if is_short(lines) else ""
 
 
+def as_whole_code(aspect: Aspect, case: Case) -> str:
+    """The case as code, however long, and with the check's own tools."""
+    return as_code(aspect, case) or "\n".join(program(aspect, case))
+
+
 def is_short(lines: list[str]) -> bool:
     return len(lines) <= LONGEST and max(map(len, lines), default=0) <= WIDEST
 

@@ -15,7 +15,7 @@ from autograder.checks.check import Check, Edit
 from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.errors import CourseError
-from autograder.judge.case_verdict import CONDITIONS, Cases, differences
+from autograder.judge.case_verdict import CONDITIONS, Cases, differences, is_broken
 from autograder.judge.plan import aspects_of, plan_of, request, run
 from autograder.judge.recorded import REFERENCE, conditions_in, decoded, recorded, recorded_trials
 
@@ -55,8 +55,10 @@ def mistaken(name: str, seed: str, *mistakes: str) -> tuple[list[Trial], frozens
 
 
 @lru_cache(maxsize=4096)
-def fresh(name: str, seed: str, *mistakes: str) -> list[Trial]:
-    """The trials of the reference, with the edits of these mistakes if any are named. Without its names where they cannot be made."""
+def fresh(name: str, seed: str, *mistakes: str, numbers: tuple[int, ...] | None = None) -> list[Trial]:
+    """The trials of the reference, with the edits of these mistakes if any are named. Without its names where they cannot be made.
+    `numbers`: of these cases alone.
+    """
     from autograder.judge.reference import module_of, reference_namespace
 
     check = find(name)
@@ -68,7 +70,7 @@ def fresh(name: str, seed: str, *mistakes: str) -> list[Trial]:
             if not mistakes:
                 raise
             namespace = {}
-        trials = run(check, namespace, seed)
+        trials = run(check, namespace, seed, numbers)
     if not mistakes:
         refuse_unfit(name, trials)
     return trials
@@ -91,22 +93,33 @@ def fit(name: str, seed: str) -> list[Trial | None]:
 
     check, trials, plan = find(name), fresh(name, seed), plan_of(name, seed)
     moved = [number for number, (_, case) in enumerate(plan) if case.drawn]
-    requests = [request(plan[n][0], nudged(plan[n][1])) for n in moved]
+    moves = [(number, nudged(plan[number][1])) for number in moved]
+    moves += [(number, nudged(plan[number][1], SINGLE)) for number in moved if is_single(trials[number])]
+    requests = [request(plan[number][0], case) for number, case in moves]
     with contextlib.redirect_stdout(io.StringIO()):
         others = run_cases(requests, reference_namespace(module_of(check.name)), Tools(), check.seconds)
-    unfit = {n for n, other in zip(moved, others) if any(differences(plan[n][0], trials[n], other))}
+    pairs = zip((number for number, _ in moves), others)
+    unfit = {number for number, other in pairs if any(differences(plan[number][0], trials[number], other))}
     return [None if number in unfit else trial for number, trial in enumerate(trials)]
 
 
-def nudged(case: Case) -> Case:
-    """The case with each of its floats moved by one unit in the last place."""
+def is_single(trial: Trial) -> bool:
+    """Whether some of an outcome was computed in single precision."""
+    return any(outcome.array is not None and outcome.array.dtype == np.float32 for outcome in trial.values())
+
+
+DOUBLE = "np.nextafter({x}, np.inf{dtype})"
+SINGLE = "np.multiply({x}, 1 + 2**-23 * np.resize([1.0, -1.0, -1.0], np.shape({x}))[()]{dtype})"
+
+
+def nudged(case: Case, move: str = DOUBLE) -> Case:
+    """The case with each of its floats moved by one unit in the last place: of its own precision, or of a float32's."""
     inputs = {}
     for name, text in case.inputs.items():
         value = case.values.get(name)
         is_float = isinstance(value, float) or isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        inputs[name] = (
-            f"np.nextafter({text}, np.inf{dtype_of(value)})" if is_float and not text.isidentifier() else text
-        )
+        is_moved = is_float and not text.isidentifier()
+        inputs[name] = move.format(x=f"({text})", dtype=dtype_of(value)) if is_moved else text
     return replace(case, inputs=inputs)
 
 
@@ -127,8 +140,9 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
             runs.append(run(check, namespace, NOTEBOOK_SEED))
     for trials in runs:
         for (aspect, _), trial in zip(plan, trials):
-            for label in trial:
-                kept[aspect.name].discard(label.partition(" ")[0])
+            for label, outcome in trial.items():
+                if is_broken(aspect, trial, label, outcome):
+                    kept[aspect.name].discard(label.partition(" ")[0])
     return {name: tuple(sorted(conditions)) for name, conditions in kept.items()}
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autograder.checks.inside import Outcome
-from autograder.judge.outcome import words_of
+from autograder.judge.outcome import tolerance, words_of
 
 WHOLE, DIGITS = 8, 12  # of the reference's outcomes: how many numbers are recorded, and to how many digits
 OF_MISTAKES = 2, 10  # the same for a mistake's, which are compared and never shown
@@ -32,9 +32,10 @@ class Fingerprint(Outcome):
             return False
         first, mine = got.array.ravel(), self.array
         shared = min(len(first), len(mine))
-        slack = 2 * (max(rtol, RTOL) * self.sums[2] + atol * max(1, math.prod(shape)))
+        rtol = max(tolerance(rtol, got.array), RTOL)
+        slack = 2 * (rtol * self.sums[2] + atol * max(1, math.prod(shape)))
         return bool(
-            np.allclose(first[:shared], mine[:shared], max(rtol, RTOL), atol, equal_nan=True)
+            np.allclose(first[:shared], mine[:shared], rtol, atol, equal_nan=True)
             and np.allclose(sums[:3], self.sums[:3], rtol=0, atol=slack)
         )
 

@@ -7,11 +7,12 @@ from autograder.checks.aspect import NOTEBOOK_SEED, Aspect
 from autograder.checks.check import Mistake
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge.case_verdict import Cases, Failed
-from autograder.judge.expected import mistaken
+from autograder.judge.expected import fresh, mistaken
 from autograder.judge.fingerprint import Fingerprint
 from autograder.judge.outcome import MISSING, same, words_of
 
 PAIRS = 8  # that are run for one verdict
+FEW = 2  # cases of an aspect, on which each mistake is tried first
 
 
 def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed]) -> list[Mistake]:
@@ -22,6 +23,8 @@ def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed]) -> l
     """
     partly = []
     for mistake in cases.check.mistakes:
+        if cases.seed != NOTEBOOK_SEED and not is_possible(cases, mistake, trials, failed):
+            continue
         theirs, its = mistaken(cases.check.name, cases.seed, mistake.name)
         if not its or not its <= set(failed):
             continue
@@ -44,6 +47,19 @@ def known(cases: Cases, trials: Sequence[Trial], failed: dict[int, Failed]) -> l
             if its == set(failed) and all(equal(cases.plan[n][0], theirs[n], trials[n]) for n in its):
                 return [one, two]
     return []
+
+
+def is_possible(cases: Cases, mistake: Mistake, trials: Sequence[Trial], failed: dict[int, Failed]) -> bool:
+    """Whether a mistake explains one of the first cases that fail, of each aspect.
+
+    All mistakes on all cases take longer than everything else that is done for a wrong answer.
+    """
+    by_aspect: dict[Aspect, list[int]] = {}
+    for number in sorted(failed):
+        by_aspect.setdefault(failed[number].aspect, []).append(number)
+    first = tuple(sorted(number for numbers in by_aspect.values() for number in numbers[:FEW]))
+    theirs = fresh(cases.check.name, cases.seed, mistake.name, numbers=first)
+    return any(equal(cases.plan[number][0], trial, trials[number]) for number, trial in zip(first, theirs))
 
 
 def pairs(likely: Sequence[Mistake], every: Sequence[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:

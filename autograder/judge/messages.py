@@ -55,6 +55,8 @@ def outcome_of(record) -> Outcome:
             parts = ("type", "message", "where")
             bases = [whole(str(name)[:200]) for name in list(record["error"].get("bases", ()))[:10]]
             error = {part: whole(str(record["error"].get(part, ""))[:2000]) for part in parts}
+            if "check" in record["error"]:
+                error["check"] = whole(str(record["error"]["check"])[:2000])
             return Outcome(error=error | ({"bases": bases} if "bases" in record["error"] else {}))
         if len(record["array"]) > LONGEST_ARRAY:
             raise ValueError("the array is too large")

@@ -2,6 +2,7 @@
 
 import ast
 import doctest
+from collections.abc import Container
 from functools import lru_cache
 
 from autograder.checks import find
@@ -85,11 +86,12 @@ def plan_of(name: str, seed: str) -> tuple[tuple[Aspect, Case], ...]:
     return tuple((aspect, case) for aspect in aspects_of(name) for case in aspect.plan(name, seed, sharing))
 
 
-def request_of(name: str, seed: str) -> list[dict]:
-    """The plan as plain data, for `inside.run_cases`."""
+def request_of(name: str, seed: str, numbers: Container[int] | None = None) -> list[dict]:
+    """The plan, or its cases with these numbers, as plain data, for `inside.run_cases`."""
     found: dict[int, dict] = {}
-    for aspect, case in plan_of(name, seed):
-        found.setdefault(id(aspect), request(aspect))["cases"].append(case.inputs)
+    for number, (aspect, case) in enumerate(plan_of(name, seed)):
+        if numbers is None or number in numbers:
+            found.setdefault(id(aspect), request(aspect))["cases"].append(case.inputs)
     return list(found.values())
 
 
@@ -105,6 +107,6 @@ def watched_plan(name: str, seed: str) -> tuple[tuple[Aspect, Case], ...]:
     return tuple((aspect, case) for case in aspect.plan(name, seed, 1)) if aspect else ()
 
 
-def run(check: Check, namespace: dict, seed: str) -> list[Trial]:
-    """All cases on a namespace of this process: a notebook's, the reference's, a mistake's."""
-    return run_cases(request_of(check.name, seed), namespace, Tools(), check.seconds)
+def run(check: Check, namespace: dict, seed: str, numbers: Container[int] | None = None) -> list[Trial]:
+    """All cases, or those with these numbers, on a namespace of this process: a notebook's, the reference's, a mistake's."""
+    return run_cases(request_of(check.name, seed, numbers), namespace, Tools(), check.seconds)

@@ -44,7 +44,7 @@ def stale_recordings(modules: list[str]) -> dict[Path, str]:
     return {
         path: text_of({check.name: recording(check) for check in checks})
         for path, checks in files.items()
-        if set(read(path)) != {check.name for check in checks} or not all(map(is_recorded, checks))
+        if set(read(path)) != {check.name for check in checks} or any(map(out_of_date, checks))
     }
 
 
@@ -61,25 +61,27 @@ def as_json(content) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
-def is_recorded(check: Check) -> bool:
-    """Does a fresh run of the reference and of every mistake give what is recorded of the check?"""
+def out_of_date(check: Check) -> str:
+    """What a fresh run of the reference and of every mistake gives otherwise than it is recorded; "" for nothing."""
     content, now, plan = recorded(check), recording(check), plan_of(check.name, NOTEBOOK_SEED)
     if set(content) != set(now):
-        return False
+        return f"the mistakes {sorted(map(str, set(content) ^ set(now)))}"
     there, here = content[REFERENCE], json.loads(as_json(now[REFERENCE]))
-    if any(there.get(part) != here[part] for part in ("names", "examples", "conditions")):
-        return False
+    for part in ("names", "examples", "conditions"):
+        if there.get(part) != here[part]:
+            return f"the {part} of the reference: {there.get(part)} is recorded, now {here[part]}"
     if len(there["cases"]) != len(plan):
-        return False
+        return "the number of cases"
     for name, trials in now.items():
         there, here = content[name], trials
         if name == REFERENCE:
             there, here = (dict(enumerate(part["cases"])) for part in (content[name], trials))
         if set(there) != set(here):
-            return False
-        if not all(alike(there[number], here[number], plan[int(number)][0]) for number in here):
-            return False
-    return True
+            return f"which cases «{name}» fails: {sorted(set(there) ^ set(here))}"
+        for number in here:
+            if not alike(there[number], here[number], plan[int(number)][0]):
+                return f"case {number} of «{name}»: {there[number]} is recorded, now {here[number]}"
+    return ""
 
 
 def alike(there: dict | None, here: dict | None, aspect) -> bool:

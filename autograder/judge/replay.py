@@ -9,7 +9,7 @@ from autograder.checks.tools import Tools
 from autograder.errors import CourseError
 from autograder.judge.counterexample import program
 from autograder.judge.expected import cases_of
-from autograder.judge.outcome import MISSING, outcome_text, same
+from autograder.judge.outcome import MISSING, of_label, outcome_text, same
 from autograder.judge.plan import plan_of, request
 
 
@@ -41,7 +41,7 @@ def replay(name: str, number: int, namespace: dict) -> Replay:
     labels = [label for label in dict.fromkeys([*want, *got]) if not label.startswith("~")]
     rows = []
     for label in labels:
-        right, yours = want.get(label, MISSING), got.get(label) or got.get("") or MISSING
+        right, yours = want.get(label, MISSING), of_label(got, label)
         fine = same(right, yours, aspect.rtol, aspect.atol)
         rows.append((label, outcome_text(right), outcome_text(yours), fine))
     return Replay("\n".join(program(aspect, case)), tuple(rows))

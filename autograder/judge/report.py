@@ -1,14 +1,20 @@
 """Report a verdict: short HTML in Jupyter, plain text elsewhere. First the known mistake; then the smallest case, expected, got."""
 
+import math
 from html import escape
 
 import numpy as np
 
 from autograder.checks.inside import Outcome
-from autograder.judge.outcome import outcome_text
+from autograder.judge.outcome import MISSING, outcome_text, shape_of, tolerance
+from autograder.judge.outcome import SHOWN as NUMBERS
 from autograder.judge.verdict import Difference, Verdict
 
 SHOWN = 3  # aspects in one report, and parts of each; other aspects are named
+FEW = 4  # numbers in which everybody sees what differs
+STOPPED = ("ProbeTimeout", "WorkLimitExceeded")  # where it stood then is no place of a mistake
+WORDS = ("expected", "got")
+LATER = "the first numbers are right, a later one is not"  # where no more than a fingerprint of the others is recorded
 FAINT = "opacity:.75;font-size:90%"
 VERDICT = "application/vnd.course.verdict+json"  # no page shows it; `progress` reads it from saved notebooks
 
@@ -116,41 +122,62 @@ def unwritten(verdict: Verdict) -> str:
     return "the cell above" if not name or name == "<module>" else f"`{name}`"
 
 
-def row(difference: Difference) -> tuple[str, str, str]:
-    """(expected, got, where they differ), with enough digits to see it."""
-    expected, got = difference.expected, difference.got
-    if expected.kind != got.kind and expected.kind and outcome_text(expected, 6) == outcome_text(got, 6):
-        return with_kind(expected), with_kind(got), ""
+def row(difference: Difference) -> list[str]:
+    """What differs and where, then "expected …" and "got …" with enough digits; of a large array, its first number that differs."""
+    expected, got, found = difference.expected, difference.got, places(difference)
+    where = difference_text(difference)
+    what = ": ".join(filter(None, (difference.label, where)))
+    if where == LATER:
+        return [what]
+    if expected is MISSING and got.error:  # it came before any part was looked at
+        return [what, f"got {outcome_text(got)}"]
+    if expected.kind != got.kind and expected.kind and outcome_text(expected) == outcome_text(got):
+        return [what, *(f"{word} {outcome_text(out)}, of type {out.kind}" for word, out in zip(WORDS, (expected, got)))]
+    if found and math.prod(shape_of(got)) > NUMBERS:
+        expected, got = (Outcome(out.array.ravel()[found[0]]) for out in (expected, got) if out.array is not None)
     digits = next((n for n in (6, 10) if outcome_text(expected, n) != outcome_text(got, n)), 16)
-    return outcome_text(expected, digits), outcome_text(got, digits), difference_text(difference, digits)
+    return [what, *(f"{word} {outcome_text(out, digits)}" for word, out in zip(WORDS, (expected, got)))]
 
 
-def with_kind(outcome: Outcome) -> str:
-    """An outcome that differs from another in its type alone: "2 parts, a tuple"."""
-    return f"{outcome_text(outcome, 6)}, of type {outcome.kind}"
+def row_text(difference: Difference) -> str:
+    what, *said = row(difference)
+    return ": ".join(filter(None, (what, ", ".join(said))))
 
 
-def difference_text(difference: Difference, digits: int) -> str:
+def difference_text(difference: Difference) -> str:
+    """What is wrong about an array as a whole, or where it differs first; "" where that can be seen."""
     expected, got = difference.expected.array, difference.got.array
-    if expected is None or got is None:
+    if expected is None or got is None or expected.dtype.kind == "U" != got.dtype.kind:
         return ""
-    if got.dtype.kind == "U" and expected.dtype.kind != "U":
-        return "it is a text, it should be a number" if expected.ndim == 0 else "it holds texts, it should hold numbers"
-    if expected.shape != got.shape:
-        return f"the shape is {got.shape}, it should be {expected.shape}"
-    if expected.ndim == 0 or expected.dtype.kind == "U" or got.dtype.kind == "U":
-        return ""
-    with np.errstate(
-        all="ignore"
-    ):  # times 1.0, since booleans have no difference, and that of unsigned numbers is wrong
-        distance = np.nan_to_num(np.abs(got * 1.0 - expected * 1.0), nan=np.inf)
-        wrong = ~np.isclose(got, expected, difference.aspect.rtol, difference.aspect.atol, equal_nan=True)
-    worst = np.unravel_index(int(np.argmax(distance)), distance.shape)
-    index = ", ".join(str(i) for i in worst)
-    here, there = (
-        str(array[worst]) if array.dtype.kind == "b" else f"{array[worst]:.{digits}g}" for array in (got, expected)
-    )
-    return f"{int(wrong.sum())} of {expected.size} differ; most at [{index}]: {here}, not {there}"
+    if got.dtype.kind == "U" != expected.dtype.kind:
+        if got.ndim:
+            return "it holds texts, it should hold numbers"
+        is_text = difference.got.kind in ("str", "str_")  # a check's own words, "None" say, are none of the student's
+        return f"it is a text, it should be {'an array' if expected.ndim else 'a number'}" if is_text else ""
+    shape, size, found = shape_of(difference.expected), math.prod(shape_of(difference.expected)), places(difference)
+    if shape_of(difference.got) != shape:
+        return f"the shape is {shape_of(difference.got)}, it should be {shape}"
+    if not found or size <= FEW or size <= NUMBERS and len(found) == size:
+        return LATER if expected.size < size else ""
+    index = ", ".join(str(i) for i in np.unravel_index(found[0], shape))
+    count = f", in {len(found)} of {size} numbers" if expected.size == size else ""
+    return f"differs first at [{index}]{count}"
+
+
+def places(difference: Difference) -> list[int]:
+    """Where two arrays of one shape differ, as places in flat arrays; of fingerprints, among the numbers that both hold."""
+    expected, got = difference.expected.array, difference.got.array
+    if expected is None or got is None or shape_of(difference.expected) != shape_of(difference.got):
+        return []
+    held = min(expected.size, got.size)
+    expected, got = expected.ravel()[:held], got.ravel()[:held]
+    if "U" in (expected.dtype.kind, got.dtype.kind):
+        same = expected == got if expected.dtype.kind == got.dtype.kind else True
+    else:
+        with np.errstate(all="ignore"):
+            rtol = tolerance(difference.aspect.rtol, expected, got)
+            same = np.isclose(got, expected, rtol, difference.aspect.atol, equal_nan=True)
+    return np.flatnonzero(~np.asarray(same)).tolist()
 
 
 def counterexamples(verdict: Verdict) -> list[list[Difference]]:
@@ -159,12 +186,32 @@ def counterexamples(verdict: Verdict) -> list[list[Difference]]:
     None after carried-error marking: what that kernel sent is never shown.
     """
     found: dict[str, list[Difference]] = {}
-    errors = []
-    for difference in [] if verdict.carried else verdict.wrong:
-        if difference.got.error is None or difference.got.error not in errors:  # an error is shown once
+    shown: list = []  # errors and arrays, each of them once
+    for difference in [] if verdict.carried else sorted(verdict.wrong, key=rank):
+        array, error = difference.got.array, difference.got.error
+        said = error or (row(difference)[1:] if array is not None and array.size > FEW else None)
+        if not is_told(difference, verdict.wrong) and (said is None or said not in shown):
             found.setdefault(difference.aspect.name, []).append(difference)
-        errors.append(difference.got.error)
+        shown.append(said)
     return [parts[:SHOWN] for parts in list(found.values())[:SHOWN]]
+
+
+def rank(difference: Difference) -> int:
+    """What decides comes first: 0 for an error of the student's code, 1 for NaN or infinity in place of a number, 2 for all else."""
+    expected, got = difference.expected, difference.got
+    is_wrong = bool(got.error) and (expected is MISSING or not expected.error)
+    if is_wrong and got.error.get("where") and got.error["type"] not in STOPPED:
+        return 0
+    arrays = [outcome.array for outcome in (expected, got) if outcome.array is not None]
+    finite = [array.dtype.kind == "U" or bool(np.isfinite(array).all()) for array in arrays]
+    return 1 if finite == [True, False] else 2
+
+
+def is_told(difference: Difference, every: list[Difference]) -> bool:
+    """Whether it is a part that is missing, or too much, in a list that is shown to be of another length."""
+    one_alone = MISSING is difference.expected or MISSING is difference.got
+    lists = [each.label for each in every if each.code == difference.code and each is not difference]
+    return one_alone and any(difference.label.startswith(f"{label}[") for label in lists)
 
 
 def others(verdict: Verdict) -> str:
@@ -181,9 +228,7 @@ def counterexample_lines(parts: list[Difference]) -> list[str]:
         if part.more:
             lines += part.more.splitlines()
             continue
-        expected, got, where = row(part)
-        name = f"{part.label}: " if part.label else ""
-        lines += [f"{name}expected {expected}, got {got}" + (f" ({where})" if where else "")]
+        lines.append(row_text(part))
     return lines + ([f"{sentence(first.where)}"] if first.where else [])
 
 
@@ -198,12 +243,8 @@ def counterexample_html(parts: list[Difference]) -> str:
         if part.more:
             rows.append(f"<tr><td {cell} colspan=4>{inline_code_html(part.more).replace(chr(10), '<br>')}</td></tr>")
             continue
-        named = [
-            part.label,
-            *(f"{label} {text}" if text else "" for label, text in zip(("expected", "got", ""), row(part))),
-        ]
         rows.append(
-            "<tr>" + "".join(f"<td {cell}><code>{escape(text.strip())}</code></td>" for text in named if text) + "</tr>"
+            "<tr>" + "".join(f"<td {cell}><code>{escape(text)}</code></td>" for text in row(part) if text) + "</tr>"
         )
     where = f"<div style='{FAINT}'>{escape(sentence(first.where))}</div>" if first.where else ""
     return (

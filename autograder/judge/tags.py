@@ -11,13 +11,15 @@ from autograder.checks.cases import Case
 
 WRITTEN_OUT = {"arange", "array", "full", "ones", "zeros"}
 UNSEEN = {"fill", "took", "queued"}  # inputs that only the check knows: a seed, times on a clock
+LAUNCH = {"work_items", "first", "group"}  # how a check launches a kernel: its own tags say what matters there
 DOTTED = re.compile(r"^[A-Za-z_]\w*(\.\w+)+$")
 
 
 def tags_of(case: Case) -> frozenset[str]:
     """The case's own tags, those of each input, and of pairs of inputs."""
     found = set(case.tags)
-    each = {name: set(tags(value)) for name, value in case.values.items() if name not in UNSEEN}
+    unseen = UNSEEN | LAUNCH if "work_items" in case.inputs else UNSEEN
+    each = {name: set(tags(value)) for name, value in case.values.items() if name not in unseen}
     for name, text in case.inputs.items():
         if name not in case.values and (array := array_in(text)) is not None:  # that the student's names are given
             each[name] = set(tags_of_array(array))
@@ -27,7 +29,7 @@ def tags_of(case: Case) -> frozenset[str]:
         found |= {f"{one} or {two} {tag}" for tag in ones | twos}
         found |= set(tags_of_pair(one, case.values.get(one), two, case.values.get(two)))
     for name, text in case.inputs.items():
-        if name in UNSEEN:
+        if name in unseen:
             continue
         if DOTTED.match(text):
             found.add(f"{name} is `{text}`")
@@ -46,7 +48,6 @@ def tags(value):
     elif value is None or isinstance(value, (bool, str)):
         yield f"is {value!r}"
     elif isinstance(value, (int, float)):
-        yield f"is {value!r}"
         yield from tags_of_number(value)
     elif isinstance(value, tuple) and any(isinstance(part, (np.ndarray, list, tuple)) for part in value):
         yield "is a tuple"
@@ -74,6 +75,8 @@ def tags_of_number(value):
     if isinstance(value, float) and not math.isfinite(value):
         yield "is not finite"
         return
+    if value in (0, 1):  # other numbers are drawn: a word for each of them fits by chance
+        yield f"is {value:g}"
     if value < 0:
         yield "is negative"
     if value > 1:

@@ -17,7 +17,7 @@ from autograder.checks import find
 from autograder.checks.inside import Trial
 from autograder.judge.carried_errors import can_run, checks_reached, style_of
 from autograder.judge.case_verdict import Cases, Failed
-from autograder.judge.counterexample import as_code, program
+from autograder.judge.counterexample import as_whole_code
 from autograder.judge.expected import UNFIT, cases_of
 from autograder.judge.fingerprint import OF_MISTAKES, encode
 from autograder.judge.kernel import StudentKernel
@@ -107,7 +107,7 @@ def smallest(cases: Cases, failed: dict[int, Failed]) -> str:
     aspect = next(iter(failed.values())).aspect
     its = [fail for fail in failed.values() if fail.aspect is aspect]
     first = next((fail for fail in its if fail.parts), its[0])
-    code = as_code(aspect, first.case) or "\n".join(program(aspect, first.case))
+    code = as_whole_code(aspect, first.case)
     return "\n".join(counterexample_lines([replace(part, code=code) for part in in_words(cases, its, failed)]))
 
 

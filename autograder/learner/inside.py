@@ -17,31 +17,24 @@ def cost_of(run: Callable[[], object], seconds: float) -> dict[str, float]:
     run()  # the first one builds kernels and fills caches
     times: list[float] = []
     end = time.perf_counter() + seconds
-    while len(times) < 3 or (time.perf_counter() < end and len(times) < 200):
+    while not times or (time.perf_counter() < end and len(times) < 200):
         start = time.perf_counter()
         run()
         times.append(time.perf_counter() - start)
-    cost = {"seconds": statistics.median(times), "bytes": peak_bytes(run)}
-    launches = count_launches(run)
-    return cost if launches is None else {**cost, "launches": launches}
+    return {"seconds": statistics.median(times), **counted(run)}
 
 
-def peak_bytes(run: Callable[[], object]) -> int:
-    tracemalloc.start()
-    before, _ = tracemalloc.get_traced_memory()
-    try:
-        run()
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        tracemalloc.stop()
-
-
-def count_launches(run: Callable[[], object]) -> int | None:
-    """How many kernels engine 3 launched; None where it is not there."""
+def counted(run: Callable[[], object]) -> dict[str, float]:
+    """The bytes and the launches of one call."""
     engine = sys.modules.get("tinygrad_cl.netcl.core.device")
-    if engine is None:
-        return None
+    devices = engine.manager.devices() if engine else []
     with ExitStack() as stack:
-        watched = [stack.enter_context(device.watch()) for device in engine.manager.devices()]
-        run()
-    return sum(map(len, watched))
+        watched = [stack.enter_context(device.watch()) for device in devices]
+        tracemalloc.start()
+        try:
+            before, _ = tracemalloc.get_traced_memory()
+            run()
+            peak = tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+    return {"bytes": peak, "launches": sum(map(len, watched))} if engine else {"bytes": peak}

@@ -54,6 +54,9 @@ def copy_notebooks() -> None:
         if not copy.exists():
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(paths.student_notebook(name), copy)
+    if paths.project_notebook().exists() and not paths.work_project_notebook().exists():
+        paths.work_project_notebook().parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(paths.project_notebook(), paths.work_project_notebook())
 
 
 def is_root() -> bool:

@@ -50,12 +50,17 @@ def next_exercise(exercises: list[Exercise]) -> Exercise | None:
 
 
 def module_to_open() -> str:
-    """The module of the next exercise; the first one when all are done, or when a notebook cannot be read."""
+    """The module of the next exercise; the open tasks when all are done; the first module when a notebook cannot be read."""
     try:
         following = next_exercise(all_exercises())
     except CourseError:
-        following = None
-    return following.module if following else paths.module_names()[0]
+        return paths.module_names()[0]
+    return following.module if following else after_the_last()
+
+
+def after_the_last() -> str:
+    """What is left when all exercises are done: the open tasks; where there are none, as in a class's copy, the first module."""
+    return paths.PROJECTS.name if paths.project_notebook().exists() else paths.module_names()[0]
 
 
 def answers_in(notebook: Path) -> dict[str, dict]:
@@ -122,6 +127,7 @@ def advice(exercises: list[Exercise]) -> str:
     """One sentence: what is next."""
     following = next_exercise(exercises)
     if following is None:
-        return "All exercises are done."
+        left = f" What is left is open: `{paths.LAB_COMMAND}` shows {after_the_last()}."
+        return "All exercises are done." + (left if paths.project_notebook().exists() else "")
     begun = "" if following.status == "untried" else ", which is not right yet"
     return f"Next: {following.name} in {following.module}{begun}. `{paths.LAB_COMMAND}` opens it."

@@ -60,7 +60,7 @@ def cleared(student, case):
 
 
 STEPS = fixed(
-    {"step": Text("lambda h, b: h + b"), "n": 100_000},
+    {"step": Text("lambda h, b: h + b"), "n": 20_000},
     {"step": Text("lambda h, b: h + h"), "n": 60},
     {"step": Text("lambda h, b: h + b * h"), "n": 1000},
 )

@@ -52,6 +52,9 @@ def run(student, case, tools):
     def kernel(queue, work_items, local_size, *arguments, **options):
         launches.append(list(work_items) + list(local_size or [0]))
         rounded = -(-work_items[0] // case.group) * case.group  # a device may refuse another number, or not
+        room = min((buffer.size // 4 for buffer in arguments[:2] if hasattr(buffer, "size")), default=0)
+        if len(arguments) == 4 and arguments[3] > room:  # the kernel would write beyond its buffers: Python would die
+            raise ValueError(f"n = {arguments[3]}: the kernel would write beyond its arrays of {room} numbers")
         return Receipt(real(queue, (rounded,), local_size, *arguments, **options))
 
     given = [case.a, case.b, case.last]
@@ -70,6 +73,11 @@ host.mistake(
     "n is rounded down to whole groups, and not up",
     swap=("(n + local_size - 1) // local_size", "n // local_size or 1"),
     hint="10 numbers in groups of 4: two groups leave two numbers out.",
+)
+host.mistake(
+    "the kernel is told the number of work-items started, not n",
+    swap=("np.int32(n)", "np.int32(groups * local_size)"),
+    hint="More work-items start than are needed. By which number does the kernel tell which of them have work?",
 )
 host.mistake(
     "where n fills its groups, one group more is started",

@@ -48,6 +48,11 @@ matmul.mistake(
     hint="A work-item too far right of row 0 finds a place in row 1, and writes there.",
 )
 matmul.mistake("only the columns are guarded", swap=(GUARD, "if (column < n)"), hint="Who is below the last row of c?")
+matmul.mistake(
+    "one of the two guards is enough: `||`",
+    swap=(GUARD, "if (row < m || column < n)"),
+    hint="A work-item has a number of c if its row and its column exist, both: `&&`.",
+)
 matmul.mistake("the columns are held against k", swap=("column < n", "column < k"), hint="c has m rows and n columns.")
 matmul.mistake(
     "row and column have changed places",

@@ -96,7 +96,7 @@ def parameters(student, case):
     found, own = list(layer.parameters()), {"weight": layer.weight, "bias": layer.bias}
     return {
         "which": [next((name for name in own if own[name] is p), "neither weight nor bias") for p in found],
-        "of class": [type(p).__name__ for p in found],
+        "their classes": ", ".join(f"{name} is a {type(p).__name__}" for name, p in own.items()),
     }
 
 
@@ -133,6 +133,11 @@ linear.mistake(
     "weight and bias are Tensors: they require no gradient",
     swap=("Parameter.from_host", "Tensor.from_host"),
     hint=["Which kind of Tensor does an optimizer change?", "`Parameter.from_host`."],
+)
+linear.mistake(
+    "the weight is a Tensor, not a Parameter: it requires no gradient",
+    swap=("self.weight = Parameter", "self.weight = Tensor"),
+    hint="The weight learns, too.",
 )
 linear.mistake(
     "only the weight is a Parameter; the bias is a Tensor",

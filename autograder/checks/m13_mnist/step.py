@@ -61,7 +61,7 @@ def trained(student, case):
     many=6,
     exact="a Tensor of shape ()",
 )
-def costs(student, case):
+def costs(student, case, tools):
     import gc
     import weakref
 
@@ -83,9 +83,9 @@ def costs(student, case):
 
     step = student.make_step(model, Watched([case.w], lr=case.lr))
     pairs = [(student.on_device(x), student.on_device(y)) for x, y in zip(case.x, case.y)]
-    with student.device.watched_by(lambda command: reads.append(command.name)):
+    with tools.collector_waits(), student.device.watched_by(lambda command: reads.append(command.name)):
         losses = [step(x, y) for x, y in pairs]
-    gc.collect()
+        gc.collect(0)
     return {
         "what step returns": type(losses[0]).__name__,
         "what happens in a step": ", ".join(events[: len(events) // len(pairs)]),
