@@ -8,7 +8,7 @@ PYTEST := $(VENV) -m pytest -n auto --dist worksteal
 COMPILE := $(VENV) -m uv pip compile --quiet --universal --python-version 3.11 --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock"
 
-.PHONY: compare test test-all lint format grade bundle release collect notebooks bench size peers pictures site lock
+.PHONY: compare test test-all lint format grade bundle release collect return notebooks bench size peers pictures site lock
 
 compare: $(READY) ## put your work beside the reference, as a page: make compare M=01 (ALL=1: all of it)
 	$(VENV) -m autograder compare $(or $(M),$(error say which module: make compare M=01)) $(if $(ALL),--all)
@@ -39,6 +39,9 @@ release: $(READY) ## hand a module out through nbgrader's exchange: make release
 
 collect: $(READY) ## collect what was handed in through nbgrader's exchange: make collect M=01
 	$(VENV) -m autograder collect $(or $(M),$(error say which module: make collect M=01)) --out $(or $(OUT),OUT)
+
+return: $(READY) ## return feedback through nbgrader's exchange: make return M=01
+	$(VENV) -m autograder return $(or $(M),$(error say which module: make return M=01)) --out $(or $(OUT),OUT)
 
 notebooks: $(READY) ## build the notebooks from the lessons in solutions/
 	$(VENV) -m autograder build

@@ -6,7 +6,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 TEXTS = "autograder/texts"  # autograder.paths finds them there
-LESSONS = ("solutions/*.py", "modules/*/*.ipynb")
+LESSONS = ("solutions/*.py", "modules/*/*.ipynb", "projects/*.ipynb")
 
 
 class BuildWithLessons(build_py):

@@ -5,8 +5,8 @@ import contextlib
 import io
 import subprocess
 import sys
-import tarfile
 import tempfile
+import zipfile
 from pathlib import Path
 
 from contenders import ROOT
@@ -19,12 +19,12 @@ ALLOWED = 1.03  # times as long as before
 @contextlib.contextmanager
 def old_tree(commit):
     """A temporary folder with the package as it is in a commit; compiled, and so is today's."""
-    archive = subprocess.run(["git", "archive", commit, PACKAGE], cwd=ROOT, capture_output=True)
+    archive = subprocess.run(["git", "archive", "--format=zip", commit, PACKAGE], cwd=ROOT, capture_output=True)
     if archive.returncode:
         sys.exit(f"git has no {PACKAGE} at {commit}: {archive.stderr.decode().strip()}")
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as tar:
-            tar.extractall(folder, filter="data")
+        with zipfile.ZipFile(io.BytesIO(archive.stdout)) as files:
+            files.extractall(folder)
         for tree in (Path(folder), ROOT):
             compileall.compile_dir(tree / PACKAGE, quiet=2)
         yield Path(folder)

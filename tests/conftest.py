@@ -4,6 +4,7 @@ without a window.
 
 import gc
 import os
+import sys
 
 import pytest
 from hypothesis import settings
@@ -31,6 +32,14 @@ def done(small_class, tmp_path_factory):
     out = tmp_path_factory.mktemp("done")
     graded(small_class, out)
     return out
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_kernel_waits_for_the_next_module():
+    """A test that grades in this process leaves a kernel that was started ahead; other tests count what is left behind."""
+    yield
+    if worker := sys.modules.get("autograder.grading.worker"):
+        worker.close()
 
 
 def pytest_collection_finish(session):

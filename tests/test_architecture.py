@@ -138,6 +138,18 @@ CONTRACT = {
         "tinygrad_cl.netcl.optim",
         "tinygrad_cl.netcl.runtime",
     },
+    "autograder.projects": {
+        "autograder",
+        "autograder.paths",
+        "autograder.errors",
+        "autograder.files",
+        "tinygrad_cl.netcl",
+        "tinygrad_cl.netcl.core",
+        "tinygrad_cl.netcl.ops",
+        "tinygrad_cl.netcl.autograd",
+        "tinygrad_cl.netcl.nn",
+        "tinygrad_cl.netcl.runtime",
+    },
     "autograder.notebook": {
         "autograder",
         "autograder.paths",

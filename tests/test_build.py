@@ -37,13 +37,17 @@ def test_the_recorded_outcomes_are_those_of_todays_checks():
     ids=["another number", "a quantity less", "no quantity"],
 )
 def test_recorded_outcomes_that_a_fresh_run_contradicts_are_stale(edit, tmp_path, monkeypatch):
-    content = json.loads(file_of(find("start.double")).read_text(encoding="utf-8"))
-    edit(content["start.double"][REFERENCE]["cases"][0])
+    check = find("start.double")
+    content = {check.name: json.loads(file_of(check).read_text(encoding="utf-8"))[check.name]}
     path = tmp_path / "m00_start.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    assert not stale_recordings(["00_start"])
+    monkeypatch.setattr(recorder, "all_checks", lambda: {check.name: check})  # all of a module take long
     for module in (recorded, recorder):
         monkeypatch.setattr(module, "file_of", lambda check: path)
+    path.write_text(json.dumps(content), encoding="utf-8")
+    assert not stale_recordings(["00_start"])
+    edit(content[check.name][REFERENCE]["cases"][0])
+    path.write_text(json.dumps(content), encoding="utf-8")
+    read.cache_clear()
     assert list(stale_recordings(["00_start"])) == [path]
 
 

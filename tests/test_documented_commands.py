@@ -72,6 +72,7 @@ COMMANDS = {
     "make peers": MINUTES,
     "make progress": SET_UP,
     "make release M=01": SET_UP,
+    "make return M=01": SET_UP,
     "make size": SET_UP,
     "make test": MINUTES,
     'make test ARGS="tests/test_devices.py -v"': MINUTES,
@@ -106,6 +107,7 @@ COMMANDS = {
     "python -m autograder grade SUBMISSIONS --out OUT": GRADE,
     "python -m autograder grade SUBMISSIONS --out OUT --scheduler ADDRESS": Look("needs Dask's workers"),
     "python -m autograder lab": FOREVER,
+    "python -m autograder lab projects": FOREVER,
     "python -m autograder mutants value.mul": Run("python -m autograder mutants start.double", "it has fewer changes"),
     "python -m autograder release 01 --out OUT --exchange FOLDER": Run(),
     "python -m autograder roster ROSTER.csv --out OUT": Run(),
@@ -126,6 +128,7 @@ COMMANDS = {
     "nbgrader autograde": Run(f"cd OUT && nbgrader autograde {MODULE}", "as the next one says"),
     "nbgrader autograde 01_value": Run("cd OUT && nbgrader autograde 01_value", "in the class folder"),
     "nbgrader validate": Look("is told a notebook"),
+    "nbgrader fetch_feedback": Look("a student's, as tests/test_exchange_accounts.py has it"),
     "nbgrader export": Look("as the last line of the table says"),
     "nbgrader db student remove NAME --force": Run(
         "cd OUT && nbgrader db student add NAME && nbgrader db student remove NAME --force", "a student made for it"

@@ -114,10 +114,13 @@ def test_e5_a_worker_that_is_killed_leaves_nothing_and_its_kernel_ends(tmp_path,
     monkeypatch.setenv("TMPDIR", str(tmp_path))  # of the workers
     sleeps = json.dumps(with_cell("import time; time.sleep(60)")).encode()
 
+    of_the_killed = []
+
     def kill_when_it_runs(pid):
         while not list(tmp_path.glob("course-of-*/kernel-*")):
             time.sleep(0.01)
-        time.sleep(0.5)
+        time.sleep(0.2)
+        of_the_killed.extend(tmp_path.iterdir())
         os.kill(pid, signal.SIGKILL)
 
     with LocalWorkers(1) as workers:
@@ -128,7 +131,7 @@ def test_e5_a_worker_that_is_killed_leaves_nothing_and_its_kernel_ends(tmp_path,
         results = dict(workers.results([("a", task(sleeps, limits=limits))]))
         killer.join()
         assert workers.workers[0].process.pid != first and not results["a"].failure
-        assert len(list(tmp_path.iterdir())) == 1
+        assert len(of_the_killed) == 1 and not of_the_killed[0].exists()
     assert list(tmp_path.iterdir()) == [] and not processes_in(tmp_path)
 
 

@@ -3,6 +3,7 @@
 Here no lesson is run: solved ones are shown as they last ran, or without outputs.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -43,7 +44,7 @@ def test_every_lesson_and_guide_has_its_page(tmp_path):
     lessons = [
         page for module in paths.module_names() for page in (f"modules/{module}/{module}", f"solutions/{module}")
     ]
-    for page in lessons + [f"docs/{path.stem}" for path in (paths.ROOT / "docs").glob("*.md")]:
+    for page in [*lessons, "projects/projects"] + [f"docs/{path.stem}" for path in (paths.ROOT / "docs").glob("*.md")]:
         assert (site / f"{page}.html").exists() and f"{page.removeprefix('docs/')}.html" in home, (
             f"nothing leads to {page}"
         )
@@ -52,6 +53,10 @@ def test_every_lesson_and_guide_has_its_page(tmp_path):
         unsolved, solved = (site / "modules" / module / f"{module}.html"), site / "solutions" / f"{module}.html"
         assert f'href="../../solutions/{module}.html"' in unsolved.read_text(encoding="utf-8"), "the answers: one click"
         assert f'href="../modules/{module}/{module}.html"' in solved.read_text(encoding="utf-8")
+    index = json.loads((site / "searchindex.js").read_text(encoding="utf-8").partition("(")[2].rpartition(")")[0])
+    found = index["terms"]["unbroadcast"]
+    places = {index["docnames"][each] for each in (found if isinstance(found, list) else [found])}
+    assert "modules/03_broadcast/03_broadcast" in places and "solutions/03_broadcast" not in places, "each text once"
     for picture in re.findall(r'(?:src|srcset)="(docs/pictures/[^"]+)"', home):
         assert (site / "docs" / "site" / picture).is_file()
 

@@ -68,6 +68,7 @@ def test_the_wheel_holds_each_lesson_solved_and_unsolved(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     lessons = {f"solutions/{module}.py" for module in paths.module_names()}
     lessons |= {f"modules/{module}/{module}.ipynb" for module in paths.module_names()}
+    lessons |= {"projects/projects.ipynb"}
     assert {name.removeprefix("autograder/texts/") for name in held if name.startswith("autograder/texts/")} == lessons
 
 
@@ -89,7 +90,10 @@ def test_the_command_opens_the_course_in_an_empty_folder(programs, tmp_path):
         server.wait(timeout=60)
         server.stdout.close()
     assert "WARN" not in "".join(said) and "nbgrader" not in "".join(said).lower()
-    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == paths.module_names()
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name[0] != ".") == [
+        *paths.module_names(),
+        "projects",
+    ]
 
 
 def page_at(address):

@@ -12,12 +12,15 @@ from docutils.nodes import SkipNode  # noqa: E402
 from latex2mathml.converter import convert  # noqa: E402
 from site_lessons import kept  # noqa: E402
 
+from autograder.lesson.glossary import with_anchors  # noqa: E402
+
 project = "Automatic differentiation, built three times"
 author = "the makers of the course"
 extensions = ["myst_nb"]
 root_doc = "docs/site/index"
-include_patterns = ["docs/**.md", "modules/*/*.ipynb", "solutions/*.ipynb", "CHANGELOG.md"]
+include_patterns = ["docs/**.md", "modules/*/*.ipynb", "solutions/*.ipynb", "projects/*.ipynb", "CHANGELOG.md"]
 myst_enable_extensions = ["dollarmath"]
+highlight_language = "none"  # of a block that names no language: a drawing, a table, a message
 suppress_warnings = [
     "myst.xref_missing",  # docs link to files of the repository that are not pages
     "myst.header",  # a lesson's heading levels may skip one
@@ -54,9 +57,17 @@ def lesson_as_it_ran(app, name, source):
             "To work on it, open the course on your computer: [how to begin](../../docs/setup.md). "
             f"The answers are one click away: [solved, with all outputs](../../solutions/{module}.ipynb)."
         )
+    elif folder == "projects":
+        text = source[0]
+        link = "To work on it, open the course on your computer: [how to begin](../docs/setup.md). The course has no answers to these."
     else:
         return
     notebook = json.loads(text)
+    if folder == "solutions":
+        notebook["metadata"]["nosearch"] = "true"  # each text is found once, and without its answers
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            cell["source"] = with_anchors("".join(cell["source"]))
     notebook["cells"].insert(1, {"cell_type": "markdown", "id": "other", "metadata": {}, "source": f"*{link}*"})
     source[0] = json.dumps(notebook)
 
