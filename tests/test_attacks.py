@@ -35,13 +35,18 @@ def points_of(honest) -> dict[str, float]:
     return {name: verdict.points for name, verdict in graded(honest)[1].verdicts.items()}
 
 
-def processes_in(folder) -> list[str]:
-    """The command lines of processes whose kernel was started in that folder."""
+def processes_in(folder) -> list[psutil.Process]:
+    """The processes whose kernel was started in that folder."""
     return [
-        line
-        for line in (" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
-        if str(folder) in line
+        process
+        for process in psutil.process_iter(["cmdline"])
+        if str(folder) in " ".join(process.info["cmdline"] or ())
     ]
+
+
+def processes_left_in(folder, seconds=10.0) -> list[psutil.Process]:
+    """Those that do not end by themselves: what a sandbox holds is killed with it, and gone a moment later."""
+    return psutil.wait_procs(processes_in(folder), timeout=seconds)[1]
 
 
 def withstands(attack, monkeypatch):
@@ -68,7 +73,7 @@ def withstands(attack, monkeypatch):
         assert not attack.flag or any(attack.flag in flag for flag in judgement.flags), judgement.flags
         assert other.read_text() == Path(folder, "gradebook.db").read_text() == CANARY
         assert len(json.dumps(notebook)) < 2_000_000
-        assert not processes_in(folder), "it left a process behind"
+        assert not processes_left_in(folder), "it left a process behind"
         left = [*Path(folder).glob("course-*"), *set(kept_folder().glob("kernel-*")) - before]
         assert not left, "it left files behind"
 

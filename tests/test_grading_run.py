@@ -14,7 +14,7 @@ import pytest
 from attacks import with_cell
 from nbgrader.api import Gradebook
 from small_class import SANDBOX, STUDENTS, graded, options
-from test_attacks import processes_in
+from test_attacks import processes_left_in
 
 from autograder.__main__ import UNSETTLED
 from autograder.errors import CourseError
@@ -132,7 +132,7 @@ def test_e5_a_worker_that_is_killed_leaves_nothing_and_its_kernel_ends(tmp_path,
         killer.join()
         assert workers.workers[0].process.pid != first and not results["a"].failure
         assert len(of_the_killed) == 1 and not of_the_killed[0].exists()
-    assert list(tmp_path.iterdir()) == [] and not processes_in(tmp_path)
+    assert list(tmp_path.iterdir()) == [] and not processes_left_in(tmp_path)
 
 
 def test_a_submission_that_kills_its_worker_again_is_crashed_with_the_reason_and_the_others_are_untouched(monkeypatch):
