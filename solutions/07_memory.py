@@ -436,7 +436,7 @@ for n in pieces:
     peak, took = measure(in_pieces)
     peaks.append(peak)
     seconds.append(took)
-    print(f"{n:2} micro-batches: peak {peak / 1e6:5.1f} MB, {1000 * took:4.0f} ms, "
+    print(f"micro-batches: {n:2}, peak {peak / 1e6:5.1f} MB, {1000 * took:4.0f} ms, "
           f"gradient differs by {difference:.0e}")
 plot = plot_lines(pieces, {"peak memory": np.array(peaks) / peaks[0],
                            "time": np.array(seconds) / seconds[0]},

@@ -997,7 +997,7 @@ plot = Plot("One new wave, ten points, one gradient step", "x", "y")
 for (name, start), colour in zip(starts.items(), ("#0072b2", "#d55e00")):
     for k, line in ((0, ":"), (1, "-")):
         plot.axes.plot(x, sine_network(after_steps(start, support, k), x).data, line,
-                       color=colour, label=f"{name}, {k} steps")
+                       color=colour, label=f"{name}, after step {k}" if k else f"{name}, no step")
 plot.axes.plot(points, values, "o", color="black", label="the ten points")
 plot.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 plot

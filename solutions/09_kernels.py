@@ -662,7 +662,7 @@ def intensity(rows, lanes):
 
 # %% demo
 rows = [1, 2, 4, 8, 16, 32]
-blocks = {f"{lanes} lanes": [intensity(r, lanes) for r in rows] for lanes in (1, 4, 16)}
+blocks = {f"lanes: {lanes}": [intensity(r, lanes) for r in rows] for lanes in (1, 4, 16)}
 plot_lines(rows, blocks, "Operations per byte loaded", "rows of the block",
            "operations per byte")
 

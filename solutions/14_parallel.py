@@ -787,7 +787,7 @@ processes = [1, 2, 3, 4]
 measured = []
 for p in processes:  # each line takes seconds: the processes start, and import NumPy
     measured.append(np.max(start(timed_steps, p), axis=0))
-    print("{} processes: computing {:6.2f} ms, talking {:5.2f} ms".format(p, *measured[-1]))
+    print("processes: {}, computing {:6.2f} ms, talking {:5.2f} ms".format(p, *measured[-1]))
 measured = np.array(measured)
 speedup = measured[0].sum() / measured.sum(axis=1)
 plot_lines(processes, {"measured": speedup, "ideal": processes}, "One batch shared out",
