@@ -42,7 +42,7 @@ def graded(term):  # noqa: F811
     term.hand_in("anna", wrong=["value.mul"])
     term.hand_in("ben")
     term.grade()
-    term.give("anna", WRITTEN.id, 2.0, "Good.")
+    term.give("anna", WRITTEN.id, 2.0, "Good: **both** paths, `a<b`.<script>")
     term.grade()
     return term
 
@@ -128,7 +128,10 @@ def test_gradescope_gets_one_submission(graded, tmp_path):
     assert found["score"] == ALL - MUL.points + 2 == pytest.approx(sum(test["score"] for test in found["tests"]))
     mul = next(test for test in found["tests"] if test["name"] == "value.mul")
     assert (mul["score"], mul["max_score"], mul["status"], mul["output_format"]) == (0, MUL.points, "failed", "html")
-    assert next(test for test in found["tests"] if test["name"] == WRITTEN.name)["output"] == "by hand"
+    assert next(test for test in found["tests"] if test["name"] == WRITTEN.name)["output"].startswith(
+        "by hand<p>Good: <strong>both</strong> paths, <code>a&lt;b</code>."
+    )
+    assert "<script" not in json.dumps(found)
     with pytest.raises(CourseError, match="no result of carl"):
         run(graded, "export", "--gradescope", "carl", "01", tmp_path / "results.json")
 

@@ -45,7 +45,7 @@ def test_a_mark_and_a_comment_typed_in_formgrader_reach_everything(opened):
     assert places == sorted(places), "the rubric stands below the answer"
 
     typed(page, frame.locator(f"input.score[id='{WRITTEN.id}']"), "2", "grade")
-    typed(page, frame.locator(f"textarea[id='{WRITTEN.id}-comment']"), "Say <b>why</b>.", "comment")
+    typed(page, frame.locator(f"textarea[id='{WRITTEN.id}-comment']"), "Say *why*: `a<b`.", "comment")
     typed(page, frame.locator("input.score[id='check-value-mul']"), "1.5", "grade")
 
     total = ALL - MUL.points + 1.5 + 2
@@ -56,4 +56,4 @@ def test_a_mark_and_a_comment_typed_in_formgrader_reach_everything(opened):
     for name, points in ((WRITTEN.name, "2.0"), ("value.mul", "1.5")):
         assert (term.row("anna", name)["points"], term.row("anna", name)["mark"]) == (points, "by hand")
     for shown in (term.page("anna"), term.index("anna")):
-        assert "Say &lt;b&gt;why&lt;/b&gt;." in shown and "How it is marked" not in shown
+        assert "Say <em>why</em>: <code>a&lt;b</code>." in shown and "How it is marked" not in shown

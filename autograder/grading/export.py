@@ -14,7 +14,9 @@ from autograder.errors import CourseError
 from autograder.files import write_atomically
 from autograder.grading.class_files import file_in
 from autograder.grading.gradebook import ClassFolder, read_json
+from autograder.grading.marks import Marks, comments_of, earlier_in, marks_in
 from autograder.grading.records import Submission
+from autograder.grading.sanitize import markdown
 from autograder.grading.seed import course_seed
 from autograder.judge.notebook import reports_in
 
@@ -118,19 +120,31 @@ def gradescope(grades: Grades, student: str, module: str) -> str:
     total = next(row for row in grades.submissions if (row["student"], row["module"]) == (student, module))
     notebook = read_json(file_in(grades.out, "autograded", Submission(student, module, Path())))
     reports = reports_in(notebook) if notebook else {}
+    comments = comments_on(grades.out, student, module, notebook or {})
     tests = [
         {
             "name": row["exercise"],
             "score": float(row["points"]),
             "max_score": float(row["max_points"]),
             "status": "passed" if row["status"] == "ok" else "failed",
-            "output": reports.get(row["exercise"], row["mark"] or row["status"]),
-            "output_format": "html" if row["exercise"] in reports else "text",
+            "output": reports.get(row["exercise"], row["mark"] or row["status"]) + comments.get(row["exercise"], ""),
+            "output_format": "html",
         }
         for row in rows
     ]
     late = f"{float(total['penalty']):g} points are taken off, because it came late." if float(total["penalty"]) else ""
     return json.dumps({"score": float(total["points"]), "output": late, "tests": tests}, ensure_ascii=False, indent=1)
+
+
+def comments_on(out: Path, student: str, module: str, notebook: dict) -> dict[str, str]:
+    """What a person wrote about each exercise of a submission, as HTML."""
+    folder = ClassFolder(out, [])
+    with folder.said_plainly(), folder.gradebook() as book:
+        marks = marks_in(book, module, student).get(student, Marks())
+    found: dict[str, str] = {}
+    for exercise, text in comments_of(module, marks, earlier_in(notebook)):
+        found[exercise] = found.get(exercise, "") + markdown(text)
+    return found
 
 
 def feedback_zip(grades: Grades) -> bytes:

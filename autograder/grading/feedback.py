@@ -80,8 +80,8 @@ def shown(cell, marks: Marks, earlier: Earlier) -> dict:
         "outputs": [Markup(output_html(output)) for output in outputs] if kind != "check" else [],
         "score": marks.scores.get(name, score),
         "points": points,
-        "comment": comment,
-        "earlier": said_earlier(earlier[name], points) if marks.shows(name, earlier) else "",
+        "comment": Markup(markdown(comment)),
+        "earlier": Markup(markdown(said_earlier(earlier[name], points))) if marks.shows(name, earlier) else "",
     }
 
 

@@ -5,8 +5,11 @@ It shows what the judge wrote, and nothing that the student's code put out.
 
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from autograder.grading.marks import BY_HAND, TO_MARK
 from autograder.grading.records import Graded, Row
+from autograder.grading.sanitize import markdown
 from autograder.pages import render
 
 
@@ -40,7 +43,10 @@ def module_of(graded: Graded) -> dict:
         "page": f"{name}/{name}.html" if graded.reports else "",
         "note": note_on(graded),
         "late": graded.late,
-        "marked": [*(said(row) for row in (*graded.rows, *graded.written) if row.mark), *graded.comments],
+        "marked": [
+            *(said(row) for row in (*graded.rows, *graded.written) if row.mark),
+            *((name, Markup(markdown(text))) for name, text in graded.comments),
+        ],
         "reports": [graded.reports[row.exercise] for row in graded.rows if row.exercise in graded.reports],
     }
 
