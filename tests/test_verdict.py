@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.checks import find
+from autograder.checks.aspect import NOTEBOOK_SEED
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge import expected
-from autograder.judge.expected import cases_of
+from autograder.judge.expected import cases_of, fresh, mistaken
 from autograder.judge.fingerprint import OF_MISTAKES, decode, encode
 from autograder.judge.known import is_telling
 from autograder.judge.messages import decoded, outcome_of
 from autograder.judge.outcome import same_arrays
 from autograder.judge.plan import plan_of, run
+from autograder.judge.recorded import recorded
 from autograder.judge.report import HEADLINES, Report
 from autograder.judge.verdict import judge
 
@@ -164,3 +166,24 @@ def test_a_recorded_array_says_as_much_of_a_mistake_as_the_array_itself():
     for made, telling in ((np.full(20, 2.0), True), (np.zeros(20), False), (np.full(20, np.nan), True)):
         for outcome in (Outcome(made), decode(encode(Outcome(made), False, *OF_MISTAKES))):
             assert is_telling(Trial({"": outcome}), right) == telling
+
+
+def test_a_mistake_whose_work_items_race_is_known_whatever_numbers_come_out():
+    """They depend on how many work-items the device runs at once."""
+    check = find("kernels.tree")
+    cases = cases_of(check.name, NOTEBOOK_SEED)
+    racing = [number for number, (aspect, _) in enumerate(cases.plan) if aspect.races]
+    mistake = next(found for found in check.mistakes if "neighbours" in found.name)
+    _, failed = mistaken(check.name, NOTEBOOK_SEED, mistake.name)
+    assert racing and failed.issuperset(racing)
+    assert not any(recorded(check)[mistake.name][str(number)] for number in racing), (
+        "that it fails is all that is recorded"
+    )
+    trials = list(fresh(check.name, NOTEBOOK_SEED, mistake.name))
+    for number in racing:
+        trials[number] = Trial(trials[number] | {"out": Outcome(np.array([1.5, float(number)], np.float32), None, "")})
+    assert judge(check, trials, NOTEBOOK_SEED).mistakes == [mistake]
+    for number in set(range(len(trials))) - set(racing):  # where nothing races, the numbers count
+        if number in failed:
+            trials[number] = Trial(trials[number] | {"out": Outcome(np.array([1.5]), None, "")})
+    assert judge(check, trials, NOTEBOOK_SEED).mistakes == []

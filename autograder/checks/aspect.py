@@ -34,6 +34,7 @@ class Aspect:
         agrees    function(expected, got) of {label: array}, for what the text leaves free; None: equal
         device    in how many cases, from the first on, the outcome is held against central differences on the device;
                   a case tagged NO_DERIVATIVE is passed over
+        races     which wrong numbers come out depends on the device: that they are wrong is all that is compared with a mistake's
         few, many how many cases in a notebook, and when it counts; None: a fair part of 59 and of 240
     texts     a function's text: of the student's names it gives those that are kernels' texts, and no other can be observed
     """
@@ -47,6 +48,7 @@ class Aspect:
     exact: str = ""
     agrees: str = ""
     device: int = 0
+    races: bool = False
     rtol: float = 1e-6
     atol: float = 1e-9
     few: int | None = None

@@ -121,6 +121,8 @@ def recording(check: Check) -> dict:
 
 def other_than(aspect: Aspect, right: Trial, trial: Trial) -> dict:
     """What is recorded of a mistake's trial: labels that are not the reference's; all, marked, where it lacks some."""
+    if aspect.races:
+        return {}
     entries = encoded(aspect, trial, *OF_MISTAKES)
     if set(right) - set(trial):
         return entries | {WHOLE_TRIAL: ""}

@@ -41,6 +41,7 @@ def result(student, case):
     "the order of the work-items does not matter",
     0.5,
     corner=True,
+    races=True,
     cases=launches([(128,), (range(100, 120),)], vector),
     few=2,
     many=4,
