@@ -81,11 +81,27 @@ print(y.to_host(), y.grad)
 # it has a function, `grad_fn`: from the gradient of the result, the function computes a gradient for each parent. (In
 # lesson 04, `grad_fn` was the node itself. Here it is a function that the node holds.) That is all.
 #
-# You need not read all of the rest. `state` says what a thread is doing; each thread has its own, so that two threads
-# can record on two tapes. Its `trace` and `leaves` are not used before lesson 12. `made_at` says where in your program
-# the operation was called; section 7 prints it.
+# `tensor` makes a leaf: a Node that was not computed, and has no parents.
 
-# %% given source="tinygrad_cl.netcl.tape.modes:State tinygrad_cl.netcl.tape.modes:state tinygrad_cl.netcl.tape.node:Node[__array_ufunc__ __init__ grad shape dtype to_host created_at creation_trace __repr__] tinygrad_cl.netcl.tape.node:lines_of tinygrad_cl.netcl.tape.node:tensor tinygrad_cl.netcl.tape.node:as_nodes tinygrad_cl.netcl.tape.node:as_node"
+# %% given source="tinygrad_cl.netcl.tape.node:Node[__array_ufunc__ __init__ grad shape dtype to_host created_at creation_trace __repr__] tinygrad_cl.netcl.tape.node:tensor"
+
+# %% [markdown]
+# Three small things stand around it. You need not read them to go on.
+#
+# `state` says what a thread is doing. Each thread has its own, so that two threads can record on two tapes. Its `trace`
+# and `leaves` are not used before lesson 12.
+
+# %% given source="tinygrad_cl.netcl.tape.modes:State tinygrad_cl.netcl.tape.modes:state"
+
+# %% [markdown]
+# `as_nodes` makes Nodes of the arguments of an operation.
+
+# %% given source="tinygrad_cl.netcl.tape.node:as_nodes tinygrad_cl.netcl.tape.node:as_node"
+
+# %% [markdown]
+# `made_at` says where in your program the operation was called. `place` finds that; section 7 prints it.
+
+# %% given source="tinygrad_cl.netcl.tape.node:lines_of"
 # In the package, the engine is known by its files. Here, by the names of its functions.
 ENGINE = {"apply_op", "add", "sin", "log", "relu", "total", "matmul", "mul"}
 
