@@ -7,6 +7,7 @@ from autograder.checks import find
 from autograder.checks.inside import Outcome, Trial
 from autograder.grading.class_page import accesses
 from autograder.judge import accesses as looks
+from autograder.judge.integrity import signs_in_kernel
 from autograder.judge.launched import asked, given, joined, launches, questions
 from autograder.judge.notebook import judge_notebook
 from autograder.judge.plan import plan_of, watched_plan
@@ -76,6 +77,33 @@ SIN_TIMES = "__kernel void sin_times(__global float *a, __global float *b, __glo
     found = verdicts(kernel=crash)
     assert found["start.kernel"].points == 0
     assert found["start.backward_kernel"].status == "ok"
+
+
+def with_start(kernel, begin, top=""):
+    """The right kernel of that name, with more at its start, and above it."""
+    return f"SOLVED\n{kernel} = {top!r} + {kernel}.replace('int i =', {begin + ' int i ='!r})"
+
+
+@pytest.mark.parametrize(
+    "top, begin",
+    [
+        ("extern void _exit(int);\n", "_exit(0);"),
+        ('#include "/etc/passwd"\n', ""),
+        ("", '__asm__ volatile("hlt");'),
+    ],
+    ids=["a function of the process", "a file", "an instruction that ends the process"],
+)
+def test_a_hostile_kernel_costs_itself_alone(top, begin):
+    found = verdicts(kernel=with_start("SIN_TIMES", begin, top))
+    assert found["start.kernel"].points == 0
+    assert found["start.backward_kernel"].status == "ok"
+
+
+def test_assembly_in_a_kernel_that_is_right_is_flagged():
+    notebook = notebook_with(kernel=with_start("SIN_TIMES", '__asm__ volatile("nop");'))
+    judged = judge_notebook(notebook, MODULE, SEED, watched=False)
+    assert judged.verdicts["start.kernel"].status == "ok" and judged.flags == ("a kernel holds assembly (asm)",)
+    assert signs_in_kernel("float asmall = 1; // plasma") == []
 
 
 def verdict_on(name):

@@ -1,6 +1,7 @@
 """Integrity flags that are read off the notebook's code and its numbers. The instructor sees them; they change no mark."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -31,6 +32,7 @@ HOOKS = {"ast_transformers", "events", "input_transformers_cleanup", "input_tran
 COUNTERS = {"currentframe", "f_locals", "get_objects", "get_referrers", "setprofile", "settrace", "tb_frame"}
 RUN_TEXT = {"eval", "exec", "ex", "ev", "run_cell", "run_cell_magic", "run_code", "run_line_magic"}
 IMPORT_NAME = {"__import__", "import_module"}
+ASSEMBLY = re.compile(r"\b_*asm_*\b")
 DEPTH = 3  # texts of code within texts of code
 OPTIONS = 6  # words of a magic before the code that it runs
 MEASURED = 1e-4  # relative; a larger error is a mistake
@@ -102,6 +104,13 @@ def signs_in(cells) -> list[str]:
     if names & EXACT:
         flags.add("computes with exact fractions or many digits, as difference quotients without rounding do")
     return [f"imports {name}" for name in sorted(names & LIBRARIES)] + sorted(flags)
+
+
+def signs_in_kernel(text: str) -> list[str]:
+    """Integrity flags for a kernel's text. OpenCL C has no assembly; a compiler that takes it runs any machine code in the process
+    that launches the kernels.
+    """
+    return ["a kernel holds assembly (asm)"] if ASSEMBLY.search(text.replace("\\\n", "")) else []
 
 
 def signs_of(tree: ast.AST) -> set[str]:

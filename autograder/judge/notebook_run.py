@@ -13,7 +13,7 @@ from autograder.checks.check import Check
 from autograder.checks.inside import Trial
 from autograder.judge.accesses import add_accesses, is_looked_at
 from autograder.judge.device import add_finite_differences
-from autograder.judge.integrity import measured_gradient
+from autograder.judge.integrity import measured_gradient, signs_in_kernel
 from autograder.judge.kernel import Run, StudentKernel
 from autograder.judge.launched import Launcher, given, joined, launches
 from autograder.judge.plan import plan_of, watched_plan
@@ -150,7 +150,11 @@ class NotebookRun:
         assert self.launcher
         plan = plan_of(check.name, seed)
         handed = given(plan + watched_plan(check.name, seed), run.trials)
-        run = self.launcher.run(launches(plan, handed), seconds)
+        request = launches(plan, handed)
+        for text in {text for each in request for texts in each["given"] for text in texts.values()}:
+            for flag in signs_in_kernel(text):
+                kernel.flag(flag)
+        run = self.launcher.run(request, seconds)
         if run.trials is not None:
             run.trials = joined(plan, handed, run.trials)
         return run, handed[len(plan) :]
