@@ -55,6 +55,7 @@ def test_a_mistake_that_passes_or_goes_unnamed_and_a_variant_that_loses_points_a
     assert not Tried("mistake", check.mistakes[0].name, right).as_it_must_be
     assert Tried("variant", "any", right).as_it_must_be
     assert not Tried("variant", "any", wrong).as_it_must_be
+    assert not Tried("variant", "any", right, "value.mul: right to 1e-09 only").as_it_must_be
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
@@ -67,7 +68,7 @@ def test_an_exercise_left_out_fails_its_check_and_earns_nothing(check):
 
 def not_as_it_must_be(check, seed):
     return [
-        (tried.kind, tried.name, tried.verdict.points, tried.verdict.mistakes)
+        (tried.kind, tried.name, tried.verdict.points, tried.verdict.mistakes, tried.flag)
         for tried in try_all(check, seed)
         if not tried.as_it_must_be
     ]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from autograder.checks.check import Check, Mistake, Variant
 from autograder.judge.accesses import add_accesses, is_looked_at, look
-from autograder.judge.expected import edited_sources, fresh
-from autograder.judge.plan import run
+from autograder.judge.expected import edited_sources, fresh, varied
+from autograder.judge.integrity import measured_gradient
 from autograder.judge.reference import module_of, reference_namespace
 from autograder.judge.verdict import Verdict, judge
 
@@ -20,12 +20,13 @@ class Tried:
     kind: str  # mistake or variant
     name: str
     verdict: Verdict
+    flag: str = ""  # where it looks as if its gradients were measured
 
     @property
     def as_it_must_be(self) -> bool:
-        """A mistake loses points, and it alone is named; a variant earns all points."""
+        """A mistake loses points, and it alone is named; a variant earns all points, and nobody is accused of anything."""
         if self.kind == "variant":
-            return self.verdict.status == "ok"
+            return self.verdict.status == "ok" and not self.flag
         return self.verdict.points < self.verdict.check.points and [found.name for found in self.verdict.mistakes] == [
             self.name
         ]
@@ -41,11 +42,11 @@ def try_all(check: Check, seed: str) -> list[Tried]:
         trials = fresh(check.name, seed, mistake.name)
         found.append(Tried("mistake", mistake.name, judge(check, trials, seed)))
     for variant in check.variants:
-        namespace = namespace_of(check, variant)
-        verdict = judge(check, run(check, namespace, seed), seed)
+        trials = varied(check.name, seed, variant.name)
+        verdict = judge(check, trials, seed)
         if is_looked_at(verdict):
-            add_accesses(verdict, look(check, namespace, seed))
-        found.append(Tried("variant", variant.name, verdict))
+            add_accesses(verdict, look(check, namespace_of(check, variant), seed))
+        found.append(Tried("variant", variant.name, verdict, measured_gradient(check, trials, seed)))
     return found
 
 

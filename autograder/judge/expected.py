@@ -76,6 +76,17 @@ def fresh(name: str, seed: str, *mistakes: str, numbers: tuple[int, ...] | None 
     return trials
 
 
+@lru_cache(maxsize=256)
+def varied(name: str, seed: str, variant: str) -> list[Trial]:
+    """The trials of the reference written another way, which is as right."""
+    from autograder.judge.reference import module_of, reference_namespace
+
+    check = find(name)
+    edit = next(found.edit for found in check.variants if found.name == variant)
+    with contextlib.redirect_stdout(io.StringIO()):  # what a variant prints is not the student's
+        return run(check, reference_namespace(module_of(name), edited_sources(check, edit)), seed)
+
+
 def refuse_unfit(name: str, trials: list[Trial]) -> None:
     for trial in trials:
         for outcome in trial.values():
@@ -129,15 +140,10 @@ def dtype_of(value) -> str:
 
 def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
     """The conditions that the reference and every variant keep, by aspect; from runs on the notebook's cases."""
-    from autograder.judge.reference import module_of, reference_namespace
-
     kept = {aspect.name: set(CONDITIONS) for aspect in aspects_of(check.name)}
     plan = plan_of(check.name, NOTEBOOK_SEED)
     runs = [fresh(check.name, NOTEBOOK_SEED)]
-    for variant in check.variants:
-        with contextlib.redirect_stdout(io.StringIO()):
-            namespace = reference_namespace(module_of(check.name), edited_sources(check, variant.edit))
-            runs.append(run(check, namespace, NOTEBOOK_SEED))
+    runs += [varied(check.name, NOTEBOOK_SEED, variant.name) for variant in check.variants]
     for trials in runs:
         for (aspect, _), trial in zip(plan, trials):
             for label, outcome in trial.items():
@@ -148,7 +154,7 @@ def kept_by_all(check: Check) -> dict[str, tuple[str, ...]]:
 
 def forget() -> None:
     """What was computed before is computed anew."""
-    for cached in (cases_of, mistaken, fresh, fit):
+    for cached in (cases_of, mistaken, fresh, varied, fit):
         cached.cache_clear()
 
 
