@@ -8,7 +8,7 @@ from autograder.checks.check import Mistake
 from autograder.checks.inside import Outcome, Trial
 from autograder.judge.case_verdict import Cases, Failed
 from autograder.judge.expected import fresh, mistaken
-from autograder.judge.fingerprint import Fingerprint
+from autograder.judge.fingerprint import RTOL_OF_MISTAKES, Fingerprint
 from autograder.judge.outcome import MISSING, same, words_of
 
 PAIRS = 8  # that are run for one verdict
@@ -80,8 +80,9 @@ def equal(aspect: Aspect, theirs: Trial, mine: Trial) -> bool:
     labels = {label for label in theirs if not label.startswith("~again")}
     if labels != {label for label in mine if not label.startswith("~again")}:
         return False
+    rtol = max(aspect.rtol, RTOL_OF_MISTAKES)
     return all(
-        same(theirs[label], mine[label], aspect.rtol, aspect.atol)
+        same(theirs[label], mine[label], rtol, aspect.atol)
         and (not aspect.exact or theirs[label].kind == mine[label].kind)
         for label in labels
     )

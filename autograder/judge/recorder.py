@@ -12,7 +12,7 @@ from autograder.checks.inside import Trial, run_cases
 from autograder.checks.tools import Tools
 from autograder.judge.case_verdict import Cases, differences
 from autograder.judge.expected import edited_sources, fit, forget, fresh, kept_by_all
-from autograder.judge.fingerprint import OF_MISTAKES, encode
+from autograder.judge.fingerprint import OF_MISTAKES, RTOL_OF_MISTAKES, encode
 from autograder.judge.outcome import MISSING, same
 from autograder.judge.plan import examples_in, examples_request, plan_of, recorded_examples, use_examples
 from autograder.judge.recorded import REFERENCE, WHOLE_TRIAL, decoded, file_of, read, recorded
@@ -79,19 +79,21 @@ def out_of_date(check: Check) -> str:
         if set(there) != set(here):
             return f"which cases «{name}» fails: {sorted(set(there) ^ set(here))}"
         for number in here:
-            if not alike(there[number], here[number], plan[int(number)][0]):
+            aspect = plan[int(number)][0]
+            rtol = aspect.rtol if name == REFERENCE else max(aspect.rtol, RTOL_OF_MISTAKES)
+            if not alike(there[number], here[number], rtol, aspect.atol):
                 return f"case {number} of «{name}»: {there[number]} is recorded, now {here[number]}"
     return ""
 
 
-def alike(there: dict | None, here: dict | None, aspect) -> bool:
+def alike(there: dict | None, here: dict | None, rtol: float, atol: float) -> bool:
     """The same outcomes; of a fingerprint, the same first numbers and sums."""
     if there is None or here is None:
         return there is here
     if set(there) != set(here):
         return False
     one, two = decoded(there), decoded(here)
-    return all(same(one.get(label, MISSING), two.get(label, MISSING), aspect.rtol, aspect.atol) for label in one)
+    return all(same(one.get(label, MISSING), two.get(label, MISSING), rtol, atol) for label in one)
 
 
 def recording(check: Check) -> dict:
