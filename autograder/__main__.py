@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from autograder import paths
+from autograder.characters import visible
 from autograder.errors import CourseError
 
 if TYPE_CHECKING:
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 UNSETTLED = 3  # exit code of `grade` where something was left out or could not be judged
 FOR_STUDENTS = ("lab", "progress", "copies")  # the commands that need no solution
+
+
+def say(text: object, err: bool = False) -> None:
+    """Print it. A student may have written a part of it, so that it holds no command to the terminal."""
+    click.echo(visible(str(text)), err=err)
 
 
 @click.group()
@@ -49,15 +55,15 @@ def build(check: bool, modules: tuple[str, ...]) -> None:
         found = public.stale() + stale(names) + generated.stale()
         found += [f"{path.relative_to(paths.ROOT)} is not what the checks give" for path in stale_recordings(names)]
         for sentence in found:
-            click.echo(sentence)
+            say(sentence)
         if found:
             raise CourseError("run `make notebooks`, look at the difference, and commit it")
-        click.echo(f"{len(names)} modules: every generated notebook is what its lesson gives")
+        say(f"{len(names)} modules: every generated notebook is what its lesson gives")
     else:
         changed = public.write() + write(names) + generated.write() + write_recordings(names)
         for path in changed:
-            click.echo(f"wrote {path.relative_to(paths.ROOT)}")
-        click.echo(f"{len(changed)} files changed")
+            say(f"wrote {path.relative_to(paths.ROOT)}")
+        say(f"{len(changed)} files changed")
 
 
 @main.command()
@@ -78,8 +84,8 @@ def bundle(modules: tuple[str, ...], out: Path) -> None:
         data = zipped(contents(group))
         path = out / f"course-{'-'.join(module[:2] for module in group)}.zip"
         write(path, data)
-        click.echo(f"wrote {path}, {len(data) / 1e6:.1f} MB")
-    click.echo("Students unpack one over the other and run `make lab` in the folder course.")
+        say(f"wrote {path}, {len(data) / 1e6:.1f} MB")
+    say("Students unpack one over the other and run `make lab` in the folder course.")
 
 
 @main.command()
@@ -94,7 +100,7 @@ def release(modules: tuple[str, ...], out: Path, exchange: str) -> None:
 
     hand_out([of_the_course(module) for module in modules], out, exchange)
     same = f" --exchange {exchange}" if exchange else ""
-    click.echo(
+    say(
         f"released {', '.join(modules)}; collect with: python -m autograder collect {' '.join(modules)} --out {out}{same}"
     )
 
@@ -110,9 +116,7 @@ def collect(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     from autograder.grading.exchange import collect as collect_all
 
     students = collect_all([of_the_course(module) for module in modules], out, exchange)
-    click.echo(
-        f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}"
-    )
+    say(f"{students} students have handed in; grade with: python -m autograder grade {out / 'submitted'} --out {out}")
 
 
 @main.command("return")
@@ -124,7 +128,7 @@ def hand_back(modules: tuple[str, ...], out: Path, exchange: str) -> None:
     from autograder.grading.exchange import hand_back as return_all
 
     count, left = return_all([of_the_course(module) for module in modules], out, exchange)
-    click.echo("\n".join([*left, f"{count} pages of feedback are in the exchange; run this again after a new mark"]))
+    say("\n".join([*left, f"{count} pages of feedback are in the exchange; run this again after a new mark"]))
 
 
 @main.command()
@@ -196,9 +200,9 @@ def explain(student: str, exercise: str, out: Path, notebook: Path | None, sandb
     from autograder.grading.export import write
 
     explanation = explained(student, exercise, out, sandbox)
-    click.echo(str(explanation))
+    say(str(explanation))
     if notebook:
-        click.echo(f"\nwrote {write(notebook, nbformat.writes(explanation.notebook()))}")
+        say(f"\nwrote {write(notebook, nbformat.writes(explanation.notebook()))}")
 
 
 @main.command()
@@ -214,7 +218,7 @@ def name(exercise: str, group: str, name: str, hint: str, out: Path) -> None:
     """
     from autograder.grading.unknown import name_group
 
-    click.echo(name_group(out, exercise, group, name, hint))
+    say(name_group(out, exercise, group, name, hint))
 
 
 @main.command()
@@ -225,7 +229,7 @@ def adopt(exercise: str, name: str, out: Path) -> None:
     """Print the mistake that was given this NAME (its beginning will do) as code for the checks of EXERCISE."""
     from autograder.grading.unknown import adopted
 
-    click.echo(adopted(out, exercise, name))
+    say(adopted(out, exercise, name))
 
 
 @main.command()
@@ -257,7 +261,7 @@ def export(
         raise CourseError("say what to write: --canvas FILE, --moodle FILE, --gradescope STUDENT MODULE FILE, …")
     grades = formats.Grades(out)
     if grades.is_behind:
-        click.echo("The gradebook was written since: for marks given after the last run, grade again first.", err=True)
+        say("The gradebook was written since: for marks given after the last run, grade again first.", err=True)
     written = [formats.write(path, text(grades)) for path, text in wanted if path]
     if feedback_zip:
         written.append(formats.write(feedback_zip, formats.feedback_zip(grades)))
@@ -265,7 +269,7 @@ def export(
         student, module, path = gradescope
         written.append(formats.write(path, formats.gradescope(grades, student, module_named(module))))
     for path in written:
-        click.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 @main.command()
@@ -275,7 +279,7 @@ def roster(file: Path, out: Path) -> None:
     """Put the students of a CSV FILE (of ids and names; Canvas's and Moodle's exports will do) into the gradebook."""
     from autograder.grading.roster import import_roster
 
-    click.echo(f"{import_roster(file, out)} students are in the gradebook of {out}")
+    say(f"{import_roster(file, out)} students are in the gradebook of {out}")
 
 
 @main.command()
@@ -287,7 +291,7 @@ def due(module: str, when: str, student: str, out: Path) -> None:
     """Set WHEN a MODULE is due: 2026-10-01T18:00, or "none"."""
     from autograder.grading.deadlines import set_due
 
-    click.echo(set_due(module_named(module), when, out, student))
+    say(set_due(module_named(module), when, out, student))
 
 
 def choice_of(students: tuple[str, ...], modules: tuple[str, ...], exercises: tuple[str, ...]) -> "Choice":
@@ -318,7 +322,7 @@ def checks(names: tuple[str, ...]) -> None:
         raise CourseError(
             f"{wrong} of {count} are not as they must be: a mistake loses points and is named, a variant loses none"
         )
-    click.echo(f"{count} mistakes and variants: every mistake loses points and is named, every variant earns all")
+    say(f"{count} mistakes and variants: every mistake loses points and is named, every variant earns all")
 
 
 @main.command()
@@ -341,7 +345,7 @@ def copies() -> None:
     from autograder.learner.lab import copy_notebooks
 
     copy_notebooks()
-    click.echo(f"your copies of the notebooks are in {paths.WORK}")
+    say(f"your copies of the notebooks are in {paths.WORK}")
 
 
 @main.command()
@@ -370,7 +374,7 @@ def compare(module: str, everything: bool, browser: bool) -> None:
     page = paths.work_notebook(name).with_name("compare.html")
     text = compare(name, everything)
     page.write_text(text, encoding="utf-8")
-    click.echo(f"wrote {page}")
+    say(f"wrote {page}")
     if browser:
         click.launch(str(page))
 
@@ -395,10 +399,10 @@ def calibrate(attempts: Path, only: str, workers: int, out: Path | None) -> None
     for result in judged([each for each in attempts_in(attempts) if only in each["id"]], workers):
         results.append(result)
         if (result.label, result.full) in (("wrong", True), ("right", False)):
-            click.echo(
+            say(
                 f"{'escaped' if result.full else 'LOST   '} {result.id}: {result.idea} ({result.points:g}/{result.most:g})"
             )
-    click.echo("\n".join(["", *table(results)]))
+    say("\n".join(["", *table(results)]))
     if out:
         out.write_text(
             json.dumps([asdict(result) for result in results], ensure_ascii=False, indent=1), encoding="utf-8"
@@ -415,9 +419,9 @@ def mutants(checks: tuple[str, ...]) -> None:
     for check in map(find, checks or all_checks()):
         made = mutants_of(check)
         alive = survivors(check, made)
-        click.echo(f"{check.name}: {len(made)} mutants, {len(alive)} not noticed")
+        say(f"{check.name}: {len(made)} mutants, {len(alive)} not noticed")
         for mutant in alive:
-            click.echo(f"  line {mutant.line}: {mutant.before}\n    → {mutant.after}")
+            say(f"  line {mutant.line}: {mutant.before}\n    → {mutant.after}")
 
 
 def module_named(word: str) -> str:
@@ -457,7 +461,7 @@ def run(commands: click.Group = main) -> None:
         error.show()
         raise SystemExit(error.exit_code) from None
     except CourseError as error:
-        click.echo(str(error), err=True)
+        say(str(error), err=True)
         raise SystemExit(1) from None
 
 

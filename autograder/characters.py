@@ -18,5 +18,12 @@ def one_line(text: str) -> str:
     return " ".join(seen.split())
 
 
+def visible(text: str) -> str:
+    """The text for a terminal: what is a command to it, such as \\x1b, is written out; lines and tabs stay."""
+    return "".join(
+        repr(c)[1:-1] if c not in "\n\t" and (unicodedata.category(c) == "Cc" or turns(c)) else c for c in whole(text)
+    )
+
+
 def turns(character: str) -> bool:
     return unicodedata.bidirectional(character) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from jupyterlab.labapp import LabApp
 
 from autograder import paths
-from autograder.__main__ import lab
+from autograder.__main__ import lab, say
 from autograder.learner.lab import copy_notebooks
 
 
@@ -90,3 +90,18 @@ def test_the_settings_switch_off_what_jupyterlab_has_for_teachers_and_authors():
     switched_off = others["ServerApp"]["jpserver_extensions"]
     assert set(switched_off) == {name for name in servers if "nbgrader" in name or "jupytext" in name}
     assert not any(switched_off.values())
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("lines\n\tstay as they are, ✓ é", "lines\n\tstay as they are, ✓ é"),
+        ("\x1b[2J\x1b]52;c;YQ==\x07", "\\x1b[2J\\x1b]52;c;YQ==\\x07"),
+        ("wrong\r✓ 2 of 2 points", "wrong\\r✓ 2 of 2 points"),
+        ("\u202e2 fo 0\x9b", "\\u202e2 fo 0\\x9b"),
+        ("half \ud83d", "half \ufffd"),
+    ],
+)
+def test_nothing_that_is_printed_commands_the_terminal(text, shown, capsys):
+    say(text)
+    assert capsys.readouterr().out == shown + "\n"
