@@ -23,6 +23,14 @@ SYMBOLS = {
 }
 
 
+def first_line(path: Path) -> str:
+    """Of a small text; "" for what is no file. A large one is not read."""
+    if not path.is_file():
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return file.readline(100).strip()
+
+
 @dataclass(frozen=True)
 class Row:
     """One line of grades.csv.
@@ -61,7 +69,7 @@ class Submission:
     def handed_in(self) -> tuple[datetime | None, str]:
         """(when, in UTC, by what): by nbgrader's timestamp.txt beside the notebook, else by the file's own time."""
         try:
-            text = (self.path / TIMESTAMP).read_text(encoding="utf-8").strip() if not self.path.is_symlink() else ""
+            text = first_line(self.path / TIMESTAMP) if not self.path.is_symlink() else ""
             if text:
                 return parse_utc(text), TIMESTAMP
         except (OSError, ValueError, OverflowError):
