@@ -156,6 +156,23 @@ def test_nobody_is_told_which_files_another_sandbox_reads(kernel):
     assert said(kernel, CALLS + lease + code) == ("ok", "[-1, -1, -1]")
 
 
+CHANNELS = """
+import os, socket
+def tried(function, *arguments):
+    try: return function(*arguments)
+    except OSError as error: return errno.errorcode[error.errno]
+file = os.open('/usr/bin/env', os.O_RDONLY)
+os.utime('/dev/null', (1, 1)), os.utime('/dev/full', (1, 1))
+print(tried(os.preadv, file, [bytearray(1)], 0, os.RWF_NOWAIT), tried(socket.socket, 40, socket.SOCK_STREAM), socket.socket().family)
+"""
+
+
+@needs_the_filter
+def test_what_is_in_memory_the_devices_times_and_the_host_tell_nobody_anything(kernel):
+    assert said(kernel, CALLS + CHANNELS) == ("ok", "ENOTSUP EAFNOSUPPORT 2")  # the C library, where preadv2 is not there
+    assert 1 not in [os.stat(f"/dev/{name}").st_mtime for name in ("null", "full")]
+
+
 def test_a_database_of_ones_own_and_processes_that_share_work_as_ever(kernel):
     code = """
 import multiprocessing, sqlite3

@@ -28,7 +28,11 @@ REFUSED = {
     "inotify_init": (253, NONE),
     "inotify_init1": (294, 26),
     "fanotify_init": (300, 262),
+    # whether another one has read it can be seen by what is in memory
     "cachestat": (451, 451),
+    "mincore": (27, 232),
+    "preadv2": (327, 286),
+    "pwritev2": (328, 287),
     # memory that belongs to no process, and no file that can be counted
     "memfd_create": (319, 279),
     "memfd_secret": (447, 447),
@@ -54,8 +58,21 @@ REFUSED = {
     "perf_event_open": (298, 241),
     "userfaultfd": (323, 282),
 }
+NOTHING = {  # calls that do nothing, and say that they did
+    # a lock on a file
+    "flock": (73, 32),
+    # what of a file is kept in memory
+    "fadvise64": (221, 223),
+    "readahead": (187, 213),
+    # times of the machine's own devices
+    "utime": (132, NONE),
+    "utimes": (235, NONE),
+    "futimesat": (261, NONE),
+    "utimensat": (280, 88),
+}
+FAMILIES = 1, 2, 10, 16  # of sockets: AF_UNIX, AF_INET, AF_INET6, AF_NETLINK; others know no namespaces, AF_VSOCK say
 NEW_NAMESPACES = 0x7E020000  # all CLONE_NEW… flags of clone
-CLONE, MMAP, FCNTL, FLOCK = (56, 220), (9, 222), (72, 25), (73, 32)
+CLONE, MMAP, FCNTL, SOCKET = (56, 220), (9, 222), (72, 25), (41, 198)
 SHARED_MEMORY = 0x2F, 0x21  # MAP_TYPE and MAP_ANONYMOUS; MAP_SHARED and MAP_ANONYMOUS
 LOCKS = 6, 7, 37, 38  # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 QUESTIONS = 5, 36, 1024, 1025, 1026  # F_GETLK, F_OFD_GETLK, F_SETLEASE, F_GETLEASE, F_NOTIFY
@@ -87,7 +104,7 @@ def filter_for(machine: str) -> bytes:
     """The filter for a kind of machine, as bubblewrap's --seccomp reads it; b"" for one that is not known.
 
     A call that is refused fails with ENOSYS, as on an older system, so that libraries do without it. A lock on a file
-    is given to everybody who asks, and locks nothing: nothing is shared that would need one.
+    is given to everybody who asks, and locks nothing: nothing is shared that would need one. Files get no other times.
     """
     if machine not in MACHINES:
         return b""
@@ -96,7 +113,10 @@ def filter_for(machine: str) -> bytes:
     steps = [Step(LOAD, 4), Step(EQUAL, architecture, 1, 0), absent, Step(LOAD, 0), Step(AT_LEAST, X32, 0, 1), absent]
     for numbers in REFUSED.values():
         steps += for_call(numbers[column], [absent])
-    steps += for_call(FLOCK[column], [refuse(0)])
+    for numbers in NOTHING.values():
+        steps += for_call(numbers[column], [refuse(0)])
+    families = [step for family in FAMILIES for step in (Step(EQUAL, family, 0, 1), allow)]
+    steps += for_call(SOCKET[column], [Step(LOAD, SECOND - 8), *families, refuse(errno.EAFNOSUPPORT)])
     steps += for_call(CLONE[column], [Step(LOAD, SECOND - 8), Step(ANY_BIT, NEW_NAMESPACES, 0, 1), absent, allow])
     mask, shared = SHARED_MEMORY
     flags = [Step(LOAD, SECOND + 16), Step(AND, mask), Step(EQUAL, shared, 0, 1), refuse(errno.ENOMEM), allow]
