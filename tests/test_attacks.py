@@ -27,7 +27,7 @@ SEED = f"{CANARY}, the seed"
 def graded(make):
     """The notebook that comes out, and what the judge says of it."""
     notebook = normalised_submission(json.dumps(make()).encode(), MODULE)
-    return notebook, judge_notebook(notebook, MODULE, SEED, LIMITS, Sandbox())
+    return notebook, judge_notebook(notebook, MODULE, SEED, LIMITS, Sandbox(), unknown=True)
 
 
 @lru_cache
