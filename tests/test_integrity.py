@@ -17,6 +17,8 @@ NAMED = "imports a module by a computed name"
 STEP = "computes with complex numbers, as derivatives by the complex step do"
 DIGITS = "computes with exact fractions or many digits, as difference quotients without rounding do"
 FORGED = "looks at frames, traces or all objects: what is counted in its kernel can be forged so"
+BUILTIN = "looks at, or changes, Python's built-in functions, which the checks use, too"
+PROGRAM = "a function starts other programs, which could compute for it"
 CELLS = "looks at, or changes, the cells that its kernel runs"
 SEED = "a seed"
 
@@ -81,6 +83,12 @@ def test_what_came_back_may_be_anything():
         ("import gc; [o for o in gc.get_objects()]", [FORGED]),
         ("import gc, tracemalloc; gc.collect(); tracemalloc.start()", []),
         ("imagine = 1; events = 2; simple_complex = {'events': 3}", []),
+        ("import builtins\nbuiltins.sum = max", [BUILTIN]),
+        ("__builtins__['len'] = None", [BUILTIN]),
+        ("def exp(x):\n    return float(subprocess.run(['bc'], input=x).stdout)", [PROGRAM]),
+        ("f = lambda x: os.popen('bc')", [PROGRAM]),
+        ("def f():\n    !bc", [PROGRAM]),
+        ("import subprocess, os\nprint(subprocess.run(['ls']))\nos.system('ls')", []),
         ("!ls", []),
         ("(" * 10_000, []),
         ("\0", []),

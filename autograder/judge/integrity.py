@@ -9,8 +9,9 @@ import numpy as np
 
 from autograder.checks.check import Check
 from autograder.checks.inside import Trial
-from autograder.judge.expected import cases_of
+from autograder.judge.expected import fit
 from autograder.judge.outcome import of_label
+from autograder.judge.plan import plan_of
 from autograder.lesson.imports import names_imported
 
 LIBRARIES = {
@@ -30,7 +31,21 @@ EXACT = {"decimal", "fractions", "gmpy2", "mpmath"}  # so many digits that a dif
 COMPLEX = {"cmath", "complex", "complex64", "complex128", "imag"}
 HOOKS = {"ast_transformers", "events", "input_transformers_cleanup", "input_transformers_post"}  # of IPython's shell
 COUNTERS = {"currentframe", "f_locals", "get_objects", "get_referrers", "setprofile", "settrace", "tb_frame"}
+STARTERS = {
+    "Popen",
+    "execv",
+    "execve",
+    "execvp",
+    "getoutput",
+    "popen",
+    "posix_spawn",
+    "posix_spawnp",
+    "subprocess",
+    "system",
+}
 RUN_TEXT = {"eval", "exec", "ex", "ev", "run_cell", "run_cell_magic", "run_code", "run_line_magic"}
+BUILTINS = {"builtins", "__builtins__"}
+FUNCTIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda
 IMPORT_NAME = {"__import__", "import_module"}
 ASSEMBLY = re.compile(r"\b_*asm_*\b")
 DEPTH = 3  # texts of code within texts of code
@@ -52,10 +67,9 @@ def measured_gradient(check: Check, trials: list[Trial], seed: str) -> str:
     The gradients are the aspects that are compared with finite differences on the device, or that are named ∂…, label by label.
     Who measures them has exact values. Where the values are as inexact, the cause is another one, such as a constant of a few digits.
     """
-    cases = cases_of(check.name, seed)
     values: dict[str, list[float]] = {}
     gradients: dict[str, list[float]] = {}
-    for (aspect, _), want, got in zip(cases.plan, cases.expected, trials):
+    for (aspect, _), want, got in zip(plan_of(check.name, seed), fit(check.name, seed), trials):
         for label, outcome in (want or {}).items():
             if outcome.array is not None and outcome.array.dtype == np.float64 and outcome.array.any():
                 is_gradient = aspect.device or aspect.name.startswith("∂")
@@ -116,6 +130,8 @@ def signs_in_kernel(text: str) -> list[str]:
 def signs_of(tree: ast.AST) -> set[str]:
     """The flags for one piece of code, but for the libraries that it imports."""
     found = set()
+    if STARTERS & {name_of(node) for each in ast.walk(tree) if isinstance(each, FUNCTIONS) for node in ast.walk(each)}:
+        found.add("a function starts other programs, which could compute for it")
     for node in ast.walk(tree):
         name = name_of(node)
         if name in COMPLEX or isinstance(getattr(node, "value", None), complex):
@@ -124,6 +140,8 @@ def signs_of(tree: ast.AST) -> set[str]:
             found.add("looks at, or changes, the cells that its kernel runs")
         if isinstance(node, ast.Attribute) and name in COUNTERS:
             found.add("looks at frames, traces or all objects: what is counted in its kernel can be forged so")
+        if name in BUILTINS and not isinstance(node, ast.Constant):
+            found.add("looks at, or changes, Python's built-in functions, which the checks use, too")
         if isinstance(node, ast.Call) and name_of(node.func) in IMPORT_NAME and not is_text(node.args[:1]):
             found.add("imports a module by a computed name")
     return found
