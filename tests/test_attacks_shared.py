@@ -169,7 +169,10 @@ print(tried(os.preadv, file, [bytearray(1)], 0, os.RWF_NOWAIT), tried(socket.soc
 
 @needs_the_filter
 def test_what_is_in_memory_the_devices_times_and_the_host_tell_nobody_anything(kernel):
-    assert said(kernel, CALLS + CHANNELS) == ("ok", "ENOTSUP EAFNOSUPPORT 2")  # the C library, where preadv2 is not there
+    assert said(kernel, CALLS + CHANNELS) == (
+        "ok",
+        "ENOTSUP EAFNOSUPPORT 2",
+    )  # the C library, where preadv2 is not there
     assert 1 not in [os.stat(f"/dev/{name}").st_mtime for name in ("null", "full")]
 
 
