@@ -1,12 +1,10 @@
-"""A run over a class: workers that are killed, a coordinator that is killed, files and gradebooks that are in the way."""
+"""A run over a class: workers that are killed, files and gradebooks that are in the way."""
 
 import json
 import os
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 import threading
 import time
 
@@ -16,7 +14,6 @@ from nbgrader.api import Gradebook
 from small_class import SANDBOX, STUDENTS, graded, options
 from test_attacks import processes_left_in
 
-from autograder.__main__ import UNSETTLED
 from autograder.errors import CourseError
 from autograder.grading import local
 from autograder.grading.classroom import GradingOptions, grade
@@ -51,47 +48,6 @@ def test_what_was_resubmitted_is_graded_and_a_manual_mark_is_asked_for_again(sma
     with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
         now = book.find_grade(name, MODULE, MODULE, "blank")
         assert now.manual_score is None and now.needs_manual_grade, "it was given for another notebook"
-
-
-@pytest.mark.long
-def test_a_coordinator_killed_at_three_moments_ends_with_the_same_marks(small_class, done, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "autograder",
-        "grade",
-        str(small_class),
-        "--out",
-        str(tmp_path),
-        "--workers",
-        "2",
-        "--sandbox" if SANDBOX else "--no-sandbox",
-    ]
-
-    places = tmp_path / "out", tmp_path / "temporary"
-    for place in places:
-        place.mkdir()
-    out, temporary = places
-    command[command.index(str(tmp_path))] = str(out)
-    environment = os.environ | {"TMPDIR": str(temporary)}
-
-    def notebooks():
-        return len(list(out.glob("autograded/*/*/*.ipynb")))
-
-    for wanted in (0, 1, 2):
-        run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
-        deadline = time.monotonic() + 120
-        while run.poll() is None and notebooks() < wanted and time.monotonic() < deadline:
-            time.sleep(0.02)
-        time.sleep(0.0 if wanted else 3.0)
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-    again = subprocess.run(command, capture_output=True, env=environment)
-    assert again.returncode == UNSETTLED  # one of the class is no notebook
-    assert (out / "grades.csv").read_bytes() == (done / "grades.csv").read_bytes()
-    assert list(temporary.iterdir()) == [], "nothing is left behind"
-    with Gradebook(f"sqlite:///{out / 'gradebook.db'}") as book:
-        assert sorted(made.student.id for made in book.assignment_submissions(MODULE)) == sorted(STUDENTS)
 
 
 # -- workers ----------------------------------------------------------------------------------------
