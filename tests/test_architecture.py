@@ -189,6 +189,7 @@ CONTRACT = {
         "autograder",
         "autograder.course",
         "autograder.paths",
+        "autograder.characters",
         "autograder.errors",
         "autograder.checks",
         "autograder.lesson",

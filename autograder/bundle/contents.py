@@ -18,6 +18,7 @@ from autograder.sandbox.course import hidden_symbols, less_what_is_asked, used_p
 AUTOGRADER = (
     "__init__",
     "__main__",
+    "characters",
     "errors",
     "notebook",
     "paths",
