@@ -57,6 +57,9 @@ def test_every_lesson_and_guide_has_its_page(tmp_path):
     found = index["terms"]["unbroadcast"]
     places = {index["docnames"][each] for each in (found if isinstance(found, list) else [found])}
     assert "modules/03_broadcast/03_broadcast" in places and "solutions/03_broadcast" not in places, "each text once"
+    for page in site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|img)[^>]* src="([^"]+)"', page.read_text(encoding="utf-8"))
+        assert not [address for address in loaded if "//" in address], f"{page} loads something from elsewhere"
     for picture in re.findall(r'(?:src|srcset)="(docs/pictures/[^"]+)"', home):
         assert (site / "docs" / "site" / picture).is_file()
 

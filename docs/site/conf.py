@@ -30,10 +30,13 @@ suppress_warnings = [
 nb_execution_mode = "off"  # tools/site_lessons.py has run the lessons
 # Widgets do not run in a static page; it shows the picture of the steps instead.
 nb_mime_priority_overrides = [("html", "application/vnd.jupyter.widget-view+json", None)]
+nb_ipywidgets_js = {}  # their scripts would come from elsewhere
 
 html_math_renderer = "mathml"  # below: without a script from elsewhere
 html_theme = "sphinx_book_theme"
 html_title = project
+html_favicon = "static/favicon.svg"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system says
 html_copy_source = False
 html_extra_path = ["extra"]  # index.html redirects to the root document
 html_static_path = ["static"]
