@@ -44,8 +44,8 @@ from tinygrad_cl.viz import draw, plot_lines, plot_losses, plot_times, seconds_p
 # In lesson 01 each edge held one number: how fast the box moves if only this parent moves. Here is one layer of a
 # network for a batch of 64 pictures.
 #
-# A *batch* is a group of examples that go through a network together, one in each row of an array. A picture of 28 × 28
-# pixels is a row of 784 numbers. So a box now holds an array:
+# A batch (lesson 02) is here an array with one example in each row. A picture of 28 × 28 pixels is a row of 784
+# numbers. So a box now holds an array:
 
 # %% demo
 images = SimpleNamespace(data=np.zeros((64, 784)), label="x")
@@ -143,8 +143,10 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 # <dfn>record</dfn> a call means: make it a node of the graph, and link its result to this node.
 
 # %% [markdown]
-# Whether anything is recorded at all depends on two switches. Exercise 9 shows why there are two. `GradMode` sets one
-# of them for a `with` block, and restores the old value at the end of the block, also after an error.
+# Whether anything is recorded at all depends on two switches, which exercise 9 uses: one for the whole *process*, which
+# is a program that runs, and one for each *thread*: a process can do several things at once, each in a thread.
+# `GradMode` sets one of them for a `with` block, and restores the old value at the end of the block, also after an
+# error.
 
 # %% given source="tinygrad_cl.tensor.core.modes:Switch tinygrad_cl.tensor.core.modes:switch tinygrad_cl.tensor.core.modes:process tinygrad_cl.tensor.core.modes:is_grad_enabled tinygrad_cl.tensor.core.modes:GradMode"
 
@@ -165,6 +167,9 @@ print(f"\nthe gradient of w itself: {size:,} numbers, {4 * size / 1e9:.4f} GB")
 #    ▼                                     that the gradient will take
 #    w
 # ```
+#
+# *Below* a node are all nodes and leaves that its arrows lead to, directly or not. The <dfn>root</dfn> is the node at
+# which backward starts, here the Add.
 
 # %% exercise="function.apply" source="tinygrad_cl.tensor.core.function:Function.apply"
 
@@ -196,6 +201,9 @@ draw((-Tensor([[1.0, 2.0], [3.0, -4.0]], requires_grad=True)).exp())
 # number of the array: the gradient of a needs b, the gradient of b needs a. Shapes that broadcast need no code in these
 # rules: the engine sums each gradient to the shape of its input, for all Functions in one place, with the `unbroadcast`
 # of lesson 03.
+#
+# The examples in the docstrings call `y.backward(gradient)`: gradient is the upstream gradient, ∂L/∂y. They run after
+# exercise 5. Until then, the checks look at your rules without it.
 
 # %% exercise="function.add_mul" source="tinygrad_cl.tensor.core.arithmetic:Add tinygrad_cl.tensor.core.arithmetic:Mul"
 
@@ -237,11 +245,12 @@ draw(x * w + x * 2.0)
 # <details><summary>Hint 1</summary>A list or an array becomes a tensor by
 # <code>tensor.wrap(np.array(gradient, tensor.dtype))</code>. A tensor is already one:
 # <code>isinstance(gradient, Variable)</code>.</details>
-# <details><summary>Hint 2</summary><code>tensor.size</code> is the number of its numbers; a tensor of shape (1, 1) holds one.
-# <code>np.ones_like(tensor.data)</code> has its shape and type.</details>
-# <details><summary>Hint 3</summary><code>grad_fn</code> is None for a leaf: <code>tensor.grad_fn or tensor</code>.</details>
-# <details><summary>Hint 4</summary><code>grad.clone()</code> is a copy in memory of its own; <code>+</code> makes a new tensor
-# anyway.</details>
+# <details><summary>Hint 2</summary><code>tensor.size</code> is the number of its numbers; a tensor of shape (1, 1)
+# holds one. <code>np.ones_like(tensor.data)</code> has its shape and type.</details>
+# <details><summary>Hint 3</summary><code>grad_fn</code> is None for a leaf: <code>tensor.grad_fn or
+# tensor</code>.</details>
+# <details><summary>Hint 4</summary><code>grad.clone()</code> is a copy in memory of its own; <code>+</code> makes a new
+# tensor anyway.</details>
 
 # %% [markdown]
 # ## 5 · The walk
@@ -253,7 +262,8 @@ draw(x * w + x * 2.0)
 #   shape of its input (`unbroadcast`), and raises an error if the node was freed.
 # - `Tensor.backward` calls `start`, then `propagate`, then `accumulate_grad` for each leaf.
 #
-# You have written `start` and `accumulate_grad`. `propagate` is the exercise.
+# You have written `start` and `accumulate_grad`. `propagate` is the exercise. (Its option `retain_graph` says whether
+# nodes keep what they saved. You see below what that is for.)
 
 # %% given source="tinygrad_cl.tensor.core.engine:topological_order tinygrad_cl.tensor.core.engine:broadcast_shape tinygrad_cl.tensor.core.engine:unbroadcast tinygrad_cl.tensor.core.engine:input_gradients tinygrad_cl.tensor.core.engine:as_gradient tinygrad_cl.tensor.core.engine:freed_error tinygrad_cl.tensor.core.tensor:Tensor.backward"
 
@@ -344,8 +354,8 @@ for retain_graph in (False, True):
 # %% [markdown]
 # ## 7 · Shapes
 #
-# `sum` makes few numbers of many, `reshape` and `transpose` move them. No array needs to be saved for any of them, a shape or
-# an axis is enough: put it on `ctx` as an attribute, `ctx.input_shape = x.shape`.
+# `sum` makes few numbers of many, `reshape` gives them another shape, `transpose` swaps two axes. No array needs to be
+# saved for any of them, a shape or an axis is enough: put it on `ctx` as an attribute, `ctx.input_shape = x.shape`.
 #
 # Two things are given. `kept_shape` helps with the sum: it gives the shape that is left with `keepdims=True`. (A
 # *reduction* is an operation that makes one number of many, such as a sum or a mean.) `Expand` is a Function: it
@@ -426,7 +436,7 @@ def network(inputs, w1, b1, w2, b2):
     return (e - 1) / (e + 1) @ w2 + b2
 
 
-def train(forget, steps=500, rate=0.1):  # forget: the old gradients, by zero_grad
+def train(erase, steps=500, rate=0.1):  # erase: the old gradients, by zero_grad
     rng = np.random.default_rng(0)
     shapes = [(1, 12), (12,), (12, 1), (1,)]
     weights = [Tensor(rng.normal(size=shape), requires_grad=True) for shape in shapes]
@@ -437,14 +447,14 @@ def train(forget, steps=500, rate=0.1):  # forget: the old gradients, by zero_gr
         loss.backward()
         for weight in weights:
             weight.data = weight.data - rate * weight.grad.data
-            if forget:
+            if erase:
                 weight.zero_grad()
     return weights, losses
 
 
-fitted, with_zero = train(forget=True)
+fitted, with_zero = train(erase=True)
 with np.errstate(over="ignore", invalid="ignore"):
-    _, without_zero = train(forget=False)
+    _, without_zero = train(erase=False)
 ratio = without_zero[-1] / with_zero[-1]
 zero_guess.compare(without_zero_grad=0 if not ratio < 2 else -1 if ratio > 1 else 1)
 plot_losses({"with zero_grad": with_zero, "without": without_zero}, "Mean squared error")
@@ -458,7 +468,8 @@ plot_lines(points[:, 0], {"sin x": targets[:, 0], "the network": curve[:, 0]},
 # If all old gradients are added up, the weights move like a ball without friction: they never come to rest. Where the
 # curve without `zero_grad` ends, a weight has grown so large that exp is infinite, and everything after it is nan.
 #
-# The graph of the first layer, squared and summed. Each box shows what its node keeps until backward has used it.
+# Below is the graph of the first layer; its output is squared and summed. The box of a node shows what the node keeps
+# until backward has used it.
 
 # %% demo
 w1, b1, *_ = fitted
@@ -468,10 +479,11 @@ draw(((points @ w1 + b1) ** 2).sum())
 # %% [markdown]
 # ## 9 · On and off
 #
-# Recording costs memory, and for the result of a network alone no graph is needed. One switch is for the **whole
-# process**, for all of its threads. <dfn>Autograd</dfn> is a short name for automatic differentiation, used in the
-# names of engines and of their functions. `enable_autograd(False)` makes tensors plain arrays with operators, and
-# `enable_autograd()` switches recording on again. Each of the two may be called several times: on twice is still on.
+# Recording costs memory. If you want only the result of a network, and no gradients, you need no graph. One switch is
+# for the **whole process**, for all of its threads. <dfn>Autograd</dfn> is a short name for automatic differentiation,
+# used in the names of engines and of their functions. `enable_autograd(False)` makes tensors plain arrays with
+# operators, and `enable_autograd()` switches recording on again. If you switch on twice, it is on, and one call
+# switches it off.
 #
 # The other switch is for a **block**, in one thread. In MXNet, an engine of 2015, this switch was off at the start:
 # only what stood under `with autograd.record():` was recorded. Inside that block, `with autograd.pause():` switched
@@ -559,13 +571,13 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # traceback names the function: <code>apply</code> is exercise 2, a <code>forward</code> or <code>backward</code>
 # belongs to a Function that you have not written yet.</details>
 #
-# <details><summary><code>NameError: name 'Sum' is not defined</code> (or <code>'MatMul'</code>, <code>'Reshape'</code>, …)</summary>
-# An operator asks for a Function of a later exercise, or its cell did not run. <code>unsqueeze</code> and
+# <details><summary><code>NameError: name 'Sum' is not defined</code> (or <code>'MatMul'</code>, <code>'Reshape'</code>,
+# …)</summary> An operator asks for a Function of a later exercise, or its cell did not run. <code>unsqueeze</code> and
 # <code>squeeze</code> need Reshape, <code>mT</code> needs Transpose.</details>
 #
-# <details><summary><code>RuntimeError: backward of shape (2, 3) needs a gradient of that shape</code></summary>
-# Your own error. A loss is one number: <code>.sum()</code> it first, or say how much each number counts:
-# <code>backward(gradient)</code>.</details>
+# <details><summary><code>RuntimeError: backward of shape (2, 3) needs a gradient of that shape</code></summary> The
+# error of your <code>start</code>; yours may have other words. A loss is one number: <code>.sum()</code> it first, or
+# say how much each number counts: <code>backward(gradient)</code>.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code></summary>
 # No leaf below has <code>requires_grad=True</code>, or recording was off when it was computed: inside
@@ -575,8 +587,8 @@ with pause():  # MXNet's way: nothing is recorded unless it is said
 # The graph is freed after use. Compute the loss again (nearly always what you want), or make the first call
 # <code>backward(retain_graph=True)</code>.</details>
 #
-# <details><summary><code>RuntimeError: Mul.backward returned 1 gradients for 2 inputs</code></summary>
-# One gradient for each input of <code>apply</code>, in their order, <code>None</code> where there is none. Options such as
+# <details><summary><code>RuntimeError: Mul.backward returned 1 gradients for 2 inputs</code></summary> One gradient for
+# each input of <code>apply</code>, in their order, <code>None</code> where there is none. Options such as
 # <code>axis</code> get none.</details>
 #
 # <details><summary><code>ValueError: a gradient of shape (3,) does not fit an input of shape (2, 3)</code></summary>

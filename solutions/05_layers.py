@@ -146,8 +146,9 @@ print(x.grad)
 # ## 1 · Three activations you know
 #
 # You wrote them in lesson 01 for one number. Now write them for arrays. An `if` cannot decide for each number of an
-# array; use `np.where`, `np.maximum`, or a product with a mask, that is an array of True and False. Each docstring
-# gives the derivative. Some derivatives need x, some need the result y: save only that one.
+# array; use `np.where`, `np.maximum`, or a product with a mask, that is an array of True and False. (That is for
+# `forward`. In `backward` there are tensors: there a mask that `forward` made and saved can be a factor.) Each
+# docstring gives the derivative. Some derivatives need x, some need the result y: save only one array.
 
 # %% exercise="layers.activations" source="tinygrad_cl.tensor.core.activations:ReLU tinygrad_cl.tensor.core.activations:Sigmoid tinygrad_cl.tensor.core.activations:Tanh"
 
@@ -156,8 +157,8 @@ print(x.grad)
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>x &gt; 0</code> of an array is an array of True and False. In a product True
 # is 1 and False is 0.</details>
-# <details><summary>Hint 2: sigmoid</summary>With <code>small = np.exp(-np.abs(x))</code> nothing can overflow. For x ≥ 0 the
-# sigmoid is 1 / (1 + small), else small / (1 + small): <code>np.where</code> chooses.</details>
+# <details><summary>Hint 2: sigmoid</summary>With <code>small = np.exp(-np.abs(x))</code> nothing can overflow. For x ≥
+# 0 the sigmoid is 1 / (1 + small), else small / (1 + small): <code>np.where</code> chooses.</details>
 # <details><summary>Hint 3</summary>Save s itself (or t): <code>ctx.save_for_backward(s)</code>, then
 # <code>(s,) = ctx.saved_tensors</code>. Do not forget the comma.</details>
 
@@ -198,8 +199,8 @@ plot_lines(points, slopes, "What a gradient is multiplied by", "x", "slope", mar
 #  y = x · gate(x),   gate = (1 + t) / 2,   t = tanh u,   u ≈ 0.8 · (x + a little x³)
 # ```
 #
-# x occurs twice, in x itself and in the gate. So the derivative has two parts: the gate, and x times the slope of the
-# gate (chain rule: gate ← t ← u ← x).
+# x occurs twice: as a factor, and inside the gate. So the derivative has two parts: the gate, and x times the slope of
+# the gate (chain rule: gate ← t ← u ← x).
 
 # %% exercise="layers.gelu" source="tinygrad_cl.tensor.core.activations:GELU"
 
@@ -289,8 +290,8 @@ print(np.round(np.diag(y) - np.outer(y, y), 3))
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>x.max(axis, keepdims=True)</code> keeps an axis of size 1, so that it can be
 # subtracted from x, whichever axis it is.</details>
-# <details><summary>Hint 2</summary>The rule has two steps: <code>inner = (grad * y).sum(…)</code> along the same axis, with
-# <code>keepdims=True</code>; then y times (grad − inner).</details>
+# <details><summary>Hint 2</summary>The rule has two steps: <code>inner = (grad * y).sum(…)</code> along the same axis,
+# with <code>keepdims=True</code>; then y times (grad − inner).</details>
 
 # %% [markdown]
 # A test for your rule: adding one number to a whole row changes nothing, so the gradients of each row add up to 0.
@@ -335,9 +336,10 @@ for logit in (5.0, 15.0, 50.0):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>forward</code> has arrays: <code>np.mean</code> divides by N for you.
-# <code>backward</code> has to do it itself, and <code>x.size</code> is N for every shape.</details>
-# <details><summary>Hint 2</summary><code>apply</code> gets two inputs, so two gradients come back. None means: this one gets
-# no gradient.</details>
+# <code>backward</code> has to do it itself, and <code>x.size</code> is N for every shape. The target may be a list; if
+# you make an array of it, keep x's type: <code>np.asarray(t, x.dtype)</code>.</details>
+# <details><summary>Hint 2</summary><code>apply</code> gets two inputs, so two gradients come back. None means: this one
+# gets no gradient.</details>
 # <details><summary>Hint 3</summary><code>np.log1p(z)</code> is ln(1 + z), and loses no digits for tiny z.</details>
 
 # %% demo
@@ -402,8 +404,8 @@ print("\ngradient of one row, times the rows:", (6 * know_nothing.grad.data[2]).
 # First the axes have to be in the right order:
 #
 # ```
-#  (9, 10, 10) → (3, 3, 10, 10)      row of the picture, column of the picture, row of the pixel, column of the pixel
-#              → (3, 10, 3, 10)      permute: row of the picture, row of the pixel, then the two columns
+#  (9, 10, 10) → (3, 3, 10, 10)      the picture's place in the 3 × 3 (row, column), the pixel's place in its picture (row, column)
+#              → (3, 10, 3, 10)      permute: both rows, then both columns
 #              → (30, 30)
 # ```
 #
@@ -476,8 +478,8 @@ def embedding(indices, weight):
 # %% check="layers.index"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Backward needs two things, the key and the shape of x. Neither of them is an array
-# to save: make them attributes of <code>ctx</code>.</details>
+# <details><summary>Hint 1</summary>Backward needs two things, the key and the shape of x. Neither of them gets a
+# gradient: make them attributes of <code>ctx</code>.</details>
 # <details><summary>Hint 2</summary><code>Scatter.apply(grad, key=…, shape=…)</code> is all of GetItem's
 # backward.</details>
 # <details><summary>Hint 3</summary>The zeros of Scatter have the shape that was asked for, and x's
@@ -510,8 +512,8 @@ print(kept_shape((2, 3, 4), (0, 2)), dropped_shape((2, 3, 4), (0, 2)), kept_shap
 # %% check="layers.max"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Save the mask: <code>x == x.max(axis, keepdims=True)</code>. That has x's shape, and is
-# True for each winner.</details>
+# <details><summary>Hint 1</summary>Save the mask: <code>x == x.max(axis, keepdims=True)</code>. That has x's shape, and
+# is True for each winner.</details>
 # <details><summary>Hint 2</summary>Backward in two steps: bring grad to the kept shape, divide by the number of winners
 # <code>mask.sum(axis, keepdims=True)</code>; then multiply by the mask.</details>
 # <details><summary>What about nan?</summary>A nan is not equal to anything, not even to itself. The reference makes it
@@ -533,8 +535,8 @@ print(kept_shape((2, 3, 4), (0, 2)), dropped_shape((2, 3, 4), (0, 2)), kept_shap
 # gradients. In a narrow valley, the steps across it change direction each time, so in v they cancel. The steps along it
 # all have the same direction, so in v they add up.
 #
-# The docstring of `SGD` has two more options, each of them one line. `nesterov` looks one step ahead. <dfn>Weight
-# decay</dfn> pulls every weight a little towards 0 in each step.
+# The docstring of `SGD` has two more options, each of them one line. With `nesterov`, p moves by lr (g + μ v) instead
+# of lr v. <dfn>Weight decay</dfn> pulls every weight a little towards 0 in each step.
 
 # %% exercise="layers.sgd" source="tinygrad_cl.tensor.optim:SGD.update"
 
@@ -586,10 +588,9 @@ plot_ways({"lr 0.07": walk(lambda ps: SGD(ps, lr=0.07)),
 # %% [markdown]
 # ## 10 · Adam: each weight its own step
 #
-# <dfn>Adam</dfn> is an optimizer that divides a running mean of each weight's gradients by the root of a running mean
-# of their squares. The first mean is m, the second is v (another v than in exercise 9). A <dfn>running mean</dfn> is
-# updated in each step: β times the old mean plus (1 − β) times the new number, with β a little below 1. β₁ is for m, β₂
-# for v.
+# A <dfn>running mean</dfn> is updated in each step: β times the old mean plus (1 − β) times the new number, with β a
+# little below 1. <dfn>Adam</dfn> is an optimizer that keeps two such means for each weight: m is that of its gradients, v
+# that of their squares (another v than in exercise 9). β₁ is for m, β₂ for v.
 #
 # Adam moves each weight by lr · m / √v: where gradients are large, it divides by something large. Both means start at
 # 0, so at first they are too small. In step t, m is therefore divided by 1 − β₁ᵗ and v by 1 − β₂ᵗ (β to the power t).
@@ -629,7 +630,7 @@ plot_ways({"SGD, lr 0.07": walk(lambda ps: SGD(ps, lr=0.07)),
 # %% [markdown]
 # The size of a gradient cancels, its sign stays: in the first step both weights move by lr, however large the gradient
 # is. So for Adam the narrow valley is nearly like a round one, and it moves towards the middle. It goes too far, too:
-# lr says how far a weight moves in a step, and a step does not get smaller when the gradient does.
+# lr says how far a weight moves in a step, and where the gradient gets smaller, a step does so only slowly.
 
 # %% [markdown]
 # ## The referee, for everything at once
@@ -666,7 +667,7 @@ for name, f in subjects.items():
 # fifth of the pictures, chosen at random, is not used in training.
 #
 # In `train`, a step does not use all pictures. They are shuffled and cut into batches of 32, and each batch makes one
-# step. An <dfn>epoch</dfn> is one round of training through all of the training examples.
+# step. In an <dfn>epoch</dfn>, training goes once through all of the training examples.
 
 # %% demo
 GOAL = 0.95
@@ -727,7 +728,7 @@ adam_losses, norms = train(parameters, forward, Adam(parameters, lr=0.005), epoc
 after = accuracy(forward, unseen)
 reading.compare(before=before, after=after)
 size = sum(p.size for p in parameters)
-print(f"\n{size:,} weights, {len(adam_losses)} steps;"
+print(f"\n{size:,} parameters, {len(adam_losses)} steps;"
       f" seen before: {accuracy(forward, known):.1%}, unseen: {after:.1%}")
 print("the goal is reached" if after >= GOAL else "the goal is missed")
 
@@ -815,15 +816,14 @@ def window_network(seed=1, grey=3, features=32):
 parameters, forward = window_network()
 losses, _ = train(parameters, forward, Adam(parameters, lr=0.005), epochs=12)
 size, score = sum(p.size for p in parameters), accuracy(forward, unseen)
-print(f"{size:,} weights, unseen: {score:.1%}", "" if score >= GOAL else "(the goal is missed)")
+print(f"{size:,} parameters, unseen: {score:.1%}", "" if score >= GOAL else "(the goal is missed)")
 table = parameters[0].data
 order = np.argsort(np.linalg.norm(table - table[0], axis=1))
 print("grey values by the distance of their rows from that of white:", *order)
 
 # %% [markdown]
 # The network was not told that 7 lies between 6 and 8: an embedding starts with random rows. Look at the printed order.
-# How much of the natural order has training found? Where training has not found this order, the network reads the
-# digits without knowing the order.
+# How much of the natural order has training found? The network reads the digits even where it has not found the order.
 
 # %% [markdown]
 # ## When Python complains
@@ -832,24 +832,25 @@ print("grey values by the distance of their rows from that of white:", *order)
 # <code>np.tanh(x)</code> in <code>backward</code>, where x is a Tensor. Use its operators and methods:
 # <code>x.tanh()</code>, <code>x.exp()</code>.</details>
 #
-# <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary>
-# The same: a function of NumPy that is no ufunc, such as <code>np.where</code>, was given a Tensor that needs a
-# gradient. Multiply with a mask instead.</details>
+# <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary> The
+# same: another function of NumPy (one that does not work number by number), such as <code>np.where</code>, was given a
+# Tensor that needs a gradient. Multiply with a mask instead.</details>
 #
 # <details><summary><code>TypeError: unsupported operand type(s) for **: 'tuple' and 'int'</code></summary>
 # <code>ctx.saved_tensors</code> is a tuple, also of one: <code>(x,) = ctx.saved_tensors</code>.</details>
 #
-# <details><summary><code>RuntimeError: …Loss.backward returned 1 gradients for 2 inputs</code></summary>
-# One gradient for each input of <code>apply</code>: <code>return …, None</code> where the target gets none. Options such as
+# <details><summary><code>RuntimeError: …Loss.backward returned 1 gradients for 2 inputs</code></summary> One gradient
+# for each input of <code>apply</code>: <code>return …, None</code> where the target gets none. Options such as
 # <code>axis=</code> do not count.</details>
 #
-# <details><summary><code>ValueError: …backward: a gradient of shape (4, 2, 3) does not fit an input of shape (2, 3, 4)</code></summary>
-# backward permuted the axes in the same way once more. It has to undo the permutation.</details>
+# <details><summary><code>ValueError: …backward: a gradient of shape (4, 2, 3) does not fit an input of shape (2, 3,
+# 4)</code></summary> backward permuted the axes in the same way once more. It has to undo the permutation.</details>
 #
-# <details><summary><code>ValueError: Softmax: the shapes (3, 4) do not broadcast</code> (or of Max, CrossEntropyLoss, Div)</summary>
-# A sum or maximum without <code>keepdims=True</code> has lost its axis, so it does not broadcast with x.</details>
+# <details><summary><code>ValueError: Softmax: the shapes (3, 4) do not broadcast</code> (or of Max, CrossEntropyLoss,
+# Div)</summary> A sum or maximum without <code>keepdims=True</code> has lost its axis, so it does not broadcast with
+# x.</details>
 #
-# <details><summary>The loss of a regression does not fall, and there is no error</summary>
+# <details><summary>The mean squared error does not fall, and there is no error</summary>
 # Look at the shapes: a prediction (n, 1) minus a target (n,) is (n, n), every prediction against every target. PyTorch
 # prints a warning; <code>tinygrad_cl.tensor.mse_loss</code> raises an error.</details>
 #
@@ -865,8 +866,8 @@ print("grey values by the distance of their rows from that of white:", *order)
 # ## What it costs
 #
 # Cross-entropy in one Function, or in pieces: softmax (exp, a sum, a division), a product with the one-hot table and a
-# sum over each row, a logarithm, a mean, a minus. Guess: how many nodes do the pieces make, and how many times as long
-# do they take as the one Function? (32 rows of 1,000 classes, forward and backward.)
+# sum over each row, a logarithm, a mean (one node, too), a minus. Guess: how many nodes do the pieces make, and how
+# many times as long do they take as the one Function? (32 rows of 1,000 classes, forward and backward.)
 
 # %% predict
 price = predict(nodes=..., times_slower=...)
@@ -909,9 +910,9 @@ for name, f in {"in pieces": in_pieces, "in one": in_one}.items():
 price.compare(nodes=rows[0][0], times_slower=rows[0][1] / rows[1][1])
 
 # %% [markdown]
-# The one Function has fewer nodes, goes over the numbers fewer times, gives no nan, and keeps a quarter of the memory.
-# The pieces keep eˣ, 4 bytes for each score. The one Function keeps the scores, which are there anyway, and a one-hot
-# table of its own, a byte for each score. Lesson 07 is about such memory.
+# The one Function has fewer nodes, goes over the numbers fewer times, and gives no nan. If yours saves what hint 1
+# says, it keeps a quarter of the memory. The pieces keep eˣ, 4 bytes for each score. The one Function keeps the scores,
+# which are there anyway, and a one-hot table of its own, a byte for each score. Lesson 07 is about such memory.
 #
 # Where does a training step spend its time? (If one function calls another, as the loss calls softmax, that time counts
 # for both.)
@@ -990,9 +991,10 @@ for function, parts in sorted(spent.items(), key=lambda item: -sum(item[1].value
 # | `embedding(indices, weight)` | `F.embedding(indices, weight)` | `sparse=True`: gradients of the rows alone |
 # | `SGD`, `Adam` | `torch.optim.SGD`, `torch.optim.Adam` | the same steps |
 #
-# JAX has no optimizers of its own (optax has), and no `state` in objects: `update(gradients, state)` returns the new state.
+# JAX has no optimizers of its own (optax has), and no `state` in objects: `update(gradients, state)` returns the new
+# state.
 #
 # ## What comes next
 #
-# **06 control**: what if a gradient shall *not* flow? Parts cut off, recording switched off, `if` and `while`, hooks, and how to
-# find the first nan.
+# **06 control**: what if a gradient shall *not* flow? Parts cut off, recording switched off, `if` and `while`, hooks,
+# and how to find the first nan.

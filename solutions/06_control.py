@@ -50,7 +50,7 @@ from tinygrad_cl.viz import draw, plot_lines, plot_losses, seconds_per_call
 # ## 1 · Cut here: detach
 #
 # To <dfn>detach</dfn> a tensor means to make another tensor with the same numbers, in the same memory, through which no
-# gradient flows. `u.detach()` has the numbers of `u`, but no node and no parents. Nothing is copied.
+# gradient flows. `u.detach()` has the numbers of `u`, but no `grad_fn`. Nothing is copied.
 #
 # ```python
 # u = x * x
@@ -89,9 +89,10 @@ draw((x * x).detach() * x)
 # An example is *reinforcement learning*, where a program learns by trying. The program is in some situation, the
 # *state*. It does something, gets a number as its *reward*, and is in the next state. The *value* of a state is all the
 # reward that the program expects from there on. So the value should come near this target: reward + discount · value of
-# the next state. (The discount is a number a little below 1, since later rewards count less.) Here the value of the
-# state is the prediction. It is computed from the same weights as the value of the next state. If gradients flow into
-# the target as well, training also moves the target towards the prediction, and what is learned is wrong.
+# the next state. (A target that is made of one's own predictions is called *bootstrapped*.) (The discount is a number a
+# little below 1, since later rewards count less.) Here the value of the state is the prediction. It is computed from
+# the same weights as the value of the next state. If gradients flow into the target as well, training also moves the
+# target towards the prediction, and what is learned is wrong.
 
 # %% exercise="control.detach" own="a user of engine 2: one loss with a constant target"
 def bootstrap_loss(value, next_value, reward, discount):
@@ -203,8 +204,8 @@ draw(doubled(-150.0)[1])
 # The comparison `b.norm() < 1000` decides which operations run, and no gradient flows through a comparison. The norm
 # itself was recorded, but d was not computed from it, so it is not in the picture.
 #
-# That has a consequence. The next cell draws d against a. You see pieces of straight lines; made longer, each of them
-# would go through 0. The gradient is right on each piece. Of the **jumps** between the pieces it says nothing.
+# That has a consequence. The next cell draws d against a. You see pieces of straight lines. Each of them lies on a line
+# through the point (0, 0). The gradient is right on each piece. Of the **jumps** between the pieces it says nothing.
 
 # %% demo
 points = np.linspace(50.0, 2000.0, 1951)
@@ -225,8 +226,8 @@ plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=Fal
 # ```
 #
 # The <dfn>mode</dfn> of a thread says whether its operations are recorded now: on or off. `is_grad_enabled()` returns
-# it. You know the remedy from lesson 04: `with GradMode(False):` notes the mode at its start, sets the switch, and
-# restores the old mode at the end of the block, also after an error.
+# it. You know the remedy from lesson 04, where `pause` and `record` are such blocks: `with GradMode(False):` notes the
+# mode at its start, sets the switch, and restores the old mode at the end of the block, also after an error.
 
 # %% [markdown]
 # A function that is never to be recorded needs such a block around **each call**. If you forget one, nothing looks
@@ -253,8 +254,9 @@ plot_lines(points, {"d": values}, "The doubling function", "a", "d", markers=Fal
 # <dfn>no_grad</dfn> is used as a block or as a decorator: no operation inside the block, or inside a call of the
 # decorated function, is recorded. The object that `no_grad()` returns is given: it is a `Block`. In a `with` statement
 # it works like `GradMode`. As a decorator it calls a function `in_mode`, which does the work. You write `in_mode`
-# below. (`Block` refuses functions that are defined by `async def`: while one of them waits, other functions run, and
-# they would run in its mode.)
+# below. (`pause` and `record` were MXNet's names for two such blocks; `no_grad` and `enable_grad` are PyTorch's. You may
+# skip this: `Block` refuses functions that are defined by `async def`, since while one of them waits, other functions
+# would run in its mode.)
 
 # %% given source="tinygrad_cl.tensor.modes:Block tinygrad_cl.tensor.modes:no_grad tinygrad_cl.tensor.modes:enable_grad"
 
@@ -302,10 +304,11 @@ step_guess.compare(first=int(first), second=int(second))
 # %% check="control.mode"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Two moments: <code>in_mode</code> is called once, where the function is defined. What it
-# returns is called later, many times. In which of them does the block belong?</details>
-# <details><summary>Hint 2</summary>Define a function inside, <code>def call(*args, **kwargs):</code>, and return it. In it, one
-# block around <code>return function(*args, **kwargs)</code>: a new <code>GradMode</code> for each call.</details>
+# <details><summary>Hint 1</summary>Two moments: <code>in_mode</code> is called once, where the function is defined.
+# What it returns is called later, many times. In which of them does the block belong?</details>
+# <details><summary>Hint 2</summary>Define a function inside, <code>def call(*args, **kwargs):</code>, and return it. In
+# it, one block around <code>return function(*args, **kwargs)</code>: a new <code>GradMode</code> for each
+# call.</details>
 # <details><summary>Hint 3</summary><code>@wraps(function)</code> above the inner function copies name and
 # docstring.</details>
 # <details><summary>Hint 4</summary><code>inspect.isgeneratorfunction(function)</code> says whether there is a
@@ -342,11 +345,11 @@ print(f"{validation.__name__}: {validation.__doc__}")
 #
 # ### Predict, then run
 #
-# Which of these results require a gradient, 1 or 0? In the last one, the new thread starts in the middle of a `no_grad`
-# block.
+# Which of these tensors require a gradient, 1 or 0? `made_before_seen_inside` is a tensor that was made before the
+# block, and is asked inside. In the last one, the new thread starts in the middle of a `no_grad` block.
 
 # %% predict
-off_guess = predict(inside_the_block=..., made_before_used_inside=..., on_again_inside=...,
+off_guess = predict(inside_the_block=..., made_before_seen_inside=..., on_again_inside=...,
                     after_the_inner_block=..., after_an_error=..., in_a_new_thread=...)
 
 # %% demo
@@ -370,7 +373,7 @@ try:
         raise ValueError("in the block")
 except ValueError:
     after = w * 3
-off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_used_inside=int(seen),
+off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_seen_inside=int(seen),
                   on_again_inside=int(again.requires_grad),
                   after_the_inner_block=int(inner_done.requires_grad),
                   after_an_error=int(after.requires_grad),
@@ -381,7 +384,8 @@ off_guess.compare(inside_the_block=int(inside.requires_grad), made_before_used_i
 # program hands a validation to a pool of threads under `no_grad`, everything is recorded all the same. There is no
 # error; only the memory fills.
 #
-# (One switch for all threads would be worse: a validation thread would stop the training thread's recording.)
+# (`enable_autograd` of lesson 04 is a switch for all threads. Here that would be worse: a validation thread would stop
+# the training thread's recording.)
 
 # %% [markdown]
 # ## 4 · Take the mode along
@@ -552,7 +556,8 @@ except RuntimeError as error:
 #   after      x ──▶ ·2 ──▶ exp ──▶ y        same tensor, same memory
 # ```
 #
-# One case is refused: a **leaf** that requires a gradient. After a recorded change it would be the result of an
+# One case is refused: a **leaf** that requires a gradient. (The engine's own operators refuse a second one, which yours
+# need not: a recorded change of a tensor that has a view.) After a recorded change it would be the result of an
 # operation, so no longer a leaf, and backward would no longer fill its `grad`. Under `no_grad` the change is allowed:
 # it is not recorded, and the leaf stays a leaf. Weights are updated in this way.
 
@@ -691,11 +696,12 @@ def watch(tensors):
 # %% check="control.watch"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The hook gets a tensor, the gradient. It computes the length, puts it into the dict, and
-# returns nothing.</details>
-# <details><summary>Hint 2</summary>All lengths under the last name? A function made in a loop looks up the loop's variable when
-# it is <em>called</em>: after the loop. Make the hook in a function of its own, <code>def hook_for(name):</code>, which returns
-# it, or bind the name at once: <code>def hook(gradient, name=name):</code>.</details>
+# <details><summary>Hint 1</summary>The hook gets a tensor, the gradient. It computes the length, puts it into the dict,
+# and returns nothing.</details>
+# <details><summary>Hint 2</summary>All lengths under the last name? A function made in a loop looks up the loop's
+# variable when it is <em>called</em>: after the loop. Make the hook in a function of its own, <code>def
+# hook_for(name):</code>, which returns it, or bind the name at once: <code>def hook(gradient,
+# name=name):</code>.</details>
 
 # %% [markdown]
 # ### Predict, then run
@@ -739,8 +745,8 @@ plot_lines(range(31), curves, "tanh: length of the gradient at each layer",
 # Thirty factors that are all a little smaller than 1, or all a little larger than 1, together make a factor very far
 # from 1. A <dfn>vanishing gradient</dfn> gets smaller from layer to layer on the way back, until almost nothing of it
 # is left. That happens where the weights are too small. An <dfn>exploding gradient</dfn> gets larger from layer to
-# layer on the way back, without limit. That happens where the weights are too large. With tanh, saturation works
-# against that, so the factor here is far below 2³⁰.
+# layer on the way back, without limit. That happens where the weights are too large. The weights alone would give a
+# factor of 2³⁰ here. But large numbers saturate tanh, and there its slope is near 0, so the factor is far smaller.
 #
 # The next plot shows four networks: one without tanh, one with relu, one with tanh and weights that are too small, and
 # the same one with a residual connection, `h + tanh(h @ W)`. A <dfn>residual connection</dfn> adds the input of a layer
@@ -779,8 +785,9 @@ plot_lines(range(31), curves, "What helps", "layer (backward runs to the left)",
 # %% check="control.clip"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>parameters</code> may be one tensor, a list, or a generator, which can be walked once
-# only; and a parameter may have no gradient yet. Start with a list of the gradients that are there.</details>
+# <details><summary>Hint 1</summary><code>parameters</code> may be one tensor, a list, or a generator, which can be
+# walked once only; and a parameter may have no gradient yet. Start with a list of the gradients that are
+# there.</details>
 # <details><summary>Hint 2</summary>Each <code>p.grad</code> is a tensor. Overwrite its numbers with
 # <code>p.grad.copy_(array)</code>, or give <code>p.grad.data</code> another array.</details>
 
@@ -816,9 +823,10 @@ plot_losses({"not clipped": losses_with(math.inf), "clipped at 1": losses_with(1
 # %% [markdown]
 # ## 9 · Where does the NaN come from?
 #
-# <dfn>NaN</dfn> ("not a number") is the result of an operation such as 0 · ∞, and whatever is computed with NaN is NaN,
-# too. An hour later every number is NaN, and you cannot see where the first one was. It can begin in two ways. Either
-# forward computes a bad number. Or, and this is harder to find, **all numbers are fine, and a gradient is not**.
+# <dfn>NaN</dfn> ("not a number") is the result of an operation such as 0 · ∞, and nearly everything that is computed
+# with NaN is NaN, too. An hour later every number is NaN, and you cannot see where the first one was. It can begin in
+# two ways. Either forward computes a bad number. Or, and this is harder to find, **all numbers are fine, and a gradient
+# is not**.
 #
 # ### Predict, then run
 #
@@ -872,7 +880,7 @@ def first_bad(tensors, loss):
 
     "forward" if some of the tensors have bad numbers: the first of them. Then backward is not run.
     "backward" if not, and backward is run: the first that it reaches whose gradient has bad
-    numbers. None if there is no bad number anywhere.
+    numbers. None if there is no bad number. `loss` itself is not looked at.
     No hook is left behind.
 
     >>> x = Tensor([4.0, 0.0], requires_grad=True)
@@ -907,8 +915,8 @@ def first_bad(tensors, loss):
 # <details><summary>Hint 2</summary>Forward: one loop over the tensors, return at the first bad one. Backward: a hook on
 # each tensor that requires a gradient, which appends its name to a list if the gradient is bad. Hooks are called in the
 # order of backward, so the first name in the list is the one you look for.</details>
-# <details><summary>Hint 3</summary>Keep the handles that <code>register_hook</code> returns, and call <code>remove()</code> on
-# each after backward.</details>
+# <details><summary>Hint 3</summary>Keep the handles that <code>register_hook</code> returns, and call
+# <code>remove()</code> on each after backward.</details>
 
 # %% demo
 def chain(start):
@@ -1059,7 +1067,9 @@ plot_lines(range(1, 101), leak, "Kept for a backward that never comes", "step", 
 # %% [markdown]
 # A sum of tensors holds all of their graphs. The same happens with `losses.append(loss)`.
 #
-# Now repair a program. It runs without an error, and it does not learn. It has **four** mistakes:
+# Now repair a program. It runs without an error, and it does not learn. It has **four** mistakes that you see in
+# its results, and a fifth that has no effect yet. (`+ 0 * w.sum()` is no mistake: without it, backward would raise an
+# error.)
 
 # %% demo
 def broken_fit(w, x, y, lr, steps):
@@ -1112,8 +1122,7 @@ def fit(w, x, y, lr, steps):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary>Look at four things: the path from w to the prediction, the shape of y, the tensor
-# that is trained, the losses that are kept. A fifth mistake has no effect yet in the broken program: where is
-# zero_grad?</details>
+# that is trained, the losses that are kept. And the fifth mistake: where is zero_grad?</details>
 # <details><summary>Hint 2</summary>Before the first backward, <code>w.grad</code> is None; <code>w.zero_grad()</code>
 # works all the same.</details>
 # <details><summary>Hint 3</summary><code>w -= …</code> on a leaf is refused while it is recorded:
@@ -1128,10 +1137,10 @@ plot_losses({"repaired": losses}, "It learns")
 # %% [markdown]
 # ## When Python complains
 #
-# <details><summary><code>RuntimeError: Mul saved an input, of shape …, for backward, and it was changed in place</code></summary>
-# The named operation needs the old numbers. Write <code>y = y + 1</code> in place of <code>y += 1</code>, or give the
-# operation a <code>clone()</code>. If it happens in a training loop: the weights were updated between forward and
-# backward.</details>
+# <details><summary><code>RuntimeError: Mul saved an input, of shape …, for backward, and it was changed in
+# place</code></summary> The named operation needs the old numbers. Write <code>y = y + 1</code> in place of <code>y +=
+# 1</code>, or give the operation a <code>clone()</code>. If it happens in a training loop: the weights were updated
+# between forward and backward.</details>
 #
 # <details><summary><code>RuntimeError: += on a leaf that requires a gradient would lose its old value</code></summary>
 # An update of weights belongs into <code>with engine.no_grad():</code>.</details>
@@ -1153,9 +1162,9 @@ plot_losses({"repaired": losses}, "It learns")
 # <details><summary><code>TypeError: 'function' object does not support the context manager protocol</code></summary>
 # <code>with no_grad:</code> is the function; <code>with no_grad():</code> is a block.</details>
 #
-# <details><summary><code>TypeError: 'NoneType' object is not callable</code>, where a decorated function is called</summary>
-# The function's name now stands for what the decorator returned. Does <code>in_mode</code> return the inner
-# function?</details>
+# <details><summary><code>TypeError: 'NoneType' object is not callable</code>, where a decorated function is
+# called</summary> The function's name now stands for what the decorator returned. Does <code>in_mode</code> return the
+# inner function?</details>
 #
 # <details><summary><code>ValueError: a hook returned shape () for (2, 3)</code></summary>
 # The hook returned something, such as the length. What a hook returns replaces the gradient. A hook that only looks
@@ -1198,7 +1207,8 @@ for depth in depths:
     rows.append((kept / 1e6, recorded, plain))
     print(f"{depth:3} layers: {kept / 1e6:6.3f} MB kept, {1e6 * recorded:7.0f} µs recorded, "
           f"{1e6 * plain:7.0f} µs under no_grad")
-plot_lines(depths, {"recorded": [row[0] for row in rows], "under no_grad": [0] * len(rows)},
+nothing = "under no_grad nothing is kept"
+plot_lines(depths, {"recorded": [row[0] for row in rows], nothing: [0] * len(rows)},
            "Kept for backward, in MB", "layers", "MB")
 
 # %% [markdown]
@@ -1257,7 +1267,7 @@ print(f"a layer, forward and backward: {1e6 * whole:.0f} µs; a hook's work: {1e
 # | one switch for each thread | the same | – |
 # | `if` and `while` on numbers | the same | the same; under `jax.jit`: `lax.cond`, `lax.while_loop` |
 # | `tensor.version.count` | `tensor._version` | arrays do not change: `x.at[0].set(1)` is a new one |
-# | `register_hook(hook)` | the same | `jax.custom_vjp` around an identity |
+# | `register_hook(hook)` | the same | `jax.custom_vjp` around a function that returns its input |
 # | `clip_grad_norm_` | `torch.nn.utils.clip_grad_norm_` | `optax.clip_by_global_norm` |
 # | `first_bad` | `torch.autograd.detect_anomaly()` | `jax.config.update("jax_debug_nans", True)` |
 #

@@ -149,8 +149,9 @@ plot_memory({"forward up, backward down": plain, "at the end of the lesson": wat
 # ## 1 · Count what is kept
 #
 # First, which node keeps what? Every node of the graph has `kept_arrays()`, the list of the arrays that were saved for
-# its backward. One operation below is new: `dropout(x)` sets numbers of x, chosen at random, to 0. Its *mask*, an array
-# of True and False, says which numbers stay.
+# its backward. One operation below is new: <dfn>dropout</dfn>, `dropout(x)`, sets numbers of x, chosen at random in
+# each call, to 0 during training. (With it, a network cannot rely on single numbers.) Its *mask*, an array of True and
+# False, says which numbers stay.
 
 # %% demo
 x = Tensor(rng.normal(size=(3, 4)), requires_grad=True)
@@ -164,11 +165,11 @@ for text, result in {"x + y": x + y, "x * y": x * y, "x @ w": x @ w, "x.exp()": 
     print(f"{text:12} keeps {' and '.join(kept) or 'nothing'}")
 
 # %% [markdown]
-# A rule keeps what stands in its derivative, and no more. The derivatives of a sum are 1, so a sum keeps nothing. relu
-# could keep x, but its result is enough: it is above 0 exactly where x is above 0. relu keeps its result, because **the
-# next layer keeps that anyway**, and an array that two nodes hold is in memory only once. (This is the engine's own
-# relu. If your `ReLU` of lesson 05 runs here and saves x or a mask, the table above shows that, and the counts below
-# are larger than those of the formula that you write in section 2.)
+# A rule keeps what it needs to compute its derivative, and no more. The derivatives of a sum are 1, so a sum keeps
+# nothing. relu could keep x, but its result is enough: it is above 0 exactly where x is above 0. relu keeps its result,
+# because **the next layer keeps that anyway**, and an array that two nodes hold is in memory only once. (This is the
+# engine's own relu. If your `ReLU` of lesson 05 runs here and saves x or a mask, the table above shows that, and the
+# counts below are larger than those of the formula that you write in section 2.)
 #
 # So a function that counts bytes has to count each memory once, however many nodes hold it. A view (`x.reshape(…)`,
 # `x.mT`, a slice) has no memory of its own: it lies in the memory of another array, and `owner(array)` is that array.
@@ -179,8 +180,8 @@ for text, result in {"x + y": x + y, "x * y": x * y, "x @ w": x @ w, "x.exp()": 
 
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>topological_order([…])</code> takes a list of roots: here the node
-# <code>tensor.grad_fn</code>, or, for a leaf, the tensor itself. In what it returns there are leaves, too, and a leaf has no
-# <code>kept_arrays</code>: ask <code>isinstance(node, Context)</code>.</details>
+# <code>tensor.grad_fn</code>, or, for a leaf, the tensor itself. In what it returns there are leaves, too, and a leaf
+# has no <code>kept_arrays</code>: ask <code>isinstance(node, Context)</code>.</details>
 # <details><summary>Hint 2</summary>A dict <code>{id(array): array}</code> holds each array once. Take the
 # <code>owner</code> first, on both sides: of what is kept, and of <code>without</code>.</details>
 # <details><summary>Hint 3</summary>An array knows its size in bytes: <code>array.nbytes</code>.</details>
@@ -327,8 +328,8 @@ def training_bytes(optimizer):
 # %% [markdown]
 # <details><summary>Hint 1</summary>The array of a tensor is <code>p.data</code>, that of its gradient
 # <code>p.grad.data</code>; each has <code>nbytes</code>.</details>
-# <details><summary>Hint 2</summary>Two loops for the third number: over <code>optimizer.state</code>, and in each dict over
-# its <code>values()</code>; <code>isinstance(value, np.ndarray)</code> picks the arrays.</details>
+# <details><summary>Hint 2</summary>Two loops for the third number: over <code>optimizer.state</code>, and in each dict
+# over its <code>values()</code>; <code>isinstance(value, np.ndarray)</code> picks the arrays.</details>
 
 # %% [markdown]
 # ### Predict, then run
@@ -402,8 +403,8 @@ def accumulate(loss_of, x, y, size):
 # %% [markdown]
 # <details><summary>Hint 1</summary>(l₁ + … + l₄) / 4 · <strong>4/6</strong> is (l₁ + … + l₄) / 6: each mean counts by its
 # share of the rows.</details>
-# <details><summary>Hint 2</summary><code>range(0, len(x), size)</code> gives the starts; the last slice may be shorter, so ask
-# it for its own <code>len</code>. The loss as a number is <code>loss.item()</code>.</details>
+# <details><summary>Hint 2</summary><code>range(0, len(x), size)</code> gives the starts; the last slice may be shorter,
+# so ask it for its own <code>len</code>. The loss as a number is <code>loss.item()</code>.</details>
 
 # %% [markdown]
 # Is the gradient the same, and what does it cost? The next cell runs a step of 12 layers and 4,096 rows, in smaller and
@@ -467,12 +468,15 @@ plot
 #
 # ```
 # plain          x  h₁ h₂ h₃ h₄ h₅ h₆ h₇ h₈ h₉   all of them kept
-# checkpointed   x  ·  ·  h₃ ·  ·  h₆ ·  ·  h₉   each dot is computed again, when backward comes there
+# checkpointed   x  ·  ·  h₃ ·  ·  h₆ ·  ·  ·    each dot is computed again, when backward comes there
 # ```
 #
-# The engine of lesson 04 can do this, with a `Function` whose **forward is any function at all**. It saves its inputs
-# and nothing else: inside, forward records no graph. Its backward runs the function once more, this time recorded, and
-# so builds the small graph of this segment. Then it walks this graph.
+# (h₉ is the result. No segment begins there, so it is not kept for backward.)
+#
+# To *checkpoint* a function means to call it such that it does this. The engine of lesson 04 can do it, with a
+# `Function` that gets a second function as an option and runs it in its forward. It saves its inputs and nothing else:
+# inside, forward records no graph. Its backward runs the function once more, this time recorded, and so builds the
+# small graph of this segment. Then it walks this graph.
 
 # %% exercise="memory.checkpoint" own="one node that runs its function again; the package's checkpoint keeps the nodes inside and fills them again, so that hooks and gradients of gradients work"
 class Checkpoint(Function):
@@ -572,9 +576,9 @@ plot_memory({"plain": plain, "yours": watched(by_sixes)}, "24 layers: bytes held
 # %% [markdown]
 # ## 6 · The same random numbers again
 #
-# Computing again must give the same numbers. <dfn>Dropout</dfn> is an operation that sets numbers, chosen at random in
-# each call, to 0 during training. (With it, a network cannot rely on single numbers.) So a second run drops other
-# numbers. In the next cell each number is dropped, that is set to 0, with probability 1/2, inside a checkpoint.
+# Computing again must give the same numbers. Dropout sets other numbers to 0 in each call, so a second run drops
+# others. In the next cell each number is dropped, that is set to 0, with probability 1/2, inside a checkpointed
+# function.
 #
 # **Predict:** at how many places, in percent, does the gradient fit the result? (It fits where both are 0, or both are
 # not 0.)
@@ -599,6 +603,8 @@ dice_guess.compare(percent=agreement(lambda x: dropout(x, 0.5)))
 #
 # `default_generator()` is where dropout gets its numbers. Its `bit_generator.state` is a dict that can be read, kept,
 # and assigned again. But after the second run the generator must go on as if there had been no second run.
+# (`manual_seed(3)` makes a new generator, which begins with the number 3. So ask for `default_generator()` in each
+# call.)
 
 # %% exercise="memory.replay" own="a function that repeats its random numbers; the package's checkpoint does that for several generators, as a part of its segments"
 def replayable(function):
@@ -648,9 +654,9 @@ print(f"replayed: {agreement(replayable(lambda x: dropout(x, 0.5))):g} percent f
 # %% [markdown]
 # ## 7 · How long should a segment be?
 #
-# Two extremes: every layer a segment of its own, or all layers in one. **Before you write anything: which of the two
-# saves more memory?** Count, for nine layers, the arrays that exist when backward begins with the last segment: the
-# kept inputs of the segments, and the results of all layers of the segment that is computed again, its last layer
+# Two extremes: every layer a segment of its own, or all layers in one. **Before you write anything: how much memory
+# does each of the two save?** Count, for nine layers, the arrays that exist when backward begins with the last segment:
+# the kept inputs of the segments, and the results of all layers of the segment that is computed again, its last layer
 # included.
 
 # %% predict
@@ -658,7 +664,7 @@ nine_guess = predict(each_alone=..., in_threes=..., all_in_one=...)
 
 # %% exercise="memory.segments" own="a user of checkpoint: where to cut"
 def in_segments(layer, x, weights, length):
-    """All layers in a row, checkpointed in segments: layer(…layer(layer(x, w₀), w₁)…, wₙ).
+    """All layers in a row, checkpointed in segments: layer(…layer(layer(x, w₀), w₁)…, last w).
 
     layer     layer(h, w) is a tensor; it may draw random numbers, which have to be the same again
     x         a tensor, with requires_grad=True or not
@@ -686,8 +692,8 @@ def in_segments(layer, x, weights, length):
 # weights. Hand this function to <code>checkpoint</code>.</details>
 # <details><summary>Hint 2</summary>Make a new <code>replayable(run)</code> for each segment: each segment starts from
 # another state of the random numbers.</details>
-# <details><summary>Hint 3</summary><code>range(0, len(weights), length)</code> gives the starts, and the star hands in the
-# weights: <code>*weights[start:start + length]</code>.</details>
+# <details><summary>Hint 3</summary><code>range(0, len(weights), length)</code> gives the starts, and the star hands in
+# the weights: <code>*weights[start:start + length]</code>.</details>
 
 # %% [markdown]
 # First the nine layers, counted with your `saved_bytes`, in arrays of the size of x.
@@ -745,7 +751,7 @@ trade_guess.compare(best_length=best,
 plot = plot_lines(lengths, {"peak memory": np.array(peaks) / plain_peak,
                             "by hand: (n/k + k) / (n + 1)": np.array(by_hand) / 37,
                             "time": np.array(seconds) / plain_seconds},
-                  "36 layers in checkpoints: memory against time", "layers in a segment",
+                  "36 layers in segments: memory against time", "layers in a segment",
                   "times the plain step", log="x")
 plot.axes.set_xticks(lengths, lengths)
 plot
@@ -779,15 +785,17 @@ plot
 # <details><summary><code>TypeError: object of type 'slice' has no len()</code></summary>
 # Use the rows, <code>len(x[part])</code>: the last slice may go beyond the end of x.</details>
 #
-# <details><summary><code>AttributeError: 'function' object has no attribute 'backward'</code> (or <code>'recompute'</code>)</summary>
-# You assigned your function to <code>ctx.function</code>. There the engine keeps the class <code>Checkpoint</code>,
-# whose backward it wants to call. Take another name; <code>ctx.segment</code> is taken, too.</details>
+# <details><summary><code>AttributeError: 'function' object has no attribute 'backward'</code> (or
+# <code>'recompute'</code>)</summary> You assigned your function to <code>ctx.function</code>. There the engine keeps
+# the class <code>Checkpoint</code>, whose backward it wants to call. Take another name; <code>ctx.segment</code> is
+# taken, too.</details>
 #
 # <details><summary><code>TypeError: function() missing 2 required positional arguments</code></summary>
 # The function takes tensors one after the other, not a list of them: <code>function(*tensors)</code>.</details>
 #
-# <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'tanh'</code> (or <code>'gelu'</code>)</summary>
-# <code>Checkpoint.forward</code> gets arrays; the function takes tensors: <code>Tensor(array)</code>.</details>
+# <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'tanh'</code> (or
+# <code>'gelu'</code>)</summary> <code>Checkpoint.forward</code> gets arrays; the function takes tensors:
+# <code>Tensor(array)</code>.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code></summary>
 # In <code>Checkpoint.backward</code>: the second run was not recorded (<code>enable_grad()</code>), or no leaf requires
@@ -798,8 +806,9 @@ plot
 # One gradient for each input, in the same order, None where there is none.</details>
 #
 # <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary>
-# <code>Checkpoint.forward</code> returned a tensor that was recorded. Run the function in <code>no_grad()</code> and return its
-# <code>data</code>. In <code>in_segments</code>: a list of weights is one of the inputs; hand them in with a star.</details>
+# <code>Checkpoint.forward</code> returned a tensor that was recorded. Run the function in <code>no_grad()</code> and
+# return its <code>data</code>. In <code>in_segments</code>: a list of weights is one of the inputs; hand them in with a
+# star.</details>
 #
 # <details><summary><code>RuntimeError: MatMul: backward has been here before, and freed what it needs</code></summary>
 # There were two backwards through one graph. In <code>accumulate</code>: call backward on the loss of this micro-batch,
@@ -859,7 +868,7 @@ plot
 
 # %% [markdown]
 # For wide layers most of the time goes into the products, and the ratio comes near the count. For narrow layers most of
-# it goes into Python's own work for each node, and for that work nothing says that backward takes twice as long.
+# it goes into Python's own work for each node, and that work need not take twice as long in backward.
 #
 # **Everything in one table.** The same step, computed in each of the ways of this lesson:
 

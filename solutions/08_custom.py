@@ -16,7 +16,7 @@
 # So far you used derivatives that somebody else had worked out. Today you write your own: one that is false on purpose,
 # one with a mask, one that does the work of three. Then two questions follow:
 #
-# 1. **Is my rule right?** We take the gradient check apart, and see which mistakes it cannot find.
+# 1. **Is my rule right?** We measure slopes, and see which mistakes that cannot find.
 # 2. **Can my rule be differentiated again?** Then the engine computes gradients of gradients, too: curvature, Newton's
 #    method, and a network that learns how to learn.
 #
@@ -75,8 +75,8 @@ plot_lines(line, {"what forward does": 0.5 * np.round(np.clip(line, -1, 1) / 0.5
 # %% [markdown]
 # ### Predict, then run
 #
-# At x = 0.3 the staircase gives 0.5. What is its true slope there? And what is the slope of the dashed line, which
-# backward uses instead?
+# At x = 0.3 the staircase gives 0.5. What is its true slope there? And what is the slope of the line that
+# backward uses instead, "what backward pretends"?
 
 # %% predict
 stairs_guess = predict(true_slope=..., pretended_slope=...)
@@ -95,7 +95,7 @@ stairs_guess.compare(true_slope=(stairs(right) - stairs(left)) / width,
 # The true slope is 0, so with it no weight ever changes. So backward uses a false slope on purpose. The
 # <dfn>straight-through estimator</dfn> is a backward that treats rounding as if nothing had been rounded, so that
 # gradients pass. Before x is rounded, it is cut to the range from −limit to limit; in the picture limit is 1. Outside
-# of this range the dashed line is flat, and there the gradient is 0.
+# of this range the line of backward is flat, and there the gradient is 0.
 
 # %% exercise="custom.quantize" own="an operation of the student's own, which is the point; the package has none like it"
 class Quantize(Function):
@@ -151,7 +151,7 @@ def straight_through(w):
     return Quantize.apply(w, step=0.25, limit=1.0)
 
 
-def true_slope(w):  # everything after .data is a constant
+def true_slope(w):  # .data cuts the graph: w is left with the slope of 0.0 * w, which is 0
     return Tensor(0.25 * np.round(w.data / 0.25)) + 0.0 * w
 
 
@@ -278,9 +278,10 @@ kept_guess.compare(composed=saved_bytes(composed(*big)) / big[0].data.nbytes, ne
 # a and b are enough: σ(a) is quickly computed again. But there is a rule for *how*, and it will matter in section 7:
 # **compute it in `backward`, from saved inputs, with operators of tensors.**
 #
-# Why? When a gradient is to be differentiated again, the engine must know how each number in `backward` was computed. A
-# saved input (or the saved result of `forward`) comes back as a tensor that still has its place in the graph. An array
-# that `forward` computed on the way and saved has no place in the graph. In `backward` it is a plain constant, and the
+# Why? When a gradient is to be differentiated again, the engine must know how each number in `backward` was computed. In
+# the finished engine a saved input (or the saved result of `forward`) comes back as a tensor that still has its place in
+# the graph. (In yours of lesson 04 it was a plain tensor.) An array that `forward` computed on the way and saved has no
+# place in the graph. In `backward` it is a plain constant, and the
 # engine does not know that it was computed from a.
 
 # %% given
@@ -356,9 +357,10 @@ for name, f in {"composed": composed, "fused": SwiGLU.apply}.items():
 # %% [markdown]
 # ## Is the rule right?
 #
-# You derived nothing here, you copied a formula, and it is easy to make a mistake. The check is the one from lesson 01,
-# by central differences: move each number a little up and a little down, and see how far the result moves. (A
-# *one-sided* difference moves the number only up.) Arrays bring three new things:
+# You derived nothing here, you copied a formula, and it is easy to make a mistake. A <dfn>gradient check</dfn> compares
+# what a rule returns with slopes that were measured. Ours measures as in lesson 01, by central differences: move each
+# number a little up and a little down, and see how far the result moves. (A *one-sided* difference moves the number only
+# up.) Arrays bring three new things:
 #
 # - The result is an array, so we need **one** number to watch: $L = \sum \text{upstream} \cdot f(x)$.
 # - float32 has 7 digits, float64 has 16. So the best step is not the same for both.
@@ -419,15 +421,16 @@ plot
 # For one number of one input:
 #
 # ```
-# x[i]  →  above    high = f(inputs)
-# x[i]  →  below    low  = f(inputs)      slope = (L(high) − L(low)) / (above − below)
-# x[i]  ←  as it was
+# x[i] = above             high = f(inputs)
+# x[i] = below             low  = f(inputs)      slope = (L(high) − L(low)) / (above − below)
+# x[i] = what it was
 # ```
 #
 # (An input may also be a single number, an array of shape (). It has one element x[i], and the index i is the empty
 # tuple.)
 #
-# `change(high, low, upstream)` is L(high) − L(low). `size(x)` is max(|x|, 0.1), and the step is h = step · size(x[i]).
+# `change(high, low, upstream)` is L(high) − L(low). `size(x)` is not a number of elements here: it is max(|x|, 0.1), and
+# the step is h = step · size(x[i]). Large numbers need larger steps, since the next float is further away from them.
 
 # %% exercise="custom.numerical" source="tinygrad_cl.gradcheck:numerical_gradient"
 
@@ -438,8 +441,8 @@ plot
 # change. Then <code>output = evaluate(f, inputs)</code>, to know its shape.</details>
 # <details><summary>Hint 2</summary><code>for index in np.ndindex(x.shape):</code> walks over all numbers of an array of
 # any shape, also of shape ().</details>
-# <details><summary>Hint 3</summary>Write <code>above = x.dtype.type(here + h)</code>: the number that is really stored. Divide
-# by <code>float(above) - float(below)</code>.</details>
+# <details><summary>Hint 3</summary>Write <code>above = x.dtype.type(here + h)</code>: the number that is really stored.
+# Divide by <code>float(above) - float(below)</code>.</details>
 
 # %% [markdown]
 # Are your three rules right? `trial` compares backward with your `numerical_gradient`, for an upstream gradient of your
@@ -549,8 +552,8 @@ for name, row in table.items():
 # So check with a random upstream gradient, with shapes that are not square, and with numbers of both signs (here x was
 # positive everywhere, so the flat side of ReLU was never tried).
 #
-# The check fails in a second place, too. A <dfn>kink</dfn> is a place where a curve has a corner and so no slope, such
-# as ReLU at 0. Central differences across a kink mix the slopes of both sides:
+# The gradient check fails in a second place, too. A <dfn>kink</dfn> is a place where a curve has a corner and so no
+# slope, such as ReLU at 0. Central differences across a kink mix the slopes of both sides:
 
 # %% demo
 for where in (0.0, 5e-7, 1e-4):
@@ -669,8 +672,8 @@ plot_lines(steps, curves, "What the first-order guess leaves", "step ε", "remai
 # %% [markdown]
 # If half the step leaves 1/4 of the remainder, the gradient is right: the remainder is of *order* $\varepsilon^2$,
 # which means that it shrinks like ε². If half the step leaves 1/2, the gradient is wrong: order ε. You had to choose no
-# tolerance and no best step. At the left end the remainders are as small as the rounding errors: there the line bends,
-# and says nothing about the gradient.
+# best step, and no limit below which an error counts as small. At the left end the remainders are as small as the
+# rounding errors: there the line bends, and says nothing about the gradient.
 #
 # This course's `tinygrad_cl.gradcheck` has such checks ready: `gradcheck` with central differences, `taylor_check`, and
 # `device_gradient`, which measures on the device, as in lesson 01.
@@ -681,9 +684,10 @@ plot_lines(steps, curves, "What the first-order guess leaves", "step ε", "remai
 # `backward` is made of operators of tensors. So the engine can record it like any other computation. Then the gradient
 # is a tensor with a graph of its own, and it can be differentiated again.
 #
-# The engine's function for this is `grad(y, x)`: it returns a tuple with ∂y/∂x, one gradient for each input, and leaves
-# `x.grad` as it is. With <dfn>create_graph</dfn>=True, the engine records the backward pass, so that its gradients can
-# be differentiated again.
+# The engine's function for this is `grad(y, x)`. Here y holds one number, and x is a tensor or a list of tensors. It
+# returns a tuple, with ∂y/∂x for each of them, and leaves `x.grad` as it is. (In a `backward`, the name `grad` still
+# means the upstream gradient.) With <dfn>create_graph</dfn>=True, the engine records the backward pass, so that its
+# gradients can be differentiated again.
 
 # %% demo
 x = Tensor([2.0], requires_grad=True)
@@ -720,7 +724,7 @@ draw(first)
 def hvp(f, x, v):
     """The Hessian of f at x, times v: an array of x's shape, by two backward passes.
 
-    f      takes a tensor like x and returns a tensor of one number
+    f      takes a tensor like x and returns a tensor of one number; its gradient depends on x
     x, v   arrays of one shape; they are not changed
 
     First g = ∂f/∂x, with create_graph=True; then the gradient of Σ g · v. The matrix is never made.
@@ -747,9 +751,9 @@ def hvp(f, x, v):
 
 # %% [markdown]
 # Section 3 had a rule: compute s in `backward`, from saved inputs, with operators of tensors. Now you see why. Below is
-# a second SwiGLU. It saves s in `forward`, where s is computed anyway. Its gradient is right; every check so far says
-# so. Compare H v with a central difference of the *gradient*: the gradient at x + h v minus the gradient at x − h v,
-# divided by 2 h.
+# a second SwiGLU. It saves s in `forward`, where s is computed anyway. Its gradient is right; every gradient check so
+# far says so. Compare H v with a central difference of the *gradient*: the gradient at x + h v minus the gradient at x
+# − h v, divided by 2 h.
 
 # %% demo
 class HastySwiGLU(Function):
@@ -782,12 +786,13 @@ for function in (SwiGLU, HastySwiGLU):
 # %% [markdown]
 # ## 8 · Newton's step
 #
-# Gradient descent knows which way is down, but not how far. <dfn>Newton's method</dfn> steps to the bottom of the
-# parabola that has, at the current point x, the same value, gradient g and Hessian H as the function f. So it uses the
-# curvature, too.
+# Gradient descent knows which way is down, but not how far. <dfn>Newton's method</dfn> steps to the bottom of a parabola
+# that stands in for the function f. At the current point x the parabola has the same value, the same gradient g and the
+# same Hessian H. So the step uses the curvature, too.
 #
-# Where is that bottom? After a step d the parabola's gradient is g + H d, and at the bottom that is 0. So d is −H⁻¹ g,
-# where H⁻¹ g is the vector u for which H u = g:
+# Where is that bottom? H d says how much the gradient changes on a step d, and for a parabola H is the same everywhere.
+# So after the step d its gradient is g + H d, and at the bottom that is 0. So d is −H⁻¹ g, where H⁻¹ g is the vector u
+# for which H u = g:
 #
 # $$x_{\text{new}} = x - H^{-1} g$$
 #
@@ -927,7 +932,7 @@ def meta_gradient(loss, weights, tasks, lr):
 # %% [markdown]
 # <details><summary>Hint 1</summary>Inside, for one task: <code>grad(loss(weights, support), weights,
 # create_graph=True)</code> gives a gradient for each weight.</details>
-# <details><summary>Hint 2</summary>The adapted weights get a new name: the next task starts from <code>weights</code>
+# <details><summary>Hint 2</summary>The weights w' get a new name: the next task starts from <code>weights</code>
 # again.</details>
 # <details><summary>Hint 3</summary>Add up the query losses as tensors, divide by the number of tasks, and ask
 # <code>grad</code> once, for <code>weights</code>.</details>
@@ -949,7 +954,7 @@ def sine_loss(weights, batch):
 
 
 def wave(rng, points=10):
-    """A task: (support, query), points of one sine wave of random height and phase."""
+    """A task: (support, query), points of a sine wave, random in height and moved sideways."""
     height, phase = rng.uniform(0.5, 5), rng.uniform(0, np.pi)
     x = rng.uniform(-5, 5, (2 * points, 1))
     y = height * np.sin(x - phase)
@@ -1017,20 +1022,21 @@ plot
 # <code>ctx.saved_tensors</code> is a tuple with just what you saved. If you saved one array: <code>(y,) =
 # ctx.saved_tensors</code>.</details>
 #
-# <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary>
-# A NumPy function got a tensor, such as <code>np.exp(a)</code>, or the given <code>sigmoid(a)</code>, in backward. Use the
-# tensor's own operators there: <code>a.exp()</code>, <code>a.sigmoid()</code>.</details>
+# <details><summary><code>TypeError: operand 'Tensor' does not support ufuncs</code></summary> A NumPy function got a
+# tensor, such as <code>np.exp(a)</code>, or the given <code>sigmoid(a)</code>, in backward. Use the tensor's own
+# operators there: <code>a.exp()</code>, <code>a.sigmoid()</code>.</details>
 #
 # <details><summary><code>RuntimeError: NumPy records nothing, and this tensor requires a gradient</code></summary>
-# <code>np.dot(gradient, v)</code> leaves the graph; <code>(gradient * v).sum()</code> does not. Or <code>gradient</code> is
-# still a tuple, and NumPy made an array of it: <code>(gradient,) = grad(…)</code>.</details>
+# <code>np.dot(gradient, v)</code> leaves the graph; <code>(gradient * v).sum()</code> does not. Or
+# <code>gradient</code> is still a tuple, and NumPy made an array of it: <code>(gradient,) = grad(…)</code>.</details>
 #
 # <details><summary><code>AttributeError: 'numpy.ndarray' object has no attribute 'sigmoid'</code></summary>
 # The other way round: forward gets arrays. There it is <code>sigmoid(a)</code>, <code>np.exp(a)</code>.</details>
 #
 # <details><summary><code>RuntimeError: backward: this tensor requires no gradient</code>, at the second grad</summary>
 # The first gradient was not recorded: <code>create_graph=True</code> is missing in the first call. Or something in
-# between took <code>.data</code>.</details>
+# between took <code>.data</code>. Or the function is linear: its gradient is a constant, and there is nothing to
+# differentiate.</details>
 #
 # <details><summary><code>RuntimeError: Mul: backward has been here before, and freed what it needs</code></summary>
 # You

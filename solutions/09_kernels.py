@@ -43,7 +43,7 @@ rng = np.random.default_rng(9)
 
 
 def size_for(n, slow):
-    """n, or `slow` where the device is an interpreter: slow software, such as Oclgrind."""
+    """n, or `slow` where the device is an interpreter: slow software, like one of section 2."""
     return slow if device.is_interpreter else n
 
 
@@ -68,7 +68,7 @@ def normal(*shape):
 # ```
 # platform                 OpenCL software for some devices: PoCL, NVIDIA, Intel, …
 # └─ device                a processor that the platform can use
-#    └─ context            what one program has on that device: its memory and its kernels
+#    └─ context            what one program has there: memory, kernels (not the `ctx` of lesson 04)
 #       ├─ buffer          a piece of the device's memory
 #       ├─ kernel          a compiled function
 #       └─ queue           a list of commands: copy this, start that
@@ -84,8 +84,9 @@ draw_devices(report())
 
 # %% [markdown]
 # Python never runs a kernel itself. A <dfn>queue</dfn> is a list of commands for a device, such as: copy an array,
-# start a kernel. Python puts a command into the queue and goes on at once. An <dfn>event</dfn> belongs to one command
-# in a queue: it says whether and when the command ran. A program that needs a result waits for the event.
+# start a kernel. Python puts a command into the queue and goes on at once, unless the call is one that waits. An
+# <dfn>event</dfn> belongs to one command in a queue: it says whether and when the command ran. A program that needs a
+# result waits for the event.
 
 # %% demo
 TWICE = """
@@ -118,7 +119,8 @@ plot_timeline(times, "Three commands: queued (line), running (bar)")
 # ## 1 · The host side
 #
 # The *host* is the side of the computer on which Python runs, as opposed to the device. Write its part yourself, once:
-# make the buffers, start the kernel (*launch* it), wait, copy back. The other exercises use a ready function, `launch`.
+# make the buffers, start the kernel (*launch* it), wait, copy back. The cells below use
+# a ready function, `launch`; you need not call it.
 #
 # Work-items run in *groups*. `local_size` is the number of work-items in a group, and the number of work-items must be
 # a multiple of it.
@@ -129,7 +131,7 @@ plot_timeline(times, "Three commands: queued (line), running (bar)")
 # | its flags | <code>cl.mem_flags.READ_WRITE &#124; cl.mem_flags.COPY_HOST_PTR</code> |
 # | start | `event = kernel(queue, (work_items,), (local_size,), *buffers, np.int32(n))` |
 # | wait | `event.wait()` |
-# | copy back | `cl.enqueue_copy(queue, array, buffer)` |
+# | copy back, and wait for it | `cl.enqueue_copy(queue, array, buffer)` |
 # | when it ran, in nanoseconds | `event.profile.start`, `event.profile.end` |
 
 # %% exercise="kernels.host" own="the calls of OpenCL, one by one; engine 3 keeps buffers and does not wait for a launch"
@@ -160,9 +162,10 @@ def run_on_device(device, kernel, arrays, n, local_size):
 # %% check="kernels.host"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>10 numbers in groups of 4 are 3 groups, so 12 work-items. How do you round up without a
-# float? <code>(n + local_size - 1) // local_size</code>, or <code>-(-n // local_size)</code>.</details>
-# <details><summary>Hint 2</summary>Copy back into <code>np.empty_like(array)</code>, not into the caller's array.</details>
+# <details><summary>Hint 1</summary>10 numbers in groups of 4 are 3 groups, so 12 work-items. How do you round up
+# without a float? <code>(n + local_size - 1) // local_size</code>, or <code>-(-n // local_size)</code>.</details>
+# <details><summary>Hint 2</summary>Copy back into <code>np.empty_like(array)</code>, not into the caller's
+# array.</details>
 # <details><summary>Hint 3</summary>1 second is 10⁹ nanoseconds.</details>
 
 # %% [markdown]
@@ -202,7 +205,7 @@ def fit_overhead(sizes, seconds):
 
     sizes, seconds   as many numbers each, two at least; lists, tuples or arrays
     the best         by least squares
-    n_half           the size at which overhead and work take the same time
+    n_half           the size at which overhead and work take the same time; per_number is not 0
 
     >>> overhead, per_number, n_half = fit_overhead([0, 100, 200], [5.0, 6.0, 7.0])
     >>> round(overhead, 6), round(per_number, 6), round(n_half, 3)
@@ -216,8 +219,8 @@ def fit_overhead(sizes, seconds):
 # %% check="kernels.overhead"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>np.polyfit(x, y, 1)</code> gives two numbers. The one for the highest power comes
-# first.</details>
+# <details><summary>Hint 1</summary><code>np.polyfit(x, y, 1)</code> gives two numbers. The one for the highest power
+# comes first.</details>
 # <details><summary>Hint 2</summary>At n½: overhead = per_number · n½.</details>
 
 # %% demo
@@ -257,8 +260,11 @@ work_items = (4 * 16) * (2 * 16)
 guess.compare(work_items=work_items, nothing_to_do=work_items - 30 * 50)
 
 # %% [markdown]
-# Some of them are too far right, some too far down, some both. A work-item that is too far right still computes a
-# *valid* place in memory: which one?
+# Some of them are too far right, some too far down, some both. A work-item that is too far right computes, in
+# every row but the last, a *valid* place in memory: which one?
+#
+# <details><summary>Which one?</summary>The next row's beginning. So it would write over another work-item's
+# number.</details>
 #
 # A layer of a network computes `relu(x @ W + b)`. Write the kernel for what comes after the product: add a bias to each
 # column, then ReLU.
@@ -326,8 +332,9 @@ print([float(launch(RACE, "race", ones, nothing, work_items=64, local_size=1)[1]
 # %% [markdown]
 # `+=` is three steps: read, add, write. If two work-items both read before one of them writes, one of the numbers is
 # lost. In a <dfn>data race</dfn>, several work-items use the same number without waiting for each other, and one of
-# them writes: the result depends on chance. Did you see 64.0 ten times? Then your device ran the work-items one after
-# the other. Nothing promises that: on another device, or with the next version of its software, some numbers are lost.
+# them writes: the result depends on chance. Did you see 64.0 ten times? Then your device probably ran the work-items
+# one after the other. Nothing promises that: on another device, or with the next version of its software, some numbers
+# are lost.
 #
 # <dfn>Oclgrind</dfn> is an OpenCL device in software: it runs kernels slowly and reports data races and accesses
 # outside of arrays. `inspect_kernel` runs a kernel there and shows the report. If Oclgrind is not installed on your
@@ -351,8 +358,9 @@ inspect_kernel(BIAS_RELU, "bias_relu", x, bias, out, 3, 5, work_items=(8, 4), lo
 # %% [markdown]
 # ## 3 · Lanes
 #
-# A <dfn>vector</dfn>, for a processor, is several numbers that a core computes with one instruction, such as 4, 8 or 16
-# floats. A <dfn>lane</dfn> is one place in a vector: lane 0 of a sum is the sum of the two lanes 0, and so on.
+# A <dfn>core</dfn> is a part of a processor that runs a program by itself; most CPUs have several. A <dfn>vector</dfn>,
+# for a processor, is several numbers that a core computes in one step, such as 4, 8 or 16 floats. A <dfn>lane</dfn> is
+# one place in a vector. If two vectors are added, each lane is added to the lane with the same number.
 #
 # OpenCL C has types for vectors. `float16` is a vector of 16 floats of 4 bytes each. (In NumPy and in lesson 07,
 # float16 is one number of 2 bytes.) And `x + start` is the part of array x that begins at `x[start]`:
@@ -380,7 +388,7 @@ print(f"{device.name} likes {device.vector_width} floats at once")
 
 # %% exercise="kernels.lanes" own="a kernel by hand; engine 3 generates its elementwise kernels, with as many lanes as suit the device"
 BELL = """
-// out[i] = exp(-x[i]²) for n numbers. Work-item w computes the numbers 16 w … 16 w + 15, as a
+// out[i] = exp(-x[i]²) for n numbers. Work-item w computes numbers 16 * w … 16 * w + 15, as a
 // float16; where fewer than 16 are left, those that are there, one by one (perhaps none).
 __kernel void bell(__global const float *x, __global float *out, const int n)
 {
@@ -437,11 +445,10 @@ print(f"one by one {1e6 * one:.0f} µs, 16 lanes {1e6 * lanes:.0f} µs, "
 # OpenCL C it is the line `barrier(CLK_LOCAL_MEM_FENCE);`.
 #
 # ```
-# part   a   b   c   d   e   f   g   h        each work-item brings a number
-#        └───────────┬───┐
-#       a+e b+f c+g d+h   .   .   .   .       barrier, then the first half adds the second
-#      a+e+c+g  …   .   .   .   .   .   .     barrier, then the first quarter …
-#        sum  .   .   .   .   .   .   .   .
+# part     a        b      c    d    e  f  g  h    each work-item brings a number
+# step 4   a+e      b+f    c+g  d+h  .  .  .  .    barrier, then four work-items add
+# step 2   a+e+c+g  b+f+d+h  .  .    .  .  .  .    barrier, then two
+# step 1   the sum  .        .  .    .  .  .  .    barrier, then one
 # ```
 #
 # In the first step, the first half of the work-items add. In each later step, the first half of those that added before
@@ -504,10 +511,13 @@ inspect_kernel(TREE, "tree", normal(100), np.zeros(2, np.float32), 100,
 # ```
 # float8 eight = lanes.lo + lanes.hi;      16 → 8, then 8 → 4, 4 → 2; a float2 has .x and .y
 # ```
+#
+# A loop may go on with a variable that is there: `for (; i + 16 <= end; i += 16) { … }` begins where `i` is. (With
+# `int i = …` it would have a new `i` of its own.)
 
 # %% exercise="kernels.chunks" own="a kernel by hand; engine 3 generates its reductions, for any axes"
 CHUNKS = """
-// sums[w] = the sum of chunk w: x[w * chunk] and on, chunk numbers, but none beyond x[n - 1].
+// sums[w] = x[w * chunk] + … + x[(w + 1) * chunk - 1], without what is beyond x[n - 1].
 // Just as many work-items run as there are sums. An empty chunk has the sum 0.
 __kernel void chunks(__global const float *x, __global float *sums, const int n, const int chunk)
 {
@@ -532,7 +542,8 @@ __kernel void chunks(__global const float *x, __global float *sums, const int n,
 # %% [markdown]
 # <details><summary>Hint 1</summary>A loop in steps of 16 for as long as 16 are left, then a loop in steps of 1 for the
 # rest. Both go on with the same <code>i</code>.</details>
-# <details><summary>Hint 2</summary>One <code>=</code> at the very end, into <code>sums[get_global_id(0)]</code>.</details>
+# <details><summary>Hint 2</summary>One <code>=</code> at the very end, into
+# <code>sums[get_global_id(0)]</code>.</details>
 
 # %% [markdown]
 # Take a million numbers. NumPy's `sum` takes 1 unit of time. How many units do the tree and the chunks take, on your
@@ -630,8 +641,8 @@ print(f"{SIDE} × {SIDE}, in billions of operations per second: yours {naive / 1
 #
 # It is not the arithmetic. Look at what the innermost loop *loads*: two floats, for one multiplication and one addition.
 #
-# Now let a work-item compute a block of `rows` × `lanes` numbers of c. For each p it loads `lanes` numbers of b and `rows`
-# numbers of a, and **uses each of them several times**:
+# Now let a work-item compute a block of `rows` × `lanes` numbers of c. For each p it loads `lanes` numbers of b and
+# `rows` numbers of a, and **uses each of them several times**:
 #
 # ```
 #  row p of b      b0    b1    b2    b3        loads: 4 of b, 2 of a
@@ -689,7 +700,7 @@ BLOCKED = """
 #define ROWS 8
 #define EACH_ROW _Pragma("unroll") for (int r = 0; r < ROWS; r++)
 // c = a · b, with a of m × k numbers, b of k × n, c of m × n. Work-item (i, j) computes the
-// block from row ROWS j and column 16 i on: ROWS rows, 16 columns. m is a multiple of ROWS,
+// block that begins at row ROWS * j, column 16 * i: ROWS rows, 16 columns. m is a multiple of ROWS,
 // n of 16, and just as many work-items run as there are blocks.
 __kernel void blocked(__global const float *a, __global const float *b, __global float *c,
                       const int m, const int n, const int k)
@@ -715,7 +726,8 @@ __kernel void blocked(__global const float *a, __global const float *b, __global
 # %% [markdown]
 # <details><summary>Hint 1</summary>Three parts: <code>EACH_ROW</code> set the sum to 0; the loop over p, and in it
 # <code>EACH_ROW</code> add; <code>EACH_ROW</code> store.</details>
-# <details><summary>Hint 2</summary>In the loop over p: <code>float16 line = vload16(0, b + p * n + column);</code></details>
+# <details><summary>Hint 2</summary>In the loop over p: <code>float16 line = vload16(0, b + p * n +
+# column);</code></details>
 # <details><summary>Hint 3</summary>A float times a float16 is a float16: <code>sum[r] += a[(row + r) * k + p] *
 # line;</code></details>
 
@@ -803,7 +815,8 @@ plot
 # operations per second.
 #
 # A kernel cannot compute faster than its numbers come in: its speed is at most intensity · bytes per second. That is
-# the slanted part of the roof, with the bytes per second from the cache that we measured. The flat part is the peak.
+# the slanted part of the roof, with the bytes per second from the cache that we measured. The flat part is the *peak*:
+# here the highest number of operations per second. (In lesson 07 a peak was one of bytes.)
 #
 # Both parts are what a kernel reached here, built by this device's compiler; they are no limits of the chip. NumPy's
 # product is machine code, written by hand for this processor. (If the device is a graphics card, NumPy runs on another

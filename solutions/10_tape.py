@@ -86,10 +86,11 @@ print(y.to_host(), y.grad)
 # %% given source="tinygrad_cl.netcl.tape.node:Node[__array_ufunc__ __init__ grad shape dtype to_host created_at creation_trace __repr__] tinygrad_cl.netcl.tape.node:tensor"
 
 # %% [markdown]
-# Three small things stand around it. You need not read them to go on.
+# Three small things stand around it.
 #
-# `state` says what a thread is doing. Each thread has its own, so that two threads can record on two tapes. Its `trace`
-# and `leaves` are not used before lesson 12.
+# `state` says what a thread is doing. Each thread has its own, so that two threads can record on two tapes. You need its
+# `tapes` in exercise 1. In exercise 2 one line asks for its `trace`, which is None until lesson 12. You need not read the
+# rest. (In comments, a *hook* is a place where other code can step in: None means that nobody does.)
 
 # %% given source="tinygrad_cl.netcl.tape.modes:State tinygrad_cl.netcl.tape.modes:state"
 
@@ -151,11 +152,13 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # <details><summary>Hint 1</summary>What <code>__enter__</code> returns is what stands after <code>as</code>.</details>
 # <details><summary>Hint 2</summary>If <code>__exit__</code> returns something true, Python suppresses the exception.
 # Return nothing.</details>
-# <details><summary>Hint 3</summary><code>state.tapes.append(…)</code> and <code>state.tapes.pop()</code>: the last one in is
-# the first one out.</details>
+# <details><summary>Hint 3</summary><code>state.tapes.append(…)</code> and <code>state.tapes.pop()</code>: the last one
+# in is the first one out.</details>
 
 # %% [markdown]
 # ## 2 · An operation is recorded
+#
+# `record` puts a Node on a tape. (It is not the block `record()` of lesson 04.)
 #
 # You wrote modes in lesson 06. Here are the finished engine's. `set_grad_enabled` can be called as a switch, or used in
 # a `with`.
@@ -188,16 +191,16 @@ print(leaf, leaf.value is x, leaf.parents, leaf.grad_fn, leaf.grad)
 # <code>[x.value if isinstance(x, Node) else x for x in nodes]</code> is what fn gets.</details>
 # <details><summary>Hint 2</summary>A Node that requires no gradient is a parent, too: grad_fn's list has an entry for
 # each parent.</details>
-# <details><summary>Hint 3</summary>Two ways out: <code>return Node(out)</code> early, or <code>return record(Node(out, True,
-# parents, grad_fn, op_name, attrs), tape)</code>.</details>
+# <details><summary>Hint 3</summary>Two ways out: <code>return Node(out)</code> early, or <code>return record(Node(out,
+# True, parents, grad_fn, op_name, attrs), tape)</code>.</details>
 
 # %% [markdown]
 # ## 3 · A rule
 #
-# With `apply_op`, an operation is a few lines. Here are six. Their kernels are made from one expression in C: in
-# `elementwise_unary(x, "sin(v0)")`, `v0` is the number of x that a work-item has, and `V` its type (`float`, or a
-# vector of floats). C has `fmax(a, b)` for the larger of two. `(V)(0)` is a 0 of the type V, and `c ? p : q` is
-# Python's `p if c else q`.
+# With `apply_op`, an operation is a few lines. Here are six. The kernels of sin, log and relu are made from one
+# expression in C. `elementwise_unary` is for functions of one Tensor: in `elementwise_unary(x, "sin(v0)")`, `v0` is the
+# number of x that a work-item has, and `V` its type (`float`, or a vector of floats). C has `fmax(a, b)` for the larger
+# of two. `(V)(0)` is a 0 of the type V, and `c ? p : q` is Python's `p if c else q`.
 #
 # Look at `add`: its rule returns **the very same Tensor** for both parents. That costs nothing, but it matters in
 # section 5.
@@ -208,7 +211,7 @@ def count_nodes(*args):
 
 
 def add(a, b, tape=None):
-    """a + b"""
+    """a + b, of Nodes and numbers"""
     return apply_op(lambda x, y: x + y, lambda grad: [grad] * count_nodes(a, b), a, b,
                     tape=tape, op_name="add")
 
@@ -288,8 +291,8 @@ def mul(a, b, tape=None):
 # %% [markdown]
 # <details><summary>Hint 1</summary>Tensors multiply with <code>*</code>, also with a number:
 # <code>grad * b.value</code>, <code>grad * 3.0</code>.</details>
-# <details><summary>Hint 2</summary><code>grad * b</code>, with the Node, would be a new operation, and its result a Node. Rules return
-# Tensors.</details>
+# <details><summary>Hint 2</summary><code>grad * b</code>, with the Node, would be a new operation, and its result a
+# Node. Rules return Tensors.</details>
 # <details><summary>Hint 3</summary><code>3.0 * x</code>: the list has one entry, for x, and it is
 # <code>grad * 3.0</code>.</details>
 
@@ -370,7 +373,8 @@ print("outer:", outer.nodes)
 # %% [markdown]
 # ## 4 · Backwards: in which order?
 #
-# The tape lists nodes as they were computed, so parents come before children. Can backward go through
+# The tape lists nodes as they were computed, so parents come before their children, the nodes computed from them. Can
+# backward go through
 # `reversed(tape.nodes)`, without sorting? Here are two programs to think about:
 #
 # ```
@@ -396,8 +400,8 @@ print("outer:", outer.nodes)
 # %% [markdown]
 # <details><summary>Hint 1</summary>Python's recursion ends at about 1,000 nodes. A list of your own,
 # <code>stack</code>, has no such limit.</details>
-# <details><summary>Hint 2</summary>A node is met twice: on the way down (put its parents on the stack), and on the way up (put it
-# into the order). A pair <code>(node, done)</code> on the stack tells which.</details>
+# <details><summary>Hint 2</summary>A node is met twice: on the way down (put its parents on the stack), and on the way
+# up (put it into the order). A pair <code>(node, done)</code> on the stack tells which.</details>
 # <details><summary>Hint 3</summary><code>if done: order.append(node)</code>, else, if it was not visited:
 # <code>stack.append((node, True))</code> and then its parents with False.</details>
 
@@ -463,8 +467,8 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # %% [markdown]
 # <details><summary>Hint 1</summary>Three cases: if, elif, else. How do you tell the second part from the
 # third?</details>
-# <details><summary>Hint 2</summary><code>gradients[node] + part</code> is a new Tensor; so is what <code>+=</code> gives. Only
-# <code>add_into</code> writes into the old one.</details>
+# <details><summary>Hint 2</summary><code>gradients[node] + part</code> is a new Tensor; so is what <code>+=</code>
+# gives. Only <code>add_into</code> writes into the old one.</details>
 
 # %% [markdown]
 # ## 6 · backward
@@ -472,14 +476,13 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # Four functions are given.
 #
 # - `seed_gradient` returns the gradient to start with. The <dfn>seed</dfn> is the gradient with which backward starts: 1
-#   if the loss is a single number, else what the caller passes.
+#   if the loss is a single number, else what the caller passes. (It has nothing to do with the seed of random numbers.)
 # - `unbroadcast` sums over what broadcasting repeated, as in lesson 03.
 # - `parts_of` calls the `grad_fn` of a node and returns its list. It can also look for bad numbers in it (section 7).
-# - `leave` stores a gradient on a leaf, or adds it to the `grad` that is there. A leaf's `grad` must be a Tensor whose
-#   buffer nothing else uses. But the rule of `add` returns one Tensor for two parents, and both may be leaves. And the
-#   seed may belong to the caller. So there is a set `held`: the ids of the buffers that a leaf or the caller has
-#   already. A gradient in one of these buffers is copied. Any other gradient is taken as it is, and the id of its
-#   buffer is put into `held`.
+# - `leave` stores a gradient on a leaf, or adds it to the `grad` that is there. A leaf keeps its `grad`, so nobody else
+#   may use that buffer. But the rule of `add` returns one Tensor for two parents, and both may be leaves. And the seed
+#   may belong to the caller. So the set `held` has the ids of the buffers that are given away already. Is the
+#   gradient's buffer in it? Then the leaf gets a copy. If not, the leaf takes it, and its id goes into `held`.
 #
 # (Two threads may share a leaf. A lock lets only one of them at a time change its `grad`.)
 
@@ -497,7 +500,7 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # ```
 #
 # Leaves accumulate gradients over several calls, until their `grad` is set to None: that is PyTorch's convention, and
-# optimizers rely on it. An *intermediate node* is a node that an operation computed; the loss is one, too. The
+# optimizers rely on it. An *intermediate node* is a node that a recorded operation computed; the loss is one, too. The
 # gradients of intermediate nodes belong to one call. In netcl 0.4.4 these nodes keep their gradients, so a second
 # `backward` on one tape gives too much. To look at the gradients of intermediate nodes, open a
 # `Tape(retain_grads=True)`. <dfn>retain_grads</dfn> is an option of a tape: backward also stores a copy of each
@@ -508,15 +511,15 @@ share_guess.compare(x=1 + 10 + 100, y=1, x_in_place=gradients["x"].to_host(),
 # %% check="tape.backward"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Start: <code>seed = seed_gradient(loss, grad)</code>, <code>gradients = {loss: seed}</code>,
-# <code>ours = set()</code>, <code>held = {id(seed.buffer)}</code>, and <code>for node in
+# <details><summary>Hint 1</summary>Start: <code>seed = seed_gradient(loss, grad)</code>, <code>gradients = {loss:
+# seed}</code>, <code>ours = set()</code>, <code>held = {id(seed.buffer)}</code>, and <code>for node in
 # reversed(topological_order(loss)):</code></details>
 # <details><summary>Hint 2</summary><code>gradients.pop(node, None)</code> takes it out, and gives None if there is
 # none.</details>
 # <details><summary>Hint 3</summary><code>zip(node.parents, parts_of(node, gradient))</code> pairs each parent with its
 # part.</details>
-# <details><summary>Hint 4</summary>A leaf has no <code>grad_fn</code>: <code>leave(node, gradient, held)</code>, and on to the next
-# node.</details>
+# <details><summary>Hint 4</summary>A leaf has no <code>grad_fn</code>: <code>leave(node, gradient, held)</code>, and on
+# to the next node.</details>
 
 # %% [markdown]
 # ### Predict, then run
@@ -613,8 +616,8 @@ for name, (program, inputs) in programs.items():
 # %% [markdown]
 # ### Predict, then run: again and again
 #
-# y = x³ at x = 2, so the gradient is 12. Call `backward` once, twice, three times on the same tape. Then set `x.grad = None`
-# and call it once more.
+# y = x³ at x = 2, so the gradient is 12. Call `backward` once, twice, three times on the same tape. Then set `x.grad =
+# None` and call it once more.
 
 # %% predict
 again_guess = predict(once=..., twice=..., three_times=..., after_none=...)
@@ -648,11 +651,11 @@ again_guess.compare(once=seen[0], twice=seen[1], three_times=seen[2], after_none
 # %% check="tape.anomaly"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>part.to_host()</code> is an array; <code>np.isfinite</code> is False for NaN, Inf and
-# −Inf.</details>
+# <details><summary>Hint 1</summary><code>part.to_host()</code> is an array; <code>np.isfinite</code> is False for NaN,
+# Inf and −Inf.</details>
 # <details><summary>Hint 2</summary><code>enumerate(parts)</code> numbers them. Skip None.</details>
-# <details><summary>Hint 3</summary><code>f"… of op {node.op_name!r} …"</code>: <code>!r</code> brings the quotes. At the end,
-# <code>"".join(node.creation_trace)</code>.</details>
+# <details><summary>Hint 3</summary><code>f"… of op {node.op_name!r} …"</code>: <code>!r</code> brings the quotes. At
+# the end, <code>"".join(node.creation_trace)</code>.</details>
 
 # %% [markdown]
 # The next cell has a loss with a trap. The *entropy* of some probabilities p is −Σ p · ln p. One of our probabilities
@@ -769,9 +772,9 @@ launch_guess.compare(saved_backward=counted[True][1] - counted[False][1],
                      saved_forward=counted[True][0] - counted[False][0])
 
 # %% [markdown]
-# **Memory.** Take forty sines, one after the other, each of 256 KiB. The tape holds a Node for each sine. The Node
-# holds its rule, and the rule holds the Tensor whose cosine it will need. How much memory is in use after each
-# operation, recorded and under no_grad? Sketch the two curves before you run the cell.
+# **Memory.** Take forty sines, one after the other, each of 256 KiB (of 1024 bytes). The tape holds a Node for each
+# sine. The Node holds its rule, and the rule holds the Tensor whose cosine it will need. How much memory is in use
+# after each operation, recorded and under no_grad? Sketch the two curves before you run the cell.
 
 # %% demo
 def bytes_in_use(record, depth=40):
@@ -875,15 +878,16 @@ plot_losses({"your engine": losses}, "It learns")
 # <details><summary><code>ValueError: Node(…) requires no gradient: no leaf it was computed from does, or it was computed inside
 # no_grad</code></summary>
 #
-# <code>tensor(x)</code> requires none unless you say <code>requires_grad=True</code>. Or recording is off: ask
-# <code>is_grad_enabled()</code>.
+# <code>tensor(x)</code> requires none unless you say <code>requires_grad=True</code>, or x itself does. Or recording is
+# off: ask <code>is_grad_enabled()</code>.
 #
 # </details>
 #
 # <details><summary><code>ValueError: backward from shape (2, 3) needs the gradient of each number: pass grad, or sum
 # first</code></summary>
 #
-# The loss is not one number. <code>total(loss)</code>, or <code>tape.backward(out, grad)</code> with an array of that shape.
+# The loss is not one number. <code>total(loss)</code>, or <code>tape.backward(out, grad)</code> with an array of that
+# shape.
 #
 # </details>
 #
@@ -904,8 +908,8 @@ plot_losses({"your engine": losses}, "It learns")
 #
 # <details><summary><code>AttributeError: 'Node' object has no attribute 'spec'</code> in <code>unbroadcast</code></summary>
 #
-# A rule returned a Node. Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad * b.value</code>,
-# not <code>grad * b</code>, which is an operation of its own.
+# A rule returned a Node. Inside <code>fn</code> and <code>grad_fn</code>, everything is a Tensor: <code>grad *
+# b.value</code>, not <code>grad * b</code>, which is an operation of its own.
 #
 # </details>
 #

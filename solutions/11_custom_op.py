@@ -56,7 +56,7 @@ rng = np.random.default_rng(11)
 
 
 def tensor(*shape):
-    """A Tensor of random numbers."""
+    """A Tensor of random numbers. (Lesson 10's `tensor`, for Nodes, is `ag.tensor` here.)"""
     return Tensor.from_host(device.queue, rng.normal(size=shape))
 
 
@@ -97,12 +97,12 @@ draw(composed(leaf(tensor(2, 3)), leaf(tensor(2, 3))))
 # First a way to count. `device.watch()` gives you a list that grows by one entry with every kernel that is started:
 #
 # ```python
-# with device.watch() as seen:
+# with device.watch() as seen, ag.Tape() as tape:
 #     ...
 # seen[0].name                # "sin_kernel"
 # ```
 #
-# You need one list for forward and one for backward.
+# You need one list for forward and one for backward. (`ag.Tape` is the tape of lesson 10.)
 
 # %% exercise="customop.launches" own="a measurement of an operation; nothing in the package needs it"
 def launches(op, a, b, grad):
@@ -298,7 +298,7 @@ print("backward:", backward)
 layer_2_guess.compare(forward=len(forward), backward=len(backward))
 
 # %% [markdown]
-# Your op starts no fewer kernels than layer 1, perhaps even more. An op on the tape is not a kernel! The library's
+# Your op starts more kernels than layer 1. An op on the tape is not a kernel! The library's
 # product computes both of its gradients in one launch; yours needs one for each `elementwise_…`.
 
 # %% [markdown]
@@ -318,7 +318,7 @@ layer_2_guess.compare(forward=len(forward), backward=len(backward))
 
 # %% exercise="customop.needed" own="an operation of the student's own, which is the point; the package has none like it"
 def sin_times_frugal(a, b):
-    """As sin_times, but nothing is computed or kept that is not needed.
+    """As sin_times, but nothing is computed or kept that is not needed. op_name="sin_times_frugal"
 
     ∂L/∂a is computed only if a.requires_grad, ∂L/∂b only if b.requires_grad; None stands in the
     place of the other. sin(a) is kept only if b.requires_grad; else forward is one launch,
@@ -500,8 +500,7 @@ __kernel void sin_times_backward(__global const float *grad, __global const floa
 #
 # A <dfn>fused op</dfn> does several operations with one kernel in each direction. Make one: your two kernels, and one
 # `apply_op`. `start` puts a kernel of yours into the queue. For each array of the kernel, such as `__global float *a`,
-# you give `start` a Tensor; for each `const int`, you give it a Python int. In C, a <dfn>pointer</dfn> such as `float
-# *a` is the place of the first number of an array.
+# you give `start` a Tensor; for each `const int`, you give it a Python int.
 
 # %% given
 @lru_cache(maxsize=None)
@@ -570,10 +569,11 @@ def sin_times_fused(a, b):
 # %% [markdown]
 # <details><summary>Hint 1</summary>It is built like <code>sin_times</code>: <code>saved</code>, forward, grad_fn,
 # <code>apply_op</code>. A Node's Tensor is <code>a.value</code>; n is its <code>.size</code>.</details>
-# <details><summary>Hint 2</summary>The end of a's shape, as long as b's: <code>a.shape[len(a.shape) - len(b.shape):]</code>.
-# (With <code>[-len(b.shape):]</code> a b of shape () would be compared with all of it.)</details>
-# <details><summary>Hint 3</summary>Forward: two <code>empty_like</code>, then <code>start(FORWARD, "sin_times", x, y, out,
-# saved["sin"], n, columns, work_items=n)</code>. Backward starts a work-item for each column.</details>
+# <details><summary>Hint 2</summary>The end of a's shape, as long as b's: <code>a.shape[len(a.shape) -
+# len(b.shape):]</code>. (With <code>[-len(b.shape):]</code> a b of shape () would be compared with all of
+# it.)</details>
+# <details><summary>Hint 3</summary>Forward: two <code>empty_like</code>, then <code>start(FORWARD, "sin_times", x, y,
+# out, saved["sin"], n, columns, work_items=n)</code>. Backward starts a work-item for each column.</details>
 
 # %% demo
 print(compare_gradients(sin_times_fused, rng.normal(size=(2, 3)), rng.normal(size=3)))
@@ -722,9 +722,9 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 # %% [markdown]
 # Before you wrote the kernels, you counted arrays that go through memory: 13 composed, 10 with your pair, so 1.3 times
 # as fast. If only memory traffic took time, the last line would say the same. If it says more, your pair may also gain
-# from fewer launches, and from one new array less. If it says less, your kernels use the device less well than the
-# library's. (Two of the ten arrays are there for `kept`. Without `kept`, backward would have to compute the sine again.
-# Which takes longer on your device, moving these two arrays or computing the sine? Try it.)
+# from fewer launches, and from making four new arrays, not five. If it says less, your kernels use the device less well
+# than the library's. (Two of the ten arrays are there for `kept`. Without `kept`, backward would have to compute the
+# sine again. Which takes longer on your device, moving these two arrays or computing the sine? Try it.)
 
 # %% [markdown]
 # ## 7 · An op of your choice
@@ -735,7 +735,7 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 # |---|---|---|
 # | `"swiglu"` | a · σ(a) · b | a occurs twice; used in today's language models (lesson 08) |
 # | `"gauss"` | e^(−a²) · b | the chain rule for e^(−a²), then a product |
-# | `"hypot"` | √(a² + b²) | backward needs the result |
+# | `"hypot"` | √(a² + b²) | backward computes the root once more |
 # | `"lorentz"` | a / (1 + b²) | b in the denominator |
 #
 # Here σ(a) = 1 / (1 + e⁻ᵃ). a and b have the same shape. Nothing is kept: backward computes again what it needs. First
@@ -848,8 +848,8 @@ print(my_op_bwd(["v0", "v1"], "g", {}, "out"))
 # %% [markdown]
 # ### Find the bug
 #
-# This op registers, compiles and runs. What is its result for a = 0.5 and b = 100: about 48, as it should be? And how
-# many of the two gradients does `gradcheck` call wrong?
+# This op registers, compiles and runs. What number is its result for a = 0.5 and b = 100? (sin(a) · b is about 48.) And
+# how many of the two gradients does `gradcheck` call wrong?
 
 # %% predict
 formula_guess = predict(out=..., wrong_gradients=...)
@@ -960,7 +960,7 @@ plot_times(sizes, times, f"sin(a) · b, there and back, on {device.found.name}")
 # | here | PyTorch | JAX |
 # |---|---|---|
 # | `apply_op(forward, grad_fn, a, b)` | `torch.autograd.Function` | `jax.custom_vjp` |
-# | `saved["sin"]` | `ctx.save_for_backward` | what the forward rule returns as residuals |
+# | `saved["sin"]` | `ctx.save_for_backward` | what the forward rule returns for backward: its residuals |
 # | `a.requires_grad` in grad_fn | `ctx.needs_input_grad[0]` | `symbolic_zeros` |
 # | FORWARD, BACKWARD in OpenCL C | a C++/CUDA extension, or Triton | Pallas |
 # | `compare_gradients` | `torch.autograd.gradcheck` | `jax.test_util.check_grads` |

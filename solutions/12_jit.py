@@ -325,7 +325,7 @@ for node in body:
 # You know this frame from lesson 09. Now Python writes it:
 #
 # ```
-#   __kernel void NAME(a pointer for each input, a pointer for each output, const int n)
+#   __kernel void NAME(an array for each input, an array for each output, const int n)
 #   {
 #       which number am I? is there one?
 #       const V v0 = …;             load each input, once

@@ -152,7 +152,7 @@ def taylor_remainders(f, gradient, x, v, steps):
     f          takes an array like x and returns a number
     gradient   ∂f/∂x at x, as a rule computes it, perhaps wrongly: an array like x
     x, v       arrays of one shape; they are not changed
-    steps      a list of numbers; the result has one number for each, in the same order
+    steps      numbers, in a list or an array; the result is a list of a number for each, in order
 
     >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
     >>> taylor_remainders(lambda x: np.sum(x**2), 2 * x, x, v, [0.5, 0.25])
@@ -289,10 +289,10 @@ def default_step(inputs, output):
 
 
 def size(x):
-    """What a step at x is relative to."""
+    """max(|x|, 0.1), by which a step at x is multiplied."""
     return np.maximum(np.abs(x, dtype=np.float64), 0.1)
 
 
 def change(high, low, upstream):
-    """L(high) − L(low), the difference taken first, so that the rounding of a long sum cancels."""
+    """L(high) − L(low), number by number and then added up: two long sums would lose digits."""
     return float(np.sum((high.astype(np.float64) - low) * upstream))

@@ -69,7 +69,8 @@ class SGD(Optimizer):
         self.nesterov = nesterov
 
     def update(self, p, g, state):
-        """The new p, by the formulas above. v is kept in the dict `state`, which is empty at first.
+        """The new p, by the formulas above. With a momentum, v is kept in the dict `state`, which is
+        empty at first.
 
         The first v is g. p and g are arrays, and are not changed.
         """

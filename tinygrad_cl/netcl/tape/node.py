@@ -226,7 +226,8 @@ def tensor(x, requires_grad=None):
 
 def as_nodes(args):
     """The arguments of an operation: Nodes and numbers as they are, a Tensor as a leaf; an array
-    goes to the device of the first tensor among them, in its dtype. TypeError for anything else.
+    becomes a leaf on the device of the first tensor among them, with that tensor's dtype. TypeError
+    for anything else.
     """
     tensors = [x.value if isinstance(x, Node) else x for x in args if isinstance(x, (Node, Tensor))]
     return [as_node(x, *tensors[:1]) for x in args]

@@ -114,12 +114,12 @@ def apply_op(fn, grad_fn, *args, tape=None, op_name=None, attrs=None):
               and the type
     grad_fn   is kept, not called here; None if there is no gradient
     args      Nodes and numbers; as_nodes(args) makes Nodes of Tensors and arrays
-    tape      is passed on: a Node that is recorded goes to record(node, tape), also if tape is None
+    tape      a Node that is recorded goes to record(node, tape), also if tape is None
     op_name   a name for the Node; attrs, its constants: both are kept as they are
 
     It is recorded if is_grad_enabled(), if there is a grad_fn, and if at least one Node among the
-    arguments requires a gradient. Then the result requires one, too; its parents are the Nodes
-    among the arguments, all of them, a tuple in their order. Else the result is Node(out), where
+    arguments requires a gradient. Then the result requires one, too; its parents are all Nodes in
+    as_nodes(args), a tuple in their order. Else the result is Node(out), where
     out is the Tensor that fn returned.
 
     Before all that comes a hook for lesson 12: if state.trace is not None, nothing is computed, and

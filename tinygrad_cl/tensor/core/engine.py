@@ -122,7 +122,7 @@ def as_gradient(node, part, shape):
     """A gradient that backward returned, as a tensor, unbroadcast to the shape of its input."""
     part = part if isinstance(part, Variable) else node.tensor_type.wrap(np.asarray(part))
     try:
-        if part.requires_grad:  # backward is recorded itself, so this is, too
+        if part.requires_grad:  # where backward itself is recorded (lesson 08)
             return unbroadcast(part, shape)
         return part if part.shape == shape else part.wrap(unbroadcast(part.data, shape))
     except ValueError as error:
@@ -144,7 +144,8 @@ def propagate(root, gradient, retain_graph=False, ask=input_gradients):
     ask            ask(node, grad) calls a node's backward: a gradient or None for each input
 
     topological_order([root]) lists the nodes and leaves, each after what it is computed from; each
-    node is asked once, when its gradient is complete. No gradient is changed in place.
+    node is asked once, when its gradient is complete. One that gets no gradient is left out: it is
+    not asked, and a leaf is not in the result. No gradient is changed in place.
     """
     arrived, found = {root: gradient}, {}
     for node in reversed(topological_order([root])):

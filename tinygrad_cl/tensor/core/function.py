@@ -108,7 +108,7 @@ class Function:
     def apply(cls, *inputs, **options):
         """Run forward on the arrays of the inputs, and link the result to them in the graph.
 
-        inputs    tensors (each a Variable), arrays, numbers; forward gets raw(x) of each
+        inputs    tensors (each a Variable), arrays, numbers, lists; forward gets raw(x) of each
         options   forward gets them as they are; they have no gradient
 
         An input needs a gradient if recording is on (`is_grad_enabled()`), it is a tensor, and it

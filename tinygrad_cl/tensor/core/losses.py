@@ -31,7 +31,7 @@ class MSELoss(Function):
 class BCEWithLogitsLoss(Function):
     """Binary cross-entropy of p = sigmoid(x), computed from x.
 
-    Σ (max(x, 0) − x t + ln(1 + e^(−|x|))) / N, N the number of elements, t the target
+    Σ (max(x, 0) − x t + ln(1 + e^(−|x|))) / N, N the number of elements, t the target, also a list
 
     ∂L/∂x = grad · (sigmoid(x) − t) / N
 

@@ -47,7 +47,7 @@ class Transpose(Function):
 
 
 class Permute(Function):
-    """The axes in another order: axis i of the result is axis axes[i] of x, −1 being its last.
+    """The axes in another order: axis i of the result is axis axes[i] of x; −1 means the last.
 
     ∂L/∂x = grad with its axes put back. Putting back is another permutation, the inverse one.
 

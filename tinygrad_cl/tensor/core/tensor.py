@@ -187,7 +187,7 @@ class Tensor(Variable):
 
 
 def raw_key(key):
-    """An index in which tensors are replaced by their arrays."""
+    """An index in which tensors are replaced by their arrays, so that forward gets none."""
     return tuple(raw(k) for k in key) if isinstance(key, tuple) else raw(key)
 
 
