@@ -761,7 +761,7 @@ __kernel void forward(__global const float *a, __global const float *b,
 SECOND_BACKWARD = """
 // grad_a[i], grad_b[i] = ∂L/∂a[i], ∂L/∂b[i], where grad[i] is ∂L/∂out[i]
 // Here, too, no result may be NaN for numbers from -100 to 100. (Only hypot has no slope at
-// a = b = 0: there any result is right.)
+// a = b = 0: there, and where a² + b² is 0 as a float, any result is right.)
 __kernel void backward(__global const float *grad, __global const float *a,
                        __global const float *b, __global float *grad_a, __global float *grad_b,
                        const int n)
