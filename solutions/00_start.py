@@ -77,8 +77,8 @@ def double(x):
 # ## Your device
 #
 # OpenCL is a standard for programs that compute many numbers at the same time, on processors of many makers. A
-# <dfn>device</dfn> is a processor together with a compiler for it, on which OpenCL programs run. It may be a graphics
-# card. It may also be the same processor that runs Python.
+# <dfn>device</dfn> is a processor together with a compiler for it (a program that translates the text of a kernel), on
+# which OpenCL programs run. It may be a graphics card. It may also be the same processor that runs Python.
 #
 # The next cell looks for devices, and runs a small program on each one that it finds.
 
@@ -137,7 +137,7 @@ def sin_times(a, b):
 #
 # Take a = 0 and b = 3. Now out = 0. Move a by a tiny h: by how many h does out move? And if you move b instead?
 #
-# Guess before you compute. Put a number in place of each `...`. A guess is never graded.
+# Guess before you compute. Put a number in place of each `...`, or leave it and go on. A guess is never graded.
 
 # %% predict
 guess = predict(move_a=..., move_b=...)
@@ -170,8 +170,8 @@ guess.compare(move_a=move_a, move_b=move_b)
 # \qquad\qquad
 # \frac{\partial\,\text{loss}}{\partial b} = \text{upstream} \cdot \frac{\partial\,\text{out}}{\partial b}$$
 #
-# A function that computes these is called a *backward function*. All of them have the same form in this course: a
-# backward function takes the upstream gradient, and returns one gradient for each input. Only the partial derivatives
+# A function that computes these is called a *backward function*. It takes the upstream gradient and what it needs of
+# the inputs, and returns one gradient for each input. Only the partial derivatives
 # differ. Find the two partial derivatives of sin(a) · b.
 #
 # <details><summary>Hint: ∂out/∂a</summary>
@@ -226,8 +226,9 @@ draw(out)
 # ## The same on your device
 #
 # A <dfn>kernel</dfn> is a small function that a device runs many times at once. Ours are written in OpenCL C. We let a
-# kernel run once for each number of an array. A <dfn>work-item</dfn> is one of the many runs of a kernel. Each
-# work-item asks for its index: `get_global_id(0)` gives 0 to the first, 1 to the second, and so on.
+# kernel run at least once for each number of an array. A <dfn>work-item</dfn> is one of the many runs of a kernel. Each
+# work-item asks for its index: `get_global_id(0)` gives 0 to the first, 1 to the second, and so on. (The 0 in it
+# means: along the first axis. We have only one.)
 #
 # Work-items start in groups of equal size. So there may be more work-items than numbers:
 
@@ -246,11 +247,12 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 
 # %% [markdown]
 # Some work-items have no number to compute. If such a work-item writes anyway, it writes behind the end of the array,
-# into memory that is used for something else. Nothing warns you. Reading there is just as wrong: behind the last number
-# of an array there may be no memory at all.
+# into memory that is used for something else. OpenCL does not warn you. Reading there is just as wrong: behind the last
+# number of an array there may be no memory at all.
 #
-# So our kernels begin with a guard. A <dfn>guard</dfn> is a test in a kernel that lets a work-item do nothing if there
-# is no number for it. If its index is not below n, it does not even read `a[i]`.
+# Let n be how many numbers each array has. Our kernels begin with a guard. A <dfn>guard</dfn> is a test in a kernel
+# that lets a work-item do nothing if there is no number for it. If its index is not below n, it does not even read
+# `a[i]`.
 #
 # The C that you need:
 #
@@ -260,11 +262,12 @@ guess.compare(work_items=work_items, without_a_number=work_items - 1000)
 # | `x = 0.5` | `float x = 0.5f;` |
 # | `out[i] = 2 * a[i]` | `out[i] = 2 * a[i];` |
 # | `if i < n:` and an indented block | `if (i < n) { … }` |
-# | `np.sin(x)` | `sin(x)` |
+# | `np.sin(x)`, `np.cos(x)` | `sin(x)`, `cos(x)` |
 #
 # The first lines of the kernel are given. `__kernel` marks a function that can be started from outside the device, for
-# us from Python. `void` says that it returns nothing. `__global float *out` is an array of float32 numbers in the
-# memory of the device; you write `out[i]`. An array with `const` may only be read. `const int n` is one whole number.
+# us from Python. `void` says that it returns nothing. `__global float *out` is an array of float32 numbers (4 bytes and
+# about 7 digits each; Python's float is a float64, with about 16) in the memory of the device; you write `out[i]`. An
+# array with `const` may only be read. `const int n` is one whole number.
 #
 # Write the body of the kernel: find the index of the work-item, write the guard, and one line of mathematics.
 #
@@ -322,7 +325,8 @@ print(f"the step between neighbouring float32 numbers near 1: {np.spacing(np.flo
 
 # %% exercise="start.backward_kernel" own="a kernel by hand; the package generates its kernels"
 SIN_TIMES_BACKWARD = """
-// grad_a[i] and grad_b[i]: the gradients of sin(a[i]) * b[i], given upstream[i].
+// For out[i] = sin(a[i]) * b[i] and upstream[i] = ∂loss/∂out[i]:
+// grad_a[i] = ∂loss/∂a[i], grad_b[i] = ∂loss/∂b[i].
 // All arrays hold n numbers; n or more work-items run. At first grad_a and grad_b hold arbitrary
 // numbers.
 __kernel void sin_times_backward(__global const float *a, __global const float *b,
@@ -343,7 +347,7 @@ __kernel void sin_times_backward(__global const float *a, __global const float *
 
 # %% [markdown]
 # Now a test of your kernel that needs no formula for a derivative. Move every a up by h and down by h, and see how far
-# out moves. A <dfn>central difference</dfn> is a measured derivative: (f(x + h) − f(x − h)) / 2h, with a small h. The
+# out moves. A <dfn>central difference</dfn> is a measured derivative: (f(x + h) − f(x − h)) / (2h), with a small h. The
 # cell below your first guess computed it for one number. Here it is done for a thousand:
 
 # %% demo
@@ -424,7 +428,7 @@ print(f"where the gradients reach {np.abs(measured).max():.1f}")
 
 # %% demo
 def to_device(*arrays):
-    """A buffer on the device for each array, filled with its numbers."""
+    """A buffer, that is memory of the device, for each array, filled with its numbers."""
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     return [cl.Buffer(device.context, flags, hostbuf=array) for array in arrays]
 
@@ -455,8 +459,9 @@ plot_times(sizes, times, f"sin(a)·b on {device.name}")
 
 # %% [markdown]
 # On the left the curves of the kernel are flat. To start a kernel once is a *launch*. Python has to prepare the call,
-# the driver has to start the work-items, and then Python waits until they are done. The <dfn>launch overhead</dfn> is
-# the time that starting a kernel takes, nearly the same for few numbers and for many.
+# the driver (the maker's program for the device) has to start the work-items, and then Python waits until they are
+# done. The <dfn>launch overhead</dfn> is the time that starting a kernel takes, nearly the same for few numbers and for
+# many.
 
 # %% demo
 overhead, per_number = times["your kernel"][0], times["NumPy"][-1] / sizes[-1]
@@ -468,10 +473,10 @@ print(f"Your kernel beats NumPy at {', '.join(f'{n:,}' for n in wins) or 'none o
 # %% [markdown]
 # So one launch should do a lot. That is why lesson 12 turns a whole chain of operations into a single kernel.
 #
-# On the right, with many numbers, the work itself takes most of the time. Does your kernel lose there, too? Then look
-# at the squares in the picture of your device: the device can take that many numbers in one step. A work-item of your
-# kernel asks for one number only. On some devices one step takes several numbers only if a single work-item asks for
-# several. There most of the squares have nothing to do. In lesson 09 a work-item asks for several numbers at a time.
+# On the right, with many numbers, the work itself takes most of the time. If your kernel is slower there, too, this
+# may be why: your device computes several numbers at once (the squares in its picture), but on some devices only if one
+# work-item computes several. Each work-item of your kernel computes one, so most squares have nothing to do. In lesson
+# 09 a work-item computes several.
 
 # %% [markdown] written="start.explain" points=2
 # ## In your own words

@@ -74,7 +74,7 @@ draw(c)
 #
 # `b` goes up by a tiny bit, from −3 to −2.999. **How many times as far** as `b` does `c` move? (A minus sign means: in
 # the other direction.) And how many times as far as `a` does `c` move, if only `a` goes up? You find all you need in
-# the picture. How many paths lead from `b` to `c`?
+# the picture. A *path* is a way along the edges. How many paths lead from `b` to `c`?
 #
 # Write your guesses in place of `...`, without a calculator. A guess is never graded.
 
@@ -195,8 +195,8 @@ plot_step_size(sizes, {"yours: f(x + h) − f(x − h)": central,
 
 # %% [markdown]
 # Read the picture from right to left. On the right h is large. As h shrinks, the straight line gets closer to the
-# curve, and the error shrinks like h². The one-sided slope, (f(x + h) − f(x)) / h, is worse: its error shrinks only
-# like h.
+# curve, and the error shrinks like h²: if h is ten times smaller, the error is a hundred times smaller. The error of
+# the one-sided slope, (f(x + h) − f(x)) / h, is only ten times smaller then.
 #
 # On the left h is very small. There f(x + h) and f(x − h) agree in nearly all of their 16 digits. Their difference is
 # mostly rounding error, and it is divided by a tiny h. The error is smallest between these two parts, near `h=1e-5`. So
@@ -222,10 +222,10 @@ plot_step_size(sizes, {"yours: f(x + h) − f(x − h)": central,
 # %% check="value.add"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Look at the line <code>s = Value(…)</code> of the first picture; <code>self</code> is a,
-# <code>other</code> is b.</details>
-# <details><summary>Hint 2</summary>First <code>other = as_value(other)</code>, then return a new <code>Value</code> with four
-# things: the sum, the two parents, the two local derivatives, the sign for the drawing.</details>
+# <details><summary>Hint 1</summary>Look at the line <code>s = Value(…)</code> of the first picture; <code>self</code>
+# is a, <code>other</code> is b.</details>
+# <details><summary>Hint 2</summary>First <code>other = as_value(other)</code>, then return a new <code>Value</code>
+# with four things: the sum, the two parents, the two local derivatives, the sign for the drawing.</details>
 
 # %% [markdown]
 # ## 3 · The product
@@ -285,10 +285,10 @@ draw(a * a)
 # %% [markdown]
 # <details><summary>Hint 1</summary>Two cases, so start with <code>if not isinstance(exponent, Value):</code>. In the
 # first case there is one parent and one local derivative.</details>
-# <details><summary>Hint 2</summary>A tuple of one needs its comma: <code>(slope,)</code>. Without it, it is only a number in
-# parentheses.</details>
-# <details><summary>Hint 3</summary>In the second case, call <code>power_and_slope(self.data, exponent.data)</code>, and the
-# derivative for the exponent is <code>power * math.log(self.data)</code>.</details>
+# <details><summary>Hint 2</summary>A tuple of one needs its comma: <code>(slope,)</code>. Without it, it is only a
+# number in parentheses.</details>
+# <details><summary>Hint 3</summary>In the second case, call <code>power_and_slope(self.data, exponent.data)</code>, and
+# the derivative for the exponent is <code>power * math.log(self.data)</code>.</details>
 
 # %% [markdown]
 # ## 5 · Eight operations for free
@@ -298,7 +298,7 @@ draw(a * a)
 #
 # The five whose names begin with r (`__radd__`, `__rsub__`, `__rmul__`, `__rtruediv__`, `__rpow__`) are for a plain
 # number on the **left**. At `2.5 - a` Python first asks the number. The number does not know `Value`. Then Python calls
-# `a.__rsub__(2.5)`. So in `__rsub__`, `self` is the operand on the right.
+# `a.__rsub__(2.5)`. So in `__rsub__`, `self` is what stands on the right of the sign.
 #
 # This exercise uses your code of exercises 2, 3 and 4. An error there shows up here again, so first make sure that
 # those three checks pass.
@@ -326,7 +326,8 @@ draw(1 - a / b)
 #
 # The exponential is the function that is its own slope. The logarithm is its inverse: it takes $e^a$ back to a. The
 # curve of an inverse has the two axes swapped. So where one curve goes up 3 for 1 to the right, the other goes up 1 for
-# 3 to the right. So its slope at a is 1 divided by the slope of exp at $\ln a$. That slope of exp is $e^{\ln a} = a$.
+# 3 to the right. So the slope of ln at a is 1 divided by the slope of exp at $\ln a$. That slope of exp is $e^{\ln a} =
+# a$.
 
 # %% exercise="value.exp_log" source="tinygrad_cl.scalar:Value.exp tinygrad_cl.scalar:Value.log"
 
@@ -341,8 +342,8 @@ draw(1 - a / b)
 # ## 7 · tanh and sigmoid
 #
 # The next two functions have S-shaped curves. The <dfn>tanh</dfn> (hyperbolic tangent) is an S-shaped function with
-# results between −1 and 1. The <dfn>sigmoid</dfn> is the S-shaped function 1 / (1 + e⁻ᵃ) of a number a, with results
-# between 0 and 1. For both, the slope can be computed from the **result** alone.
+# results between −1 and 1. Python has it as `math.tanh`. The <dfn>sigmoid</dfn> is the S-shaped function 1 / (1 + e⁻ᵃ)
+# of a number a, with results between 0 and 1. For both, the slope can be computed from the **result** alone.
 #
 # There is one trap. $1/(1 + e^{-a})$ is right as a formula, but for a = −1000 it needs $e^{1000}$, and no float is that
 # large. For negative a, multiply numerator and denominator by $e^{a}$.
@@ -372,8 +373,8 @@ draw(1 - a / b)
 # ### Predict, then run
 #
 # Networks need such functions. An <dfn>activation</dfn> is a function, such as tanh, sigmoid or ReLU, that a network
-# applies to its sums. Take ReLU and tanh. The input moves by a tiny step. How many times as far does the output move,
-# for an input of −3 and for an input of 3?
+# applies to sums that it computes (lesson 02). Take ReLU and tanh. The input moves by a tiny step. How many times as
+# far does the output move, for an input of −3 and for an input of 3?
 
 # %% predict
 # the local derivatives at −3 (left) and at 3 (right)
@@ -436,9 +437,9 @@ plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activatio
 # %% [markdown]
 # <details><summary>Hint 1: with recursion, for a start</summary>visit(node): if it was visited, return; note it as
 # visited; visit each parent; then append the node. Then all of the check passes, except for the long chains.</details>
-# <details><summary>Hint 2: without</summary>Keep a list <code>stack</code> of pairs (node, are its parents done?). Take the last
-# pair. If the parents are done: append the node to the order. If not, and it is new: put the node back with True, then all
-# its parents with False, which come off first.</details>
+# <details><summary>Hint 2: without</summary>Keep a list <code>stack</code> of pairs (node, are its parents done?). Take
+# the last pair. If the parents are done: append the node to the order. If not, and it was not visited before: put the
+# node back with True, then all its parents with False, which come off first.</details>
 # <details><summary>Hint 3: another way</summary>Count for each box how many boxes use it. Start at the root. A box may
 # go into the list when all boxes that use it are in the list. At the end reverse the list (Kahn, 1962).</details>
 
@@ -447,7 +448,7 @@ plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activatio
 #
 # You have boxes, local derivatives and an order: the checks of 2, 3, 4 and 9 must pass. A <dfn>backward pass</dfn> goes
 # from the result back to the leaves and computes all gradients by the chain rule. It is what `backward` does. What is
-# left to write is one line for each edge.
+# left to write is one line of code, which runs once for each edge.
 #
 # We decide one thing as PyTorch does: **the `grad` of a leaf keeps adding up** over several calls of `backward`, since
 # a weight often gets its gradient from several results. A box with parents starts from 0 in each call. If it did not,
@@ -572,8 +573,8 @@ for name, (f, inputs) in trials.items():
 #
 # <dfn>Finite differences</dfn> are slopes measured by running a formula again on slightly moved numbers, as `slope`
 # does. No run has to wait for another one, so a device can do many of them at once. `device_gradient` runs your
-# function once to note its boxes. Then the device moves every box, the inputs and those between, once a little up and
-# once a little down, all in one launch.
+# function once to note its boxes. For every box, inputs and others, the device then runs the formula twice, with this box
+# moved a little up and a little down. All these runs are one launch.
 
 # %% demo
 from tinygrad_cl.gradcheck import device_gradient
@@ -622,13 +623,13 @@ for name, *numbers in zip("abc", by_backward, by_slope, measured):
 # <code>other.data</code>.</details>
 #
 # <details><summary><code>TypeError: 'float' object is not iterable</code> (or <code>'Value'</code>)</summary>
-# <code>(slope)</code> is a number, <code>(slope,)</code> is a tuple with one number in it. The same with <code>(self)</code>
-# and <code>(self,)</code>.</details>
+# <code>(slope)</code> is a number, <code>(slope,)</code> is a tuple with one number in it. The same with
+# <code>(self)</code> and <code>(self,)</code>.</details>
 #
 # <details><summary><code>RecursionError: maximum recursion depth exceeded</code></summary>
 # In an operator: it calls itself, such as <code>return other + self</code> inside <code>__radd__</code>, or
 # <code>Value(self + other, …)</code> inside <code>__add__</code>, where <code>self.data + other.data</code> is meant. In
-# <code>topological_order</code> or <code>backward</code>: the graph is deeper than Python's stack; use a list as your own
+# <code>topological_order</code> or <code>backward</code>: the graph is deeper than Python allows; use a list as your own
 # stack.</details>
 #
 # <details><summary>It runs and never ends</summary> <code>topological_order</code> follows every path again, and there
@@ -651,7 +652,7 @@ for text, root in {"a * b": a * b, "a - b": a - b, "a / b": a / b, "a.sigmoid()"
                    "1 / (1 + (-a).exp())": 1 / (1 + (-a).exp())}.items():
     print(f"{text:22} {size(root)[0]} boxes, {size(root)[1]} edges")
 size_of_box = sys.getsizeof(a) + sys.getsizeof(a.__dict__)
-print(f"\none box: at least {size_of_box} bytes, for a number of 8")
+print(f"\none box: at least {size_of_box} bytes, for a number that needs 8")
 
 # %% [markdown]
 # A <dfn>forward pass</dfn> is one run of a computation from its inputs to its result; an engine records the computation

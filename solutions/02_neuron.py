@@ -89,15 +89,15 @@ s.backward()
 weights_guess.compare(w1=w1.grad, w2=w2.grad)
 
 # %% [markdown]
-# The slope of the sum for a weight is **its input**. In training, a weight moves by a multiple of its gradient. So if
-# its input is far from 0, the weight moves a lot. If its input is 0, the weight does not move: it had no effect on the
-# output, so nothing can be learned about it.
+# The slope of the sum for a weight is **its input**. In training, a weight moves by a multiple of its gradient. So, if
+# all else is equal, a weight moves the farther, the farther its input is from 0. If its input is 0, the weight does not
+# move: it had no effect on the output, so nothing can be learned about it.
 
 # %% [markdown]
 # ## 1 · The weighted sum
 #
-# In a network, the inputs of a neuron may be plain numbers (data) or Values (outputs of other neurons). `Value` takes both
-# in a sum and in a product, so you need no cases.
+# In a network, the inputs of a neuron may be plain numbers (data) or Values (outputs of other neurons). `Value` takes
+# both in a sum and in a product, so you need no cases.
 
 # %% exercise="neuron.sum" own="a user of engine 1, which ends at Value and has no layers"
 def weighted_sum(weights, inputs, bias):
@@ -122,16 +122,17 @@ def weighted_sum(weights, inputs, bias):
 # %% check="neuron.sum"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Start with the bias, and for each pair of weight and input add their product.</details>
-# <details><summary>Hint 2</summary><code>zip(weights, inputs)</code> gives the pairs, and stops silently at the end of the
-# shorter list. <code>zip(weights, inputs, strict=True)</code> raises ValueError.</details>
+# <details><summary>Hint 1</summary>Start with the bias, and for each pair of weight and input add their
+# product.</details>
+# <details><summary>Hint 2</summary><code>zip(weights, inputs)</code> gives the pairs, and stops silently at the end of
+# the shorter list. <code>zip(weights, inputs, strict=True)</code> raises ValueError.</details>
 
 # %% [markdown]
 # ## 2 · The neuron
 #
-# A neuron keeps its weights and its bias between two calls. They start as small random numbers. Why not all the same
-# number? That is the question at the end of the lesson. A <dfn>parameter</dfn> is a number, or an array of numbers,
-# that training changes: a weight or a bias. `__init__` is given. You write the other two methods.
+# A neuron keeps its weights and its bias between two calls. The weights start as small random numbers, the bias at 0.
+# Why not all the same number? That is the question at the end of the lesson. A <dfn>parameter</dfn> is a number, or an
+# array of numbers, that training changes: a weight or a bias. `__init__` is given. You write the other two methods.
 #
 # `__call__` is what runs when you write `neuron(inputs)`.
 
@@ -174,8 +175,8 @@ class Neuron:
 # %% [markdown]
 # <details><summary>Hint 1</summary>The activation is an attribute that holds a function:
 # <code>self.activation(total)</code> calls it.</details>
-# <details><summary>Hint 2</summary>The weights are a list, the bias is one Value: <code>self.w + [self.b]</code>. What would
-# <code>self.w.append(self.b)</code> do to the neuron?</details>
+# <details><summary>Hint 2</summary>The weights are a list, the bias is one Value: <code>self.w + [self.b]</code>. What
+# would <code>self.w.append(self.b)</code> do to the neuron?</details>
 
 # %% [markdown]
 # One neuron can divide the points of the plane into two sets: an output above 0 means yes, below 0 no. Guess the shape
@@ -264,7 +265,7 @@ class MLP:
     """
 
     def __init__(self, sizes, activation=Value.tanh, rng=random):
-        """Make the layers, first to last: one for each two neighbours in the list `sizes`.
+        """Make the layers, first to last: one for each pair of neighbours in the list `sizes`.
 
         All have the activation, except for the last one: there it is None. All get that rng.
         """
@@ -296,12 +297,12 @@ class MLP:
 # %% check="neuron.mlp"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>[2, 8, 1] has the neighbours (2, 8) and (8, 1). <code>zip(sizes, sizes[1:])</code> gives
-# them.</details>
+# <details><summary>Hint 1</summary>[2, 8, 1] has the neighbours (2, 8) and (8, 1). <code>zip(sizes, sizes[1:])</code>
+# gives them.</details>
 # <details><summary>Hint 2</summary>With <code>enumerate</code> you know which pair is the last: its index is
 # <code>len(sizes) - 2</code>.</details>
-# <details><summary>Hint 3</summary>In <code>__call__</code>, one name is enough: <code>values = layer(values)</code>, for each
-# layer.</details>
+# <details><summary>Hint 3</summary>In <code>__call__</code>, one name is enough: <code>values = layer(values)</code>,
+# for each layer.</details>
 
 # %% [markdown]
 # The next cell draws `MLP([2, 4, 3, 1])`. Each line is a weight: blue if it is positive, orange if it is negative; a
@@ -440,7 +441,8 @@ def zero_grad(parameters):
 # %% [markdown]
 # <details><summary>Hint 1</summary>In a loop <code>for p in parameters</code>, the line <code>p = …</code> only gives
 # the name <code>p</code> to another object. The network still has the old one. So change what is inside p.</details>
-# <details><summary>Hint 2</summary><code>p.data</code> and <code>p.grad</code> are plain numbers; compute with those.</details>
+# <details><summary>Hint 2</summary><code>p.data</code> and <code>p.grad</code> are plain numbers; compute with
+# those.</details>
 
 # %% [markdown]
 # Now the neuron moves step by step to its target. Both its weight and its bias are trained:
@@ -478,7 +480,8 @@ first_loss.label = "loss"
 steps(first_loss)
 
 # %% [markdown]
-# How long should a step be? Guess which of the next three will be best, and what the worst will look like.
+# How long should a step be? Guess which of the learning rates 0.01, 0.1 and 3 will be best, and what the worst
+# will look like.
 
 # %% demo
 runs = {f"learning rate {rate}": descend(rate, 30)[1] for rate in (0.01, 0.1, 3.0)}
@@ -529,9 +532,9 @@ eraser_guess.compare(w_with=three_rounds(True).data, w_without=three_rounds(Fals
 def train(model, inputs, targets, rounds, learning_rate):
     """Gradient descent on the mean squared error over all examples: a list of `rounds` losses.
 
-    model     anything with model(one input) → a Value, and model.parameters() → a list of the
+    model     anything with model(inputs of one example) → a Value, and model.parameters() → the
               Values it uses
-    inputs    a list of examples, each a list of numbers
+    inputs    a list with, for each example, the list of its inputs
     targets   a list of numbers, one for each example
 
     In each round: the predictions for all examples and their loss, its gradients, one step. The
@@ -552,8 +555,8 @@ def train(model, inputs, targets, rounds, learning_rate):
 # %% check="neuron.train"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The predictions belong inside the loop. A graph holds the numbers of the moment when it
-# was made; after a step it is out of date.</details>
+# <details><summary>Hint 1</summary>The predictions belong inside the loop. A graph holds the numbers of the moment when
+# it was made; after a step it is out of date.</details>
 # <details><summary>Hint 2</summary><code>step</code> needs the gradients of this round and no others: first
 # <code>zero_grad</code>, then <code>loss.backward()</code>, then <code>step</code>.</details>
 
@@ -684,10 +687,10 @@ print(f"{accuracy(moon_net, fresh_points, fresh_labels):.0%} of 400 new points r
 
 # %% exercise="neuron.dead" own="a measurement of a network; nothing in the package needs it"
 def dead_neurons(layer, inputs):
-    """How many neurons of a layer give exactly 0 for every one of the inputs.
+    """How many neurons of a layer give exactly 0 for every example.
 
     layer    has `neurons`, a list; layer(x) is the list of their outputs, Values
-    inputs   a list of examples, at least one, each a list of numbers
+    inputs   a list with, for each example, the list of its inputs; at least one
     """
     ### BEGIN SOLUTION
     outputs = [layer(x) for x in inputs]
@@ -754,8 +757,8 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 # The module <code>random</code> came where the activation belongs: <code>Neuron(inputs, rng)</code>. The order is inputs,
 # activation, rng.</details>
 #
-# <details><summary><code>ValueError: zip() argument 2 is shorter than argument 1</code></summary>
-# A neuron with two weights got one input, or the other way round. In a Layer: were inputs and outputs exchanged?</details>
+# <details><summary><code>ValueError: zip() argument 2 is shorter than argument 1</code></summary> A neuron with two
+# weights got one input, or the other way round. In a Layer: were inputs and outputs exchanged?</details>
 #
 # <details><summary><code>AttributeError: 'float' object has no attribute 'backward'</code></summary> The loss is a
 # plain number. Somewhere on the way you took the <code>.data</code> of a Value, and the graph ends there.</details>
@@ -779,7 +782,8 @@ plot_lines(range(21), dead, "Dead ReLUs among 40", "round", "dead neurons", mark
 #
 # Training on the moons does one thing many thousand times: a weighted sum. Without the bias it is called a *dot
 # product*. Take one with a thousand weights and a thousand inputs. How many boxes is that: all weights, inputs,
-# products and sums together? And how many times longer does it take than NumPy's `w @ x`?
+# products and sums together, and the 0 with which the sum begins? And how many times longer does it take than NumPy's
+# `w @ x`?
 
 # %% predict
 price_guess = predict(boxes=..., times_slower=...)
@@ -861,9 +865,10 @@ def dot_with_slopes(w, x, arrived):
     w, x      arrays of shape (n,); they stay as they are
     arrived   ∂loss/∂(w·x), a number: the upstream gradient
 
-    The two slopes have shape (n,), too.
+    The two gradients have shape (n,), too.
 
-    >>> dot_with_slopes(np.array([2.0, -1.0]), np.array([1.0, 3.0]), 10.0)
+    >>> dot, of_w, of_x = dot_with_slopes(np.array([2.0, -1.0]), np.array([1.0, 3.0]), 10.0)
+    >>> float(dot), of_w, of_x
     (-1.0, array([10., 30.]), array([ 20., -10.]))
     """
     ### BEGIN SOLUTION

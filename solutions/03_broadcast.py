@@ -26,9 +26,10 @@
 # The rules of lesson 01 stay. One thing is new: NumPy lets you add arrays of **different** shapes. What becomes of the
 # gradients then?
 #
-# L is the loss. In this lesson you write no class, only functions. Most of them are rules: the *rule* of an operation
-# that computes y takes `grad`, which is ∂L/∂y, the upstream gradient of lesson 00. It returns ∂L/∂x for each input x of
-# the operation. From now on a box is called a *node*. At the end your functions train a network on XOR.
+# L is the loss. In this lesson you write no class, only functions. Most of them are backward functions, which we call
+# rules: the *rule* of an operation that computes y takes `grad`, which is ∂L/∂y. (That is the upstream gradient:
+# `upstream` in lesson 00, `arrived` in 02.) It returns ∂L/∂x for each input x of the operation. From now on a box is
+# called a *node*. At the end your functions train a network on XOR.
 
 # %% given
 import time
@@ -130,8 +131,8 @@ b = np.array([10.0, 20.0])
 draw_arrays("y = x + b", x, "+", (b, x.shape), "=", x + b)
 
 # %% [markdown]
-# Here is the referee of lesson 01 for arrays. It is given a function f, and an array `grad` of the shape of y = f(x),
-# which we choose. It needs one number L with ∂L/∂y = grad. L = Σ grad · y is such a number: if a number of y goes up by
+# Here is the referee of lesson 01 for arrays. We give it a function f and, for y = f(x), any array `grad` of the
+# shape of y. It then needs a number L with ∂L/∂y = grad. L = Σ grad · y is such a number: if a number of y goes up by
 # h, L goes up by h times the number of grad in the same place. The referee moves each number of x a little, and
 # measures by how much L moves.
 
@@ -153,8 +154,8 @@ def measured(f, x, grad, h=1e-5):
 #            5   6
 # ```
 #
-# So if y₀₀ goes up by a tiny h, L goes up by 1 · h; for y₀₁ it is 2 · h, and so on. Now b₀ goes up by h. Which numbers of y
-# move? By how many h does L move? And for b₁?
+# So if y₀₀ goes up by a tiny h, L goes up by 1 · h; for y₀₁ it is 2 · h, and so on. Now b₀ goes up by h. Which numbers
+# of y move? By how many h does L move? And for b₁?
 
 # %% predict
 bias_guess = predict(b_0=..., b_1=...)
@@ -200,7 +201,7 @@ draw_arrays("back", grad, "each column summed →", measured_b.round(6))
 # %% [markdown]
 # ### For the curious: broadcasting as a matrix
 #
-# You may skip this part; no exercise needs it. Broadcast an array of shape (2, 1) to shape (2, 3). Write its 2 numbers
+# You may skip this part. Broadcast an array of shape (2, 1) to shape (2, 3). Write its 2 numbers
 # as a vector x, and the 6 results as a vector, too. Each of the 6 is a copy of one of the 2. So the results are a
 # product B x, where B is a matrix of zeros and ones. Below, B has six lines for the six results, and two columns for
 # the two inputs. A 1 says: this result is a copy of this input. The <dfn>transpose</dfn> Bᵀ of a matrix B has the
@@ -323,7 +324,7 @@ def sum_backward(grad, x, axis=None, keepdims=False):
 # <details><summary>Hint 1</summary>With keepdims the axis is there already, with size 1. With axis=None there is one
 # number, which broadcasts to any shape.</details>
 # <details><summary>Hint 2</summary><code>np.expand_dims(grad, axis)</code> puts an axis of size 1 back; it takes
-# negative numbers and tuples. <code>np.broadcast_to(grad, x.shape)</code> copies.</details>
+# negative numbers and tuples. <code>np.broadcast_to(grad, x.shape)</code> repeats it.</details>
 # <details><summary>Hint 3</summary>Another way: which shape has <code>x.sum(axis, keepdims=True)</code>? Reshape grad to
 # it.</details>
 
@@ -357,6 +358,10 @@ def mean_backward(grad, x, axis=None, keepdims=False):
 # %% [markdown]
 # ## 6 · The matrix product, by its shapes
 #
+# A *matrix* is an array with two axes. A product (n, k) @ (k, m) exists only if the inner sizes, here k, are equal. Its
+# shape is (n, m): line i of the first times column j of the second, as a dot product, is number (i, j) of the result. The
+# transpose Bᵀ (`B.T`) has the columns of B as its lines.
+#
 # Take Y = A @ B. Before we derive anything: what **could** the gradient of A be? It is computed from grad and B, and it
 # must have the shape of A. Write the three shapes down:
 #
@@ -366,8 +371,8 @@ def mean_backward(grad, x, axis=None, keepdims=False):
 #
 # ### Predict, then run
 #
-# Take grad and B, each as it is or transposed, in either order: eight products. How many of them exist and have A's shape?
-# And if all three were square?
+# Take grad and B, each as it is or transposed, in either order: eight products. How many of them exist and have A's
+# shape? And if all three were square?
 
 # %% predict
 fit_guess = predict(these=..., square=...)
@@ -486,10 +491,10 @@ def matmul_backward(grad, a, b):
 # <details><summary>Hint 1</summary>Begin with two matrices, then take stacks: what must you change in the rule, so that
 # it works on the last two axes only? Then take one weight of shape (3, 4) and a stack: the weight was copied, so its
 # gradient is summed.</details>
-# <details><summary>Hint 2: a vector on the right</summary><code>b[:, np.newaxis]</code> is a column (k, 1). Y would then have
-# shape (…, n, 1), so grad gets that last axis, too: <code>grad[..., np.newaxis]</code>.</details>
-# <details><summary>Hint 3: a vector on the left</summary><code>a[np.newaxis, :]</code> is a line (1, k), and grad gets the last
-# axis but one: <code>grad[..., np.newaxis, :]</code>. With two vectors, the right one goes first.</details>
+# <details><summary>Hint 2: a vector on the right</summary><code>b[:, np.newaxis]</code> is a column (k, 1). Y would
+# then have shape (…, n, 1), so grad gets that last axis, too: <code>grad[..., np.newaxis]</code>.</details>
+# <details><summary>Hint 3: a vector on the left</summary><code>a[np.newaxis, :]</code> is a line (1, k), and grad gets
+# the last axis but one: <code>grad[..., np.newaxis, :]</code>. With two vectors, the right one goes first.</details>
 
 # %% [markdown]
 # ### Call the referee
@@ -524,7 +529,7 @@ for options in [{}, {"axis": 1}, {"axis": (0, -1)}, {"axis": -1, "keepdims": Tru
 #
 # XOR again: the target is 1 if exactly one of the two inputs is 1, here else 0. No straight line separates the four
 # points, so the network needs a layer in between, with an activation. In place of tanh we take z · z. So you need only
-# the functions that you wrote, and the rule of lesson 01 for + and −:
+# the functions that you wrote, and the rule of lesson 01 for + (a − b is a + (−b)):
 #
 # $$Z = XW_1 + b_1 \qquad H = Z \cdot Z \qquad \text{out} = HW_2 + b_2 \qquad E = \text{out} - \text{target} \qquad
 # L = \text{mean}(E \cdot E)$$
@@ -586,11 +591,12 @@ def loss_and_gradients(x, target, w1, b1, w2, b2):
 # %% check="broadcast.network"
 
 # %% [markdown]
-# <details><summary>Hint 1: the forward pass</summary>Five lines, as they stand in the docstring; keep z, h and e.</details>
+# <details><summary>Hint 1: the forward pass</summary>Five lines, as they stand in the docstring; keep z, h and
+# e.</details>
 # <details><summary>Hint 2: the start</summary>∂L/∂L is one number, 1: <code>np.ones(())</code>. Then
 # <code>mean_backward(np.ones(()), e * e)</code> is the gradient of e · e.</details>
-# <details><summary>Hint 3: the squares</summary><code>mul_backward(grad, e, e)</code> returns two parts, for the left and the
-# right e. It is the same e: add them.</details>
+# <details><summary>Hint 3: the squares</summary><code>mul_backward(grad, e, e)</code> returns two parts, for the left
+# and the right e. It is the same e: add them.</details>
 # <details><summary>Hint 4: the sums</summary>A + hands its gradient on as it is: h @ w2 gets all of it, b2 gets what
 # <code>unbroadcast</code> makes of it. A − hands it on unchanged to its left side.</details>
 
@@ -623,9 +629,10 @@ def train(x, target, parameters, steps, rate):
 # %% check="broadcast.train"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>loss_and_gradients(x, target, *parameters)</code> takes the list apart.</details>
-# <details><summary>Hint 2</summary><code>p -= rate * gradient</code> writes into the array that the caller holds. <code>p - rate *
-# gradient</code> makes a new one.</details>
+# <details><summary>Hint 1</summary><code>loss_and_gradients(x, target, *parameters)</code> takes the list
+# apart.</details>
+# <details><summary>Hint 2</summary><code>p -= rate * gradient</code> writes into the array that the caller holds.
+# <code>p - rate * gradient</code> makes a new one.</details>
 
 # %% [markdown]
 # Now your functions train a network on XOR:
@@ -660,8 +667,8 @@ plot_boundary(score, points, xor[:, 0].astype(int), "XOR: where the network chan
 
 # %% [markdown]
 # With z · z the score is a polynomial of degree 2 in x₁ and x₂. The border, where the score is 0, can be an ellipse, a
-# hyperbola, a parabola or a pair of lines. A hyperbola or two parallel lines are right for XOR. Try another seed in
-# `start(seed=…)`.
+# hyperbola, a parabola or a pair of lines. A hyperbola, two parallel lines or a long ellipse can be right for XOR. Try
+# another seed in `start(seed=…)`.
 
 # %% [markdown]
 # ## The bug that raises nothing
@@ -692,7 +699,7 @@ draw_arrays("out − target", (perfect, (4, 4)), "−", (flat, (4, 4)), "=", per
 # becomes.
 
 # %% demo
-bias, gradient = np.zeros(3), np.ones((4, 3))  # of each example: somebody forgot the sum
+bias, gradient = np.zeros(3), np.ones((4, 3))  # one line for each example: somebody forgot the sum
 bias = bias - 0.1 * gradient
 print("bias = bias - 0.1 * gradient: the bias now has shape", bias.shape)
 bias = np.zeros(3)
@@ -716,13 +723,13 @@ except ValueError as error:
 # <details><summary><code>ValueError: cannot reshape array of size 12 into shape (3,)</code></summary>
 # In <code>unbroadcast</code>: an axis was not summed, so there are too many numbers left.</details>
 #
-# <details><summary><code>ValueError: non-broadcastable output operand with shape (3,) doesn't match the broadcast shape (4,3)</code></summary>
-# <code>b -= …</code> with a gradient that is larger than b: <code>unbroadcast</code> was not called.
-# <code>b = b - …</code> would have raised no error.</details>
+# <details><summary><code>ValueError: non-broadcastable output operand with shape (3,) doesn't match the broadcast shape
+# (4,3)</code></summary> <code>b -= …</code> with a gradient that is larger than b: <code>unbroadcast</code> was not
+# called. <code>b = b - …</code> would have raised no error.</details>
 #
-# <details><summary><code>ValueError: input operand has more dimensions than allowed by the axis remapping</code></summary>
-# <code>np.broadcast_to(grad, x.shape)</code> with a grad of more axes than x: keepdims was set, and you added an axis
-# of size 1 once more.</details>
+# <details><summary><code>ValueError: input operand has more dimensions than allowed by the axis
+# remapping</code></summary> <code>np.broadcast_to(grad, x.shape)</code> with a grad of more axes than x: keepdims was
+# set, and you added an axis of size 1 once more.</details>
 #
 # <details><summary><code>AxisError: axis 1 is out of bounds for array of dimension 1</code></summary>
 # An axis of <code>grad</code> that it does not have (any more). After a sum without keepdims, all axes to its right have
@@ -732,8 +739,9 @@ except ValueError as error:
 # copies no numbers: one place in memory stands for all copies of a number. So its result may not be written to. Compute
 # a new array, or take <code>.copy()</code>.</details>
 #
-# <details><summary><code>TypeError: 'int' object is not iterable</code>, or <code>tuple indices must be integers</code></summary>
-# axis may be a number or a tuple. <code>np.expand_dims</code> and <code>sum</code> take both.</details>
+# <details><summary><code>TypeError: 'int' object is not iterable</code>, or <code>tuple indices must be
+# integers</code></summary> axis may be a number or a tuple. <code>np.expand_dims</code> and <code>sum</code> take
+# both.</details>
 #
 # <details><summary><code>AttributeError: 'float' object has no attribute 'shape'</code></summary> There is a plain
 # number where an array is needed: <code>np.ones(())</code> is the number 1 as an array.</details>
@@ -804,9 +812,9 @@ plot_times(stacks, {"backward": backwards, "forward": forwards}, "Stacks of matr
 # on your NumPy and your machine.
 
 # %% [markdown]
-# **A stack and one weight.** Take x of shape (B, n, k), a stack of B matrices, and x @ w with w of shape (k, m). Your
-# rule makes B matrices of w's shape and sums them. But each number of ∂L/∂w is a sum over the n lines of a matrix, and
-# then over the B matrices. Together that is one sum over B·n lines. So reshape x to (B·n, k) and grad to (B·n, m): then
+# **A stack and one weight.** Take x of shape (N, n, k), a stack of N matrices, and x @ w with w of shape (k, m). Your
+# rule makes N matrices of w's shape and sums them. But each number of ∂L/∂w is a sum over the n lines of a matrix, and
+# then over the N matrices. Together that is one sum over N·n lines. So reshape x to (N·n, k) and grad to (N·n, m): then
 # a single matrix product does it.
 
 # %% demo
@@ -866,7 +874,7 @@ plot_times(batches, times, "∂L/∂w under a stack", "batch")
 # %% [markdown]
 # ## The same in other words
 #
-# In PyTorch the whole of section 8 is:
+# In PyTorch the loss and its gradients are:
 #
 # ```python
 # import torch

@@ -208,8 +208,8 @@ def fit_overhead(sizes, seconds):
     n_half           the size at which overhead and work take the same time; per_number is not 0
 
     >>> overhead, per_number, n_half = fit_overhead([0, 100, 200], [5.0, 6.0, 7.0])
-    >>> round(overhead, 6), round(per_number, 6), round(n_half, 3)
-    (5.0, 0.01, 500.0)
+    >>> [round(float(x), 6) for x in (overhead, per_number, n_half)]
+    [5.0, 0.01, 500.0]
     """
     ### BEGIN SOLUTION
     per_number, overhead = np.polyfit(sizes, seconds, 1)

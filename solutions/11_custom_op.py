@@ -235,7 +235,7 @@ def sin_times(a, b):
     >>> with ag.Tape() as tape:
     ...     out = sin_times(a, b)
     >>> tape.backward(out, [1.0, 1.0])
-    >>> [x.to_host().round(2).tolist() for x in (out, a.grad, b.grad)]
+    >>> [x.to_host().astype(float).round(2).tolist() for x in (out, a.grad, b.grad)]
     [[8.41, 18.19], [5.4, -8.32], [0.84, 0.91]]
     """
     ### BEGIN SOLUTION

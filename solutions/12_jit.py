@@ -47,7 +47,7 @@ highlight_kernels()
 device = manager.default("auto")
 queue = device.queue
 rng = np.random.default_rng(12)
-SETTINGS = settings("float32", 1) + "#define V T\n"  # C macros: ADD, MUL, TANH, …; T, V are float
+SETTINGS = settings("float32", 1) + "#define V T\n"  # short names for C: ADD, MUL, … (section 4)
 
 
 def size_for(n, slow):
@@ -199,9 +199,11 @@ class Traced:
         return operation("gt", self, other)
 
 # %% [markdown]
-# Every operator calls `operation`, which you write next. Engine 3 has a table with one record for each operation. The
-# record is the operation's primitive (lesson 11). It has two functions: one gives the result as an expression in C, the
-# other gives an expression for each gradient. `get_primitive(name)` finds the record:
+# Every operator calls `operation`, which you write next. Engine 3 has a table with one *entry* for each operation, its
+# *record*. (This noun has nothing to do with recording on a tape.) The record is the operation's primitive (lesson 11).
+# It has two functions: one gives the result as an expression in C, the other gives an expression for each gradient. An
+# operation without gradients, such as the comparison `gt`, has no second function: its `backward` is None.
+# `get_primitive(name)` finds the record:
 
 # %% demo
 record = get_primitive("mul")
@@ -277,8 +279,9 @@ draw(formula(Traced(), Traced()))
 
 # %% [markdown]
 # This graph has no numbers: it is the formula as data. We need it as a list in which each operation stands after its
-# inputs. You wrote such a walk in lesson 10, so it is given: `chain_of`. We also need names in C: `v0`, `v1`, … for the
-# inputs, `mul_2`, `add_3`, … for the results.
+# inputs. You wrote such a walk in lesson 10, so it is given: `chain_of`, with recursion, since formulas are short. (A
+# *chain* is a group of operations that one kernel can compute.) We also need names in C: `v0`, `v1`, … for the inputs,
+# `mul_2`, `add_3`, … for the results.
 
 # %% given
 def chain_of(end):
@@ -315,9 +318,10 @@ for node in body:
 # %% check="jit.forward"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>For one node: <code>node.primitive.forward(texts(node, names), node.attrs)</code> is the
-# right side.</details>
-# <details><summary>Hint 2</summary>A list comprehension with one f-string: <code>f"const V {names[node]} = {…};"</code></details>
+# <details><summary>Hint 1</summary>For one node: <code>node.primitive.forward(texts(node, names), node.attrs)</code> is
+# the right side.</details>
+# <details><summary>Hint 2</summary>A list comprehension with one f-string: <code>f"const V {names[node]} =
+# {…};"</code></details>
 
 # %% [markdown]
 # ## 4 · A kernel around the lines
@@ -347,6 +351,7 @@ def kernel_text(name, inputs, lines, outputs):
     each output, in their orders, then `const int n`. Work-item i loads number i of each input and
     stores number i of each output. More than n work-items may start. Values are of type V. A name
     that is both an input and an output stands twice among the arguments, as in_v0 and as out_v0.
+    The example's text ends with a line break: <BLANKLINE> is how an example shows an empty line.
 
     >>> print(kernel_text("twice", ["v0"], ["const V add_1 = ADD(v0, v0);"], ["add_1"]))
     __kernel void twice(__global const float *in_v0, __global float *out_add_1, const int n)
@@ -373,9 +378,10 @@ def kernel_text(name, inputs, lines, outputs):
 # %% check="jit.kernel"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Two lists of texts: the parameters, joined by <code>", "</code>, and the lines of the body,
-# joined by line breaks.</details>
-# <details><summary>Hint 2</summary>In an f-string, a brace of C is written twice: <code>{{</code> and <code>}}</code>.</details>
+# <details><summary>Hint 1</summary>Two lists of texts: the parameters, joined by <code>", "</code>, and the lines of
+# the body, joined by line breaks.</details>
+# <details><summary>Hint 2</summary>In an f-string, a brace of C is written twice: <code>{{</code> and
+# <code>}}</code>.</details>
 # <details><summary>Hint 3</summary>Do not change the list that you were given: <code>body += lines</code> changes your
 # list, <code>lines += …</code> would change the caller's.</details>
 
@@ -434,7 +440,8 @@ print("the largest difference from five kernels:",
 # <details><summary>Hint 1</summary>Begin with <code>gradients = {end: upstream}</code>, and walk
 # <code>reversed(body)</code>.</details>
 # <details><summary>Hint 2</summary>For each node, the expressions are <code>node.primitive.backward(texts(node, names),
-# gradients[node], node.attrs, names[node])</code>. Go through <code>zip(node.inputs, node.needs, expressions)</code>.</details>
+# gradients[node], node.attrs, names[node])</code>. Go through <code>zip(node.inputs, node.needs,
+# expressions)</code>.</details>
 # <details><summary>Hint 3</summary>Is the input in <code>gradients</code> already? Then <code>+=</code>. Else give it
 # the name <code>g_…</code>, and declare it. Skip a node that never got a gradient.</details>
 
@@ -453,7 +460,8 @@ print("\n".join(lines))
 # | save | writes them to memory | reads them |
 # | compute again | – | a few operations, in registers |
 #
-# Lesson 07 did the second with its checkpoints. For elementwise operations it is nearly always the faster way. How many
+# Lesson 07 did the second with its checkpoints. For cheap operations it is the faster way; for tanh it depends on
+# the device. Our compiler always computes again. How many
 # of the five forward lines does the backward kernel of our formula need?
 
 # %% predict
@@ -467,7 +475,8 @@ guess = predict(lines_again=...)
 # %% check="jit.needed"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>From the last line to the first, with a set of all names that are used so far.</details>
+# <details><summary>Hint 1</summary>From the last line to the first, with a set of all names that are used so
+# far.</details>
 # <details><summary>Hint 2</summary>The name that a line computes: <code>re.match(r"const V (\w+) =", line)[1]</code>, or
 # <code>line.split()[2]</code>.</details>
 # <details><summary>Hint 3</summary>A line that is needed uses names, too: <code>used |= words([line])</code>. At the
@@ -564,10 +573,10 @@ def key_of(args):
 # %% check="jit.key"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>The text works for any n: the shape is no part of it. Which attribute of a Node decides which
-# gradients are computed?</details>
-# <details><summary>Hint 2</summary>A number as it stands in the text: <code>c_number(x)</code>. Texts have no trouble with nan and
-# −0.0.</details>
+# <details><summary>Hint 1</summary>The text works for any n: the shape is no part of it. Which attribute of a Node
+# decides which gradients are computed?</details>
+# <details><summary>Hint 2</summary>A number as it stands in the text: <code>c_number(x)</code>. Texts have no trouble
+# with nan and −0.0.</details>
 # <details><summary>Hint 3</summary>A dict takes tuples as keys, no lists.</details>
 
 # %% demo
@@ -692,8 +701,8 @@ def damped_backward(args, grad_var, attrs, out_var):
 # %% [markdown]
 # <details><summary>Hint 1</summary>∂out/∂k = −t · out. And ∂out/∂t has two parts, by the product rule.</details>
 # <details><summary>Hint 2</summary>∂out/∂t = −k e⁻ᵏᵗ cos t − e⁻ᵏᵗ sin t = −(k · out + e⁻ᵏᵗ sin t).</details>
-# <details><summary>Hint 3</summary>An f-string of C: <code>f"exp(-{k} * {t}) * cos({t})"</code>. Both slopes are multiplied by
-# <code>{grad_var}</code>.</details>
+# <details><summary>Hint 3</summary>An f-string of C: <code>f"exp(-{k} * {t}) * cos({t})"</code>. Both slopes are
+# multiplied by <code>{grad_var}</code>.</details>
 
 # %% [markdown]
 # `register_primitive` puts your record into the table. From then on it can be used everywhere: as a single operation on
@@ -719,7 +728,8 @@ for function in (swing, fuse(swing), engines):
 # ## 9 · Engine 3's compiler
 #
 # A <dfn>reduction</dfn> is an operation that makes few numbers of many, such as a sum or a maximum. Engine 3's compiler
-# is yours, plus vectors, broadcasting, reductions and a finer key. Decorate a function and call it:
+# is yours, plus vectors, broadcasting, reductions and a key that holds more (see below). Decorate a function and call it.
+# `graphs(x, y)` is a list of graphs, one for each chain. `forward_source` is the C of its kernel:
 
 # %% demo
 @ag.jit_compile
@@ -744,9 +754,9 @@ print(graph.backward_source[graph.backward_source.index("__kernel"):])
 # %% [markdown]
 # ### What cannot be fused
 #
-# Read the four functions in the cell after the next. A *chain* is a group of operations that one kernel can compute.
-# Here, a *step* is the kernel of a chain, or one operation that belongs to no chain. In how many steps is each function
-# computed forward? 0 stands for «not compiled: operation by operation».
+# Read the four functions in the cell after the next. Here, a *step* is the kernel of a chain, or one operation that
+# belongs to no chain. (It is no training step.) In how many steps is each function computed forward? 0 stands for «not
+# compiled: operation by operation».
 
 # %% predict
 guess = predict(summed=..., normalised=..., product=..., choice=...)
@@ -779,8 +789,8 @@ guess.compare(**found)
 # %% [markdown]
 # - A **sum** may stand at the end of a chain. What comes after it begins another chain, because the sum is not known
 #   before all work-items are done.
-# - A **matrix product** is no elementwise operation, and has a kernel of its own. It is a step between two chains, and
-#   so is a softmax. Their records say which shape comes out, and a trace needs no more.
+# - A **matrix product** is no elementwise operation, and has a kernel of its own. It is a step of its own, and so is a
+#   softmax. A trace has no numbers, but it must know the shape of each result: the records of these two say it.
 # - An **`if`** looks at a number, and a trace has none. `ag.where(x > 0, a, b)` computes both sides and can be traced.
 #
 # The result is right in all cases. Where engine 3 cannot trace a function, its <dfn>fallback</dfn> is to run the
@@ -795,12 +805,12 @@ draw(*ag.jit_compile(normalised).graphs(square))
 
 # %% [markdown]
 # Look at `exp`. The second kernel computes it again, from x, as backward did in section 6. That takes a few operations.
-# Otherwise the first kernel would have to write it to memory, and the second one would have to read it. (The picture
-# shows only one kernel number at each operation; `exp` is in kernel 1, too.)
+# Otherwise the first kernel would have to write it to memory, and the second one would have to read it. (`exp` is in both
+# kernels; the picture writes only one number at each operation.)
 #
-# And the key of engine 3's compiler? A Python number is an *input* of its kernels and no constant in their text. So a
-# learning rate that changes costs a new trace, but no new kernel. The shape is in the key, because it decides how the
-# numbers are divided among the work-items:
+# And the key of engine 3's compiler? A Python number is in the key, so a learning rate that changes is traced again.
+# But in the text of a kernel it is an *input* and no constant: the same text comes out, so there is no new kernel. The
+# shape is in the key, because it decides how the numbers are divided among the work-items:
 
 # %% demo
 @ag.jit_compile
@@ -827,7 +837,7 @@ def bytes_moved(end, n):
 
     One by one: a kernel for each operation. Fused: one kernel. A kernel reads each of its tensors
     once, also one that it uses twice, and writes its result. Constants are not read. If the
-    result is an input itself, there is no operation, and the one kernel is a copy.
+    result is an input itself, there is no operation, so 0 bytes, and the one kernel is a copy.
 
     >>> x, y = Traced(), Traced()
     >>> bytes_moved(x * y * y, 10)
@@ -889,7 +899,7 @@ guess.compare(**gain)
 #
 # - Time that is **not** spent on memory: to compute tanh and σ takes time, too, and fusing does not make them cheaper.
 #   Then the gain is smaller.
-# - New memory: each result in between has to be allocated, and may not fit into the cache. Then the gain is larger.
+# - New memory: each result in between is written to memory that is not in the cache yet. Then the gain is larger.
 #
 # And small tensors? For them hardly any memory is moved. What takes time is the launches, and what Python does for each
 # of them.
@@ -924,8 +934,8 @@ plot_times(sizes, curves, f"8 cheap operations on {device.found.name}")
 #
 # <details><summary><code>RuntimeError: clBuildProgram failed … use of undeclared identifier 'v0'</code></summary>
 #
-# A line mentions a name that no line before it declares: <code>texts(node, names)</code> was left out, an expression has a name
-# written by hand, or a forward line that backward needs is missing. Print the source.
+# A line mentions a name that no line before it declares: <code>texts(node, names)</code> was left out, an expression
+# has a name written by hand, or a forward line that backward needs is missing. Print the source.
 #
 # </details>
 #

@@ -115,9 +115,11 @@ show_pictures(images[known[:14]], " ".join(map(str, labels[known[:14]])))
 # ## 1 · A layer
 #
 # A `Parameter` is a Tensor for numbers that are trained: it stays on the device, requires a gradient wherever it is
-# used, and an optimizer changes it in place. A layer is some Parameters and a formula that uses them.
+# used by an operation of `ag`, and an optimizer changes it in place. A layer is some Parameters and a formula that uses
+# them.
 #
-# Beware: between two Tensors, `@` and `+` compute at once and **record nothing**. `ag.matmul` makes Nodes.
+# Beware: between two Tensors, `@`, `*` and `+` compute at once and **record nothing**, and a Parameter is a Tensor, too.
+# `ag.matmul` makes Nodes. Where one of the two is a Node, the result is a Node, on whichever side it stands.
 
 # %% demo
 x = on_device(np.ones((2, 3)))
@@ -131,7 +133,7 @@ class Linear:
 
     queue            of the device
     inputs, outputs  how many numbers a row has before and after
-    rng              a NumPy Generator, from which the weights are drawn
+    rng              a random generator of NumPy, from which the weights are drawn
 
     weight           Parameter (inputs, outputs), at first uniform between −r and r, where
                      r = √(6 / inputs)
@@ -287,10 +289,10 @@ def cross_entropy(logits, targets):
 # %% check="mnist.cross_entropy"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>ag.max(x, axis=1, keepdims=True)</code> has shape (rows, 1), and broadcasts when it is
-# subtracted.</details>
-# <details><summary>Hint 2</summary>The logarithm of the sum is one number per row, with <code>keepdims=True</code>; minus z, it
-# has a number for each class. The targets pick one of them.</details>
+# <details><summary>Hint 1</summary><code>ag.max(x, axis=1, keepdims=True)</code> has shape (rows, 1), and broadcasts
+# when it is subtracted.</details>
+# <details><summary>Hint 2</summary>The logarithm of the sum is one number per row, with <code>keepdims=True</code>;
+# minus z, it has a number for each class. The targets pick one of them.</details>
 # <details><summary>Hint 3</summary><code>ag.mean</code> of all numbers would divide by rows · classes.</details>
 
 # %% [markdown]
@@ -412,8 +414,8 @@ print("after a step:", p.to_host())
 # %% [markdown]
 # Adam has more to remember, so it has more names. For each number of a parameter there are m and v. For all parameters
 # together there are two single numbers, c1 and c2, called **counts**: after step t they hold 1 − β₁ᵗ and 1 − β₂ᵗ. They
-# can be computed without t. A running mean is updated in each step: β times the old mean, plus (1 − β) times
-# the new number. The running mean of g is m. A count is the running mean of ones, begun at 0:
+# can be computed without t, since a count is the running mean of ones, begun at 0. (A running mean is updated in each
+# step: β times the old mean, plus (1 − β) times the new number. The running mean of g is m.)
 #
 # ```
 #  c ← β c + (1 − β)
@@ -431,7 +433,7 @@ print("after a step:", p.to_host())
 # %% [markdown]
 # `c_number(0.9)` writes a number as C text, and `V` is the type that the kernel computes in: `(V)(1)` is a one.
 # `self.settings["betas"]` and `self.settings["eps"]` are what `__init__` got. `self.decayed(p, g)` is given: the C text
-# of g with the weight decay, g + λ p.
+# of g with the weight decay, g + λ p, in parentheses where it is a sum.
 
 # %% exercise="mnist.adam" source="tinygrad_cl.netcl.optim.adam:running_mean tinygrad_cl.netcl.optim.adam:Adam.count tinygrad_cl.netcl.optim.adam:Adam.update"
 
@@ -440,10 +442,11 @@ print("after a step:", p.to_host())
 # %% [markdown]
 # <details><summary>Hint 1</summary>Everything is text: <code>f"{p} - {lr} * {g}"</code>. <code>running_mean</code>
 # gives text, so it can be put into larger text. Too many parentheses do no harm.</details>
-# <details><summary>Hint 2</summary><code>count</code> returns a list of two running means, of c1 with β₁ and of c2 with β₂, each
-# of <code>"(V)(1)"</code>.</details>
-# <details><summary>Hint 3</summary>In <code>update</code> overwrite the names: <code>m = running_mean(beta1, m, g)</code> is
-# the text of the new m. Then m̂ is <code>({m} / {c1})</code>, and C's root is <code>sqrt(…)</code>.</details>
+# <details><summary>Hint 2</summary><code>count</code> returns a list of two running means, of c1 with β₁ and of c2 with
+# β₂, each of <code>"(V)(1)"</code>.</details>
+# <details><summary>Hint 3</summary>In <code>update</code> overwrite the names: <code>m = running_mean(beta1, m,
+# g)</code> is the text of the new m. Then m̂ is <code>({m} / {c1})</code>, and C's root is
+# <code>sqrt(…)</code>.</details>
 #
 # The check looks only at the numbers that the kernel computes. You may write your C text in any way.
 
@@ -469,7 +472,7 @@ print("launches:", *[launch.name for launch in launches])
 
 # %% exercise="mnist.step" own="a training step; the package leaves loops to its users"
 def make_step(model, optimizer):
-    """A function step(x, y) that trains the model by one batch.
+    """A function step(x, y) that trains the model by one batch, with cross_entropy as the loss.
 
     model       model(x) gives the logits, a Node
     optimizer   has zero_grad() and step(), and the model's parameters
@@ -495,13 +498,13 @@ def make_step(model, optimizer):
 # %% [markdown]
 # <details><summary>Hint 1</summary>A function inside a function: <code>def step(x, y):</code>, and at the end
 # <code>return step</code>, without parentheses.</details>
-# <details><summary>Hint 2</summary>In this order: forget gradients; a tape around model and loss; backward; step; return the
-# loss.</details>
+# <details><summary>Hint 2</summary>In this order: forget gradients; a tape around model and loss; backward; step;
+# return the loss.</details>
 
 # %% [markdown]
 # ### Capture
 #
-# `capture(step)` returns a function that you call like `step`. Its first two or three calls run your Python and write
+# `capture(step)` returns a function that you call like `step`. Its first calls (three at most) run your Python and write
 # down every command that goes into the queue: kernel, buffers, sizes. From then on each call is a replay. A
 # <dfn>replay</dfn> sends a captured list of commands to the device again, and no Python of the step runs. You may call
 # it with other tensors of the same shapes, such as the next batch: the replay computes with their numbers.
@@ -550,8 +553,8 @@ if replayed > 0.9 * in_python:
 # nodes, shapes, rules, the walk back. Is that a gain? Where the kernels take longer than Python, the step waits for the
 # device, and a replay is hardly faster, or not at all.
 #
-# What Python did *not* put into the queue is not in the list: in every replay, a Python number is what it was during
-# the capture. That is why Adam's counts lie on the device.
+# The list holds commands only. `self.t += 1` is no command, so a replay does not do it. A number from Python that went
+# into a command keeps the value that it had during the capture. That is why Adam's counts lie on the device.
 
 # %% [markdown]
 # ## 7 · How many are right?
@@ -666,8 +669,7 @@ show_pictures(images[wrong] if len(wrong) else images[:1], "Misread: " + " ".joi
 
 # %% [markdown]
 # And what has a neuron of the first layer learned? (A neuron in a layer is also called a *unit*.) A picture shows how
-# its 784 weights have changed since the start. Blue: ink at this place makes the neuron's output larger than at the
-# start. Red: smaller.
+# its 784 weights have changed since the start. Blue: the weight of this place has become larger. Red: smaller.
 
 # %% demo
 change = model.parameters()[0].to_host() - network().parameters()[0].to_host()
@@ -976,17 +978,17 @@ else:
 # Somewhere between the weights and the loss an operation on two Tensors was done without <code>ag</code>, such as
 # <code>x @ self.weight</code>. Or a weight is a Tensor and no Parameter.</details>
 #
-# <details><summary><code>AttributeError: 'Tensor' object has no attribute 'parents'</code> (or <code>'value'</code>)</summary>
-# A Tensor stands where a Node is meant: <code>ag.tensor(x)</code> wraps it, and operations of <code>ag</code> do so
-# themselves.</details>
+# <details><summary><code>AttributeError: 'Tensor' object has no attribute 'parents'</code> (or
+# <code>'value'</code>)</summary> A Tensor stands where a Node is meant: <code>ag.tensor(x)</code> wraps it, and
+# operations of <code>ag</code> do so themselves.</details>
 #
 # <details><summary><code>RuntimeError: … cannot be replayed, since its calls differ</code></summary>
 # The step does something else each time: it takes a number from Python that changes, or makes a new tensor that the next
 # call needs. What differs stands behind the colon.</details>
 #
-# <details><summary><code>RuntimeError: a captured step cannot look at numbers</code></summary>
-# A <code>to_host</code>, <code>float(loss)</code> or <code>print(loss)</code> of numbers inside the step. Return the Tensor, and
-# read it outside.</details>
+# <details><summary><code>RuntimeError: a captured step cannot look at numbers</code></summary> A <code>to_host</code>,
+# <code>float(loss)</code> or <code>print(loss)</code> of numbers inside the step. Return the Tensor, and read it
+# outside.</details>
 #
 # <details><summary><code>ValueError: captured for …, got …: capture again for other shapes</code></summary> The batch
 # has another size. Are the pictures left out that do not fill a batch?</details>
@@ -1038,8 +1040,8 @@ else:
 # | `capture(step)` | `runtime.capture` | `torch.cuda.CUDAGraph`, `torch.compile(mode="reduce-overhead")` |
 # | `profile()`, `plot_timeline` | `runtime.profile` | `torch.profiler` |
 #
-# JAX: `jax.jit(step)` of a function that takes parameters and state and returns new ones; it traces once, and compiles the
-# whole step.
+# JAX: `jax.jit(step)` of a function that takes parameters and state and returns new ones; it traces once, and compiles
+# the whole step.
 #
 # ## What comes next
 #

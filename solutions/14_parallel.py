@@ -13,10 +13,11 @@
 # %% [markdown]
 # # 14 · Parallel: many processes, one gradient
 #
-# One machine is too slow. So take four, with one process on each. Every process has the same weights, other rows of the
-# batch, and a tape of its own. An <dfn>all-reduce</dfn> adds up one array of each process, and gives the sum to every
-# process. Before every step, the processes do this with their gradients. Then all of them make the same step, so their
-# weights stay equal. (Several processes may also run on one machine, as in this notebook.)
+# One machine is too slow. So take four, with one process on each. (A *process* is a program that runs.) Every process
+# has the same weights, different rows of the batch, and a tape of its own. An <dfn>all-reduce</dfn> adds up one array
+# of each process, and gives the sum to every process. Before every step, the processes do this with their gradients.
+# Then all of them make the same step, so their weights stay equal. (Several processes may also run on one machine, as
+# in this notebook.)
 #
 # ```
 #              rows 0–2        rows 3–5        rows 6–7        rows 8–9
@@ -24,7 +25,7 @@
 #             process 0       process 1       process 2       process 3     same weights
 #               tape            tape            tape            tape
 #                 │               │               │               │
-#                 ∂₀              ∂₁              ∂₂              ∂₃        other gradients
+#                 ∂₀              ∂₁              ∂₂              ∂₃        different gradients
 #                 └───────────────┴── all-reduce ─┴───────────────┘
 #                 Σ               Σ               Σ               Σ         same gradient
 # ```
@@ -60,9 +61,10 @@ def on_device(array, dtype=np.float32):
 #
 # <dfn>MPI</dfn> is a standard for messages between processes. mpi4py is a Python library for it, and `mpiexec` is the
 # program that starts the processes. `start(program, 3)` starts three real processes by MPI. `simulate(program, 3)`
-# imitates them within this notebook, and counts what they send. Both give you a `comm` whose methods have the same
-# names as in mpi4py. `comm.Allreduce(mine, total)` adds up the arrays `mine` of all processes, and writes the sum into
-# `total` of each:
+# imitates them within this notebook, and counts what they send. It returns two lists with an entry for each process:
+# what the program returned, and what was sent, as pairs (name of the call, bytes). Both give you a `comm` whose methods
+# have the same names as in mpi4py. `comm.Allreduce(mine, total)` adds up the arrays `mine` of all processes, and writes
+# the sum into `total` of each. `comm.Barrier()` only waits until all processes have called it:
 
 # %% demo
 def hello(comm):
@@ -134,7 +136,7 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
     for all gradients and the loss together, in float32.
 
     >>> def loss_of(parameters, x, y):
-    ...     return ag.mean(ag.square(on_device(x) * parameters[0] - on_device(y)))
+    ...     return ag.mean(ag.square(ag.mul(on_device(x), parameters[0]) - on_device(y)))
     >>> def program(comm):
     ...     w = Parameter.from_host(manager.default("auto").queue, [2.0])
     ...     loss = parallel_gradients(comm, loss_of, [w], np.ones(3), np.array([0.0, 1.0, 2.0]))
@@ -163,8 +165,8 @@ def parallel_gradients(comm, loss_of, parameters, x, y):
 # %% check="parallel.gradients"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>(l₁ + l₂ + l₃) / 3 times <strong>3/10</strong> is (l₁ + l₂ + l₃) / 10. Multiply by your
-# share of the rows, then add up: that is the mean over all ten.</details>
+# <details><summary>Hint 1</summary>(l₁ + l₂ + l₃) / 3 times <strong>3/10</strong> is (l₁ + l₂ + l₃) / 10. Multiply by
+# your share of the rows, then add up: that is the mean over all ten.</details>
 # <details><summary>Hint 2</summary>From the device and back: <code>parameter.grad.to_host()</code> is an array,
 # <code>parameter.grad.write(array)</code> replaces the numbers. The loss is a Node:
 # <code>loss.to_host()</code> as well.</details>
@@ -234,14 +236,14 @@ plot_losses({"alone": alone[0], "three processes": three[0][0]}, "The same train
 # ```
 #
 # Each line shows what is there after its round. Follow part A: it starts in process 0 and collects numbers on its way.
-# Who sends which part in round k? In the first round, process r sends part r. In each later round, it sends the part
-# that has just arrived; as long as sums are collected, with its own numbers added.
+# Who sends which part in round k = 0, 1, …? In the first round, process r sends part r. In each later round, it sends
+# on the part that it has just received. In the first p − 1 rounds it first adds its own numbers to this part.
 
 # %% [markdown]
 # ### Predict, then run
 #
-# A million numbers of 4 bytes. How many megabytes (of 10⁶ bytes) does each process **send**, with 4 processes in the ring,
-# and with 100?
+# A million numbers of 4 bytes. How many megabytes (of 10⁶ bytes) does each process **send**, with 4 processes in the
+# ring, and with 100?
 
 # %% predict
 ring_guess = predict(with_4=..., with_100=...)
@@ -282,10 +284,10 @@ def ring_all_reduce(comm, array):
 # second it replaces what is there.</details>
 # <details><summary>Hint 2</summary>In round k of the first loop, process r sends part (r − k) mod p, and so part
 # (r − 1 − k) mod p arrives: that is what its left neighbour sends. Python's <code>%</code> is never negative.</details>
-# <details><summary>Hint 3</summary>After the first loop, process r has part (r + 1) mod p complete. In the second, it sends
-# (r + 1 − k) mod p, and (r − k) mod p arrives.</details>
-# <details><summary>Hint 4</summary>The parts of <code>np.array_split</code> are views: <code>parts[i] += got</code> would write
-# into the caller's array.</details>
+# <details><summary>Hint 3</summary>After the first loop, process r has part (r + 1) mod p complete. In the second, it
+# sends (r + 1 − k) mod p, and (r − k) mod p arrives.</details>
+# <details><summary>Hint 4</summary>The parts of <code>np.array_split</code> are views: <code>parts[i] += got</code>
+# would write into the caller's array.</details>
 
 # %% demo
 def send_all(comm, array):
@@ -315,8 +317,8 @@ plot_lines(sizes, {"everybody to everybody": [megabytes(send_all, p, 1600) for p
 # That is why gradients can be summed over thousands of machines. What does grow with p is the number of rounds. This
 # will matter in section 7.
 #
-# Your ring runs between real processes, too. MPI's own all-reduce is written in C, and does not have to pack arrays as
-# Python objects (`pickle`). So it should be faster. By how much?
+# Your ring runs between real processes, too. MPI's own all-reduce is written in C, and does not have to turn each array
+# into a packed copy (a *pickle*) first. So it should be faster. By how much?
 
 # %% demo
 def compare_rings(comm):
@@ -383,8 +385,8 @@ def micro_gradients(comm, gradient_of, w, x, y, size):
 # %% check="parallel.micro"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Rows times mean is a sum. Sums can be added, over micro-batches and over processes; divide
-# once, at the end.</details>
+# <details><summary>Hint 1</summary>Rows times mean is a sum. Sums can be added, over micro-batches and over processes;
+# divide once, at the end.</details>
 # <details><summary>Hint 2</summary>Send one more number at the end of the message: how many rows you have. Divide by
 # the sum of these numbers.</details>
 
@@ -400,7 +402,7 @@ def squares_gradient(w, x, y):
 
 
 def one_step_each(comm, size):
-    """One gradient after all rows; or the mean of several, with a message for each micro-batch."""
+    """size None: one message, after all rows. Else one after each `size` rows, and the mean."""
     x, y = (np.array_split(array, comm.size)[comm.rank] for array in (data_x, data_y))
     if size is None:
         return micro_gradients(comm, squares_gradient, np.zeros(50), x, y, 64)
@@ -631,10 +633,10 @@ plot
 
 # %% [markdown]
 # With 5 numbers, the loss falls fast for few bytes. With the rest **thrown away**, it then stops falling: at the best
-# weights the four whole gradients add up to 0, but their five largest numbers do not. With the rest **kept**, nothing
-# is lost, but some numbers are sent several steps too late, and by then the weights have changed. This disturbs the
-# training a little, so this curve stops falling, too, but at a far smaller value. A smaller learning rate makes that
-# value smaller still.
+# weights the sum of the four gradients is 0, but the sum of what is sent, five numbers of each, is not. With the rest
+# **kept**, nothing is lost, but some numbers are sent several steps too late, and by then the weights have changed.
+# This disturbs the training a little, so this curve stops falling, too, but at a far smaller value. A smaller learning
+# rate makes that value smaller still.
 
 # %% [markdown]
 # ## 6 · Talk while you work: overlap
@@ -691,10 +693,10 @@ def overlapped(comm, gradients, bucket):
 # %% check="parallel.overlap"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Four lists: what is collected, the requests, the arrays in which sums arrive, the lengths of
-# all gradients.</details>
-# <details><summary>Hint 2</summary>A plain <code>for gradient in gradients:</code> asks for the next one only when its body
-# has run. <code>list(gradients)</code> would compute them all first.</details>
+# <details><summary>Hint 1</summary>Four lists: what is collected, the requests, the arrays in which sums arrive, the
+# lengths of all gradients.</details>
+# <details><summary>Hint 2</summary>A plain <code>for gradient in gradients:</code> asks for the next one only when its
+# body has run. <code>list(gradients)</code> would compute them all first.</details>
 # <details><summary>Hint 3</summary>At the end: <code>Wait()</code> for all requests, then concatenate what arrived, and
 # <code>np.split(total, np.cumsum(lengths)[:-1])</code>.</details>
 #
@@ -839,8 +841,7 @@ def step_seconds(machines, rows, per_row, nbytes, latency, bandwidth, way="ring"
 # <code>-(-rows // machines)</code>.</details>
 # <details><summary>Hint 2</summary>Seconds = rounds · (latency + bytes of one message / bandwidth). The two ways differ
 # in the number of rounds, and in the bytes of a message.</details>
-# <details><summary>Hint 3</summary>⌈log₂ p⌉ is <code>math.ceil(math.log2(p))</code>, or without floats
-# <code>(p - 1).bit_length()</code>. For p = 1 it is 0.</details>
+# <details><summary>Hint 3</summary>⌈log₂ p⌉ is <code>(p - 1).bit_length()</code>. For p = 1 it is 0.</details>
 #
 # ### Predict, then run
 #

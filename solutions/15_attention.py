@@ -120,8 +120,8 @@ FLOOR = math.log(choices) / (len(TEXT) / SENTENCES)
 guess.compare(knows_nothing=NOTHING, sees_one=ONE, knows_all=FLOOR)
 
 # %% [markdown]
-# The last number is the *floor*: no model gets below it on new text. A model that gets nearer to the floor than
-# `sees_one` has to look further back than one character.
+# The last number is the *floor*: no model gets below it on new text, on average. A model that gets nearer to the floor
+# than `sees_one` has to look further back than one character.
 
 # %% [markdown]
 # ## 1 · What is asked
@@ -202,8 +202,8 @@ def embedding(table, idx):
 
 # %% [markdown]
 # <details><summary>Hint 1</summary><code>np.eye(rows)[[2, 0, 2]]</code> is the left matrix of the drawing.</details>
-# <details><summary>Hint 2</summary>An idx of several axes: make it flat first (<code>ravel</code>), and give the result its
-# axes back (<code>ag.reshape</code>).</details>
+# <details><summary>Hint 2</summary>An idx of several axes: make it flat first (<code>ravel</code>), and give the result
+# its axes back (<code>ag.reshape</code>).</details>
 #
 # The product is right, but it wastes work: it multiplies by 0 nearly everywhere. It also wastes memory: how many times
 # as many bytes as the indices does the one-hot matrix have?
@@ -246,12 +246,13 @@ plot_lines(range(5), shown, "Moved and stretched, the norm is the same",
 # - All numbers of the row are moved by the same amount. The direction of this move is (1, 1, …, 1).
 # - The row is stretched around its mean. The direction of this move is u. (Because of ε, u stays only nearly the same.)
 #
-# A move that does not change u does not change the loss either. So ∂L/∂x must have no part in these two directions.
+# A move that does not change u does not change the loss either. So the slope of the loss along these two directions is 0.
 
 # %% [markdown]
-# The *part* of the upstream gradient `g` in a direction is the multiple of this direction that comes nearest to `g`. In
-# the direction (1, 1, …, 1), the part is mean(g) at each place. In the direction of u, it is u · mean(g · u), since the
-# mean of u² is 1 (nearly, because of ε). Both parts are subtracted from `g`:
+# The *part* of the upstream gradient `g` in a direction is the multiple of this direction that comes nearest to `g`.
+# For g = (1, 2, 6) and the direction (1, 1, 1) that is (3, 3, 3). In the direction (1, 1, …, 1), the part is mean(g) at
+# each place. In the direction of u, it is u · mean(g · u), since the mean of u² is 1 (nearly, because of ε). Both parts
+# are subtracted from `g`:
 #
 # ```
 #   g                     the upstream gradient, ∂L/∂u
@@ -302,8 +303,8 @@ def normalize(x, eps=1e-5):
 # <code>fn</code> may simply be <code>lambda value: u</code>.</details>
 # <details><summary>Hint 2</summary>The variance is <code>row_mean(centred * centred)</code>; eps stands inside the
 # root.</details>
-# <details><summary>Hint 3</summary><code>return [r * (g - row_mean(g) - u * row_mean(g * u))]</code>: a list, for the list of
-# parents.</details>
+# <details><summary>Hint 3</summary><code>return [r * (g - row_mean(g) - u * row_mean(g * u))]</code>: a list, for the
+# list of parents.</details>
 #
 # Compare your gradient with central differences, on your device:
 
@@ -346,7 +347,8 @@ print("differences", np.round(by_differences[0], 4))
 #
 # No place may look at a later one, or it would read the answer. A <dfn>causal mask</dfn> hides all later places, so
 # that no place can see the character that it has to predict. The scores of hidden places become −∞ before the softmax,
-# so their weights become 0:
+# so their weights become 0. (In lesson 08, 1 meant that an entry counts. Here it means *hidden*, which has nothing to
+# do with hidden layers.)
 
 # %% demo
 print(ag.causal_mask(5, queue).to_host().astype(int), "1: must not look")
@@ -395,7 +397,7 @@ def attention(q, k, v, hidden):
     weights   a Node of shape (…, L, L); each row sums to 1, also where scores are large
 
     Write the softmax with ag.exp, ag.max and ag.sum; ag.masked_fill(x, mask, fill) puts a number
-    where the mask is 1, ag.matmul(a, b, transpose_b=True) computes a · bᵀ.
+    where the mask is 1 (the mask broadcasts), ag.matmul(a, b, transpose_b=True) computes a · bᵀ.
     """
     ### BEGIN SOLUTION
     scores = ag.matmul(q, k, transpose_b=True) / math.sqrt(q.shape[-1])
@@ -408,7 +410,8 @@ def attention(q, k, v, hidden):
 # %% check="attention.attention"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary>Three steps: scores, masked; the softmax along the last axis; the product with v.</details>
+# <details><summary>Hint 1</summary>Three steps: scores, masked; the softmax along the last axis; the product with
+# v.</details>
 # <details><summary>Hint 2</summary>exp(−∞) is 0 and needs no special case. So mask first, with
 # <code>-math.inf</code>.</details>
 # <details><summary>Hint 3</summary>e¹⁰⁰ is too large for float32. Subtract the largest score of each row first,
@@ -506,8 +509,8 @@ class MLP(Module):
 
 # %% [markdown]
 # A <dfn>transformer</dfn> is a network of blocks in a row, and each block is attention and then an MLP. A block has two
-# branches, and each **adds** its result to its input. Along the straight line at the top, gradients go back unchanged:
-# an addition hands on its gradient.
+# branches, and each **adds** its result to its input. Along the straight line at the top, the residual connection of
+# lesson 06, gradients go back unchanged: an addition hands on its gradient.
 #
 # ```
 #    x ──┬─────────────────────────▶ + ──┬─────────────▶ + ──▶ out
@@ -778,10 +781,10 @@ def generate(model, ids, count, context, temperature, rng):
 # %% check="attention.generate"
 
 # %% [markdown]
-# <details><summary>Hint 1</summary><code>model(np.array([ids[-context:]])).to_host()[0, -1]</code> are the logits of the last
-# place, a NumPy array.</details>
-# <details><summary>Hint 2</summary>Divide by the temperature, then softmax in NumPy. <code>np.cumsum(p)</code> are the ends of the
-# pieces on the line.</details>
+# <details><summary>Hint 1</summary><code>model(np.array([ids[-context:]])).to_host()[0, -1]</code> are the logits of
+# the last place, a NumPy array.</details>
+# <details><summary>Hint 2</summary>Divide by the temperature, subtract the largest, then softmax in NumPy.
+# <code>np.cumsum(p)</code> are the ends of the pieces on the line.</details>
 # <details><summary>Hint 3</summary><code>(np.cumsum(p) > r).argmax()</code> is the first place where the condition is
 # true.</details>
 
@@ -876,8 +879,8 @@ plot
 # %% [markdown]
 # ## If somebody forgets the mask
 #
-# Take the same model and the same text, but let every place look at all places. What will the loss be now, and how many
-# percent of the pairs that it writes are right?
+# Build a new model like it, without the mask, so that every place may look at all places, and train it for 300 steps.
+# What will its loss be, and how many percent of the pairs that it writes are right?
 
 # %% predict
 guess = predict(loss=..., percent_right=...)
@@ -965,4 +968,5 @@ print(written[:160])
 # on the last one you have built a model that looks back and writes. Large models have more of each part, and many
 # machines, as in lesson 14. You know all of these parts.
 #
-# Four tasks without solutions, and what to read, are in `projects/projects.ipynb`, beside the lessons of the whole course.
+# Four tasks without solutions, and what to read, are in `projects/projects.ipynb`, beside the lessons of the whole
+# course.

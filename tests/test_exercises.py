@@ -1,10 +1,14 @@
 """The table of exercises: it is what the lessons say, nothing lacks its reason, and what is pulled is used by the package."""
 
 import ast
+import doctest
+import io
 
+import numpy as np
 import pytest
 
 from autograder import paths
+from autograder.judge.reference import reference_namespace
 from autograder.lesson import exercises
 from autograder.lesson.symbols import SYMBOL, names_of
 from autograder.lesson.text import read_lesson
@@ -22,6 +26,24 @@ def test_the_page_is_what_the_lessons_give():
 def test_each_exercise_is_pulled_or_says_why_it_is_not():
     assert [cell.name for cell in CELLS if not cell.pulled and not cell.own] == [], "it lacks source= and own="
     assert [cell.name for cell in CELLS if cell.pulled and cell.own] == [], "it is pulled: own= is out of date"
+
+
+OF_A_DEMO = {"kernels.host"}  # its example runs a kernel that a demo above it builds
+
+
+@pytest.mark.parametrize("module", paths.module_names())
+def test_the_examples_in_docstrings_hold(module):
+    """A check leaves out an example that the reference does not run; so nothing else would say that one is false."""
+    names, said, count = reference_namespace(module), io.StringIO(), 0
+    for cell in exercises.exercises(read_lesson(module)):
+        for node in ast.walk(ast.parse(cell.solved)):
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and cell.name not in OF_A_DEMO:
+                text = ast.get_docstring(node) or ""
+                example = doctest.DocTestParser().get_doctest(text, dict(names), f"{cell.name}.{node.name}", None, 0)
+                with np.errstate(all="ignore"):  # a notebook prints a warning beside the result
+                    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.write)
+                count += len(example.examples)
+    assert count and not said.getvalue(), said.getvalue()
 
 
 # -- a symbol counts if the package needs it --------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from autograder.__main__ import UNSETTLED
 from autograder.grading.sample_class import CASES, MODULE, write_submission
 
 pytestmark = pytest.mark.long
-SUBMISSIONS, MOMENTS, LONGEST = 30, 100, 12.0  # LONGEST: seconds until a run is killed
+SUBMISSIONS, MOMENTS, LONGEST = 30, 100, 20.0  # LONGEST: seconds until a run is killed
 SLOW = {"endless-loop", "prints-50-MB"}  # a run that is killed begins them anew
 
 
@@ -42,7 +42,7 @@ def test_a_run_killed_at_a_hundred_random_moments_ends_with_the_same_marks(class
     temporary.mkdir()
     assert ended(started(class_of_thirty, tmp_path / "undisturbed", temporary)) == UNSETTLED  # one is no notebook
     marks = (tmp_path / "undisturbed" / "grades.csv").read_bytes()
-    moment, kills, runs = random.Random(MOMENTS), 0, 0
+    moment, kills, reached = random.Random(MOMENTS), 0, 0
     while kills < MOMENTS:
         run, until = started(class_of_thirty, out, temporary), time.monotonic() + moment.uniform(0, LONGEST)
         while run.poll() is None and time.monotonic() < until:
@@ -50,13 +50,12 @@ def test_a_run_killed_at_a_hundred_random_moments_ends_with_the_same_marks(class
         if run.poll() is None:
             run.send_signal(signal.SIGKILL)
             run.communicate()
-            kills += 1
+            kills, reached = kills + 1, max(reached, len(list(out.glob("autograded/*/*/*.ipynb"))))
         else:
-            runs += 1
             compare(run, out, marks)
             shutil.rmtree(out)
     compare(started(class_of_thirty, out, temporary), out, marks)
-    assert runs, "the moments never came to the end of a run"
+    assert reached > SUBMISSIONS / 2, "all moments were at the beginning of a run"
     assert list(temporary.iterdir()) == [], "something is left behind"
 
 

@@ -152,7 +152,7 @@ class Value:
         return Value(t, (self,), (1.0 - t * t,), "tanh")
 
     def sigmoid(self):
-        """The logistic function s = 1 / (1 + e⁻ᵃ) of a = self, with op "sigmoid".
+        """The sigmoid s = 1 / (1 + e⁻ᵃ) of a = self, with op "sigmoid".
 
         ∂s/∂a = s · (1 − s)
 
@@ -167,7 +167,7 @@ class Value:
         return Value(s, (self,), (s * (1.0 - s),), "sigmoid")
 
     def relu(self):
-        """The rectifier max(0, a) of a = self, with op "relu".
+        """The ReLU max(0, a) of a = self, with op "relu".
 
         ∂relu(a)/∂a = 1 if a > 0, else 0. At a = 0 there is no derivative; like PyTorch, we take 0.
 
@@ -256,7 +256,7 @@ def as_value(x):
 
 
 def power_and_slope(base, exponent):
-    """(baseⁿ, n · baseⁿ⁻¹) for numbers, or one clear sentence where there is no such real number.
+    """(baseⁿ, n · baseⁿ⁻¹) for numbers; a clear error where there is no such real number.
 
     The slope is inf where the curve is vertical, as for √a at 0.
     """

@@ -107,8 +107,8 @@ class RMSProp(Optimizer):
 
 def running_mean(beta, mean, x):
     """β · mean + (1 − β) · x, as a C expression in parentheses. beta is a number; mean and x are
-    C expressions: names, or products of names. One way to write it, for beta = 0.75, mean = "v2"
-    and x = "v1 * v1":
+    C expressions: names, products, or sums in parentheses. One way to write it, for beta = 0.75,
+    mean = "v2" and x = "v1 * v1":
 
     (((V)(0.75)) * v2 + ((V)(0.25)) * v1 * v1)
     """
