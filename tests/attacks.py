@@ -125,7 +125,7 @@ def answer(*_):
             send([packed(case) for case in (cases * 5)[:240]])
             SOURCES.clear()
 def packed(case):
-    return {label: {"error": record} if "error" in record else {"array": npy(np.array(record["large"][1] if "large" in record else record.get("value", 0)))}
+    return {label: {"error": record} if "error" in record else {"array": npy(np.array(record["of"][1] if "of" in record else record.get("value", 0)))}
             for label, record in ((label, record if isinstance(record, dict) else {"value": record}) for label, record in case.items())}
 get_ipython().events.register("post_run_cell", answer)
 """

@@ -11,7 +11,7 @@ from autograder.judge.outcome import tolerance, words_of
 WHOLE, DIGITS = 8, 12  # of the reference's outcomes: how many numbers are recorded, and to how many digits
 OF_MISTAKES = 2, 9  # the same for a mistake's, which are compared and never shown
 RTOL_OF_MISTAKES = 2e-8  # twice their last digit: two runs may be rounded apart
-LARGE = "large"  # [shape, first numbers, sums without the last one where that is 0]
+LARGE = "of"  # [shape, first numbers, sums without the last one where that is 0]
 RTOL = 1e-9  # no two numbers are held to be different by less than these digits tell
 
 
