@@ -448,7 +448,7 @@ plot_lines(inputs, {name: [local(f, x) for x in inputs] for name, f in activatio
 #
 # You have boxes, local derivatives and an order: the checks of 2, 3, 4 and 9 must pass. A <dfn>backward pass</dfn> goes
 # from the result back to the leaves and computes all gradients by the chain rule. It is what `backward` does. What is
-# left to write is one line of code, which runs once for each edge.
+# left to write begins with `zero_grad`. Its heart is one line of code, which runs once for each edge.
 #
 # We decide one thing as PyTorch does: **the `grad` of a leaf keeps adding up** over several calls of `backward`, since
 # a weight often gets its gradient from several results. A box with parents starts from 0 in each call. If it did not,

@@ -499,7 +499,7 @@ def matmul_backward(grad, a, b):
 # %% [markdown]
 # ### Call the referee
 #
-# All of your rules are tested on shapes of every kind, with a random upstream gradient:
+# Your general rules are tested on shapes of many kinds, with a random upstream gradient:
 
 # %% demo
 def worst(f, rule, *shapes):
@@ -841,7 +841,7 @@ print(f"at a batch of {batch}, the flat product takes {flat[-1] / by_stack[-1]:.
 plot_times(batches, times, "∂L/∂w under a stack", "batch")
 
 # %% [markdown]
-# Both ways give the same numbers; they sum in different orders. The flat product never stores the B matrices, so it
+# Both ways give the same numbers; they sum in different orders. The flat product never stores the N matrices, so it
 # needs less memory, and usually less time. It may take longer where NumPy spreads a large product over several threads,
 # and they wait for one another. The printed line says which it was on your machine. Engines use the flat product;
 # `unbroadcast` stays for the general case.

@@ -382,7 +382,7 @@ class Batches:
 # left early.</details>
 
 # %% demo
-batches = Batches(images[known], labels[known], 50)
+batches = Batches(images[known], labels[known], 50 if len(known) > 50 else 10)
 x, y = next(iter(batches))
 print(len(batches), "batches of", x, "and", y)
 
@@ -554,7 +554,8 @@ if replayed > 0.9 * in_python:
 # device, and a replay is hardly faster, or not at all.
 #
 # The list holds commands only. `self.t += 1` is no command, so a replay does not do it. A number from Python that went
-# into a command keeps the value that it had during the capture. That is why Adam's counts lie on the device.
+# into a command keeps its value in every replay; if it changes between the first calls, `capture` raises an error. That
+# is why Adam's counts lie on the device.
 
 # %% [markdown]
 # ## 7 · How many are right?

@@ -61,6 +61,7 @@ def parabolas(rng):
     """Of one to four dimensions; the matrix is first a multiple of 1, then diagonal."""
     for c, n in ((1.0, 1), (2.0, 2), (-1.5, 3)):
         yield Draft({"f": Text(f"lambda x: {c} * ((x - 3.0) ** 2).sum()"), "x": filled((n,), "decimals", rng)})
+    yield Draft({"f": Text("lambda x: ((x - 3.0) ** 2).sum()"), "x": np.array([3.0, 3.0])}, ("x is the bottom",))
     for curvature in ([1.0, 50.0], [2.0, -1.0, 0.5]):
         f = Text(f"lambda x: ((x - 3.0) ** 2 * np.array({curvature})).sum()")
         yield Draft({"f": f, "x": filled((len(curvature),), "whole", rng)})

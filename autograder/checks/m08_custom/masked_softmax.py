@@ -55,7 +55,7 @@ def gradient(student, case):
 custom_masked_softmax.aspect("∂L/∂x", 1, cases=ROWS * choice("scale", 1.0, 0.5, -1.0), device=6)(gradient)
 LINES = array("x", SHAPES[1:], ("decimals",)).where(lambda x: x.ndim > 0)
 HOLES = (LINES.each(mask=holes) * choice("scale", 1.0, -2.0)).tagged("nothing is left of a row")
-LARGE = LINES.each(mask=masks) * choice("scale", 500.0, -900.0, 3000.0)
+LARGE = LINES.each(mask=masks) * choice("scale", 500.0, -900.0, -4e10, 3000.0)
 custom_masked_softmax.aspect(
     "large numbers, and rows in which nothing is left", 0.5, corner=True, cases=(HOLES + LARGE).add(grad=arriving)
 )(gradient)

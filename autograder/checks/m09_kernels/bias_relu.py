@@ -1,5 +1,6 @@
 """Check 3 of lesson 09: two dimensions, and a guard for each."""
 
+from autograder.checks.cases import Text
 from autograder.checks.check import exercise
 from autograder.checks.m09_kernels.launches import launches, numbers
 
@@ -18,18 +19,22 @@ SHAPES = [  # rows, columns, work-items, group, first work-item
     (2, 8, (8, 2), (8, 2), (0, 0)),
     (5, range(4, 7), (8, 2), (8, 2), (0, 2)),
     (range(18, 24), 16, (16, 24), (16, 8), (0, 0)),
+    (2, 8, (8, 2), (8, 2), (0, 0), True),
 ]
 
 
-def matrix(rng, rows, columns, work_items, group, first):
-    return {"x": numbers(rows * columns, rng), "bias": numbers(columns, rng), "rows": rows, "columns": columns} | {
+def matrix(rng, rows, columns, work_items, group, first, huge=False):
+    x = numbers(rows * columns, rng)
+    x = Text(f"np.sign({x.expression}) * np.float32(3e38)") if huge else x
+    return {"x": x, "bias": numbers(columns, rng), "rows": rows, "columns": columns} | {
         "work_items": work_items,
         "group": group,
         "first": first,
     }
 
 
-def tags(rows, columns, work_items, group, first):
+def tags(rows, columns, work_items, group, first, huge=False):
+    yield from ["numbers near the largest float"] * huge
     ends = [start + items for start, items in zip(first, work_items)]
     yield from ["there are columns too many"] * (ends[0] > columns) + ["there are rows too many"] * (ends[1] > rows)
 

@@ -11,6 +11,7 @@ def launch(n, group, more, rng, twice=False):
     """n work-items are needed; a and b have `more` numbers than that, which stay as they are. Twice: b is a."""
     times = {"queued": int(rng.integers(1000, 9000)), "start": int(rng.integers(10**9, 10**12))}
     arrays = {name: numbers(size, rng) for name, size in (("a", n + more), ("b", n + more), ("last", 2))}
+    arrays["last"] = Text(f"{arrays['last'].expression}.reshape(1, 2)")
     if twice:
         arrays["b"] = Text("a")
     return Draft(arrays | {"n": n, "group": group, "took": int(rng.integers(10**5, 10**7))} | times)
@@ -62,7 +63,7 @@ def run(student, case, tools):
     return {
         "a": results[0],
         "b": results[1],
-        "last[0]": results[2][0],
+        "last": results[2],
         "seconds": seconds,
         "work-items and group of each launch": launches,
         "results that are the caller's arrays": sum(now is then for now in results for then in given),

@@ -8,15 +8,29 @@ tree = exercise(
     "kernels.tree", "Full groups, a last one that is not full, one number alone.", seconds=30, texts=("TREE",)
 )
 
-SIZES = [(1,), (64,), (63,), (60, 4), (2,), (65,), (128,), (range(3, 30),), (range(70, 120), 9), (range(150, 250),)]
+SIZES = [
+    (1,),
+    (64,),
+    (63,),
+    (60, 4),
+    (2,),
+    (65,),
+    (128,),
+    (range(3, 30),),
+    (range(70, 120), 9),
+    (range(150, 250),),
+    (65, 0, True),
+]
 
 
-def vector(rng, n, more=0):
-    """n numbers, and more of them in memory behind."""
-    return {"x": numbers(n + more, rng), "n": n}
+def vector(rng, n, more=0, infinite=False):
+    """n numbers, the last of them perhaps infinite, and more of them in memory behind."""
+    x = numbers(n + more, rng)
+    return {"x": Text(f"np.append({x.expression}[1:], np.float32(np.inf))") if infinite else x, "n": n}
 
 
-def tags(n, more=0):
+def tags(n, more=0, infinite=False):
+    yield from ["a number is infinite"] * infinite
     yield from ["memory goes on after n numbers"] * (more > 0)
     yield from ["the last group is not full"] * (n % 64 > 0) + ["there are several groups"] * (n > 64)
 

@@ -122,7 +122,9 @@ def traced(student, case):
     0.25,
     corner=True,
     few=6,
-    cases=ARGUMENTS.add(result=one_of(None, 2.0, Text("np.zeros(2)"), Text("a")), name=one_of("twist", "fold")),
+    cases=ARGUMENTS.add(
+        result=one_of(None, 2.0, [1.0, 2.0], (), Text("np.zeros(2)"), Text("a")), name=one_of("twist", "fold")
+    ),
 )
 def refused(student, case):
     """The text names the op and the type."""

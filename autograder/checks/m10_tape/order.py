@@ -14,7 +14,8 @@ SMALL = (
 def graph(parents, constants):
     """parents[k] lists the parents of node k. A constant was not recorded, so it has no parents. A first root is the last node."""
     parents = [[] if k in constants else above for k, above in enumerate(parents)]
-    other = [k for k in range(len(parents)) if k not in constants][len(parents) // 3 - 1]
+    recorded = [k for k in range(len(parents)) if k not in constants] or [0]
+    other = recorded[len(parents) // 3 - 1]
     twice = any(len({*above}) < len(above) for above in parents)
     tags = ["a constant is among the nodes"] * bool(constants) + ["a parent is listed twice"] * twice
     return Draft(
@@ -23,6 +24,7 @@ def graph(parents, constants):
 
 
 def small(rng):
+    yield graph([[]], [0])  # a root that requires no gradient
     for parents in SMALL:
         yield graph(parents, [])
         if len(parents) > 2:
